@@ -12,7 +12,8 @@ import { computed, signal } from "@preact/signals";
 /**
  * @typedef {object} Shortcut
  * @property {string[]} keys
- * @property {string} label what it does, for the overlay
+ * @property {string} label what it does, for the overlay; those that do the same share a line of it
+ * @property {string} [part] under what it stands there, within its place
  * @property {() => void} run
  * @property {() => boolean} [when] whether it does anything now
  * @property {string[]} [also] other words that people have for it

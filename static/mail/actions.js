@@ -38,6 +38,8 @@ const MAX_A_CALL = 500;
 let told = Promise.resolve();
 /** Takes away the notice that offers to undo: another step is the newest now. */
 let dropOffer = () => {};
+/** How the newest step is taken back where the server does not know of it yet. @type {(() => void) | null} */
+let takeBackHere = null;
 
 /**
  * Resolves to whether it went well; so do the others. `group`: of the steps that are taken back with it; `quiet`: what
@@ -197,6 +199,12 @@ export async function markOpened(thread) {
 /** Take back the newest step, whenever and wherever it was taken. Resolves to what that was, once it is said. */
 export async function undo() {
   dropOffer();
+  if (takeBackHere) {
+    const run = takeBackHere;
+    takeBackHere = null;
+    run();
+    return null;
+  }
   const mine = told.then(async () => {
     if (queue.value.some(isStep)) return undoWaiting();
     const { undone } = await mutate("mail.undo");
@@ -295,8 +303,24 @@ async function run(threads, { patch, tell, failure, done }) {
 /** Another step is the newest now; where there are words for it, with a way back. @param {string} [done] */
 export function offerUndo(done) {
   dropOffer();
+  takeBackHere = null;
   if (done) dropOffer = toast(done, { action: { label: "Undo", run: () => onUndo.run() } });
   return dropOffer;
+}
+
+/**
+ * The same for what is done only a while later: until then `run` takes it back. Returns what ends that.
+ * @param {string} done
+ * @param {() => void} run
+ */
+export function offerUndoHere(done, run) {
+  const drop = offerUndo(done);
+  takeBackHere = run;
+  return () => {
+    if (takeBackHere !== run) return;
+    takeBackHere = null;
+    drop();
+  };
 }
 
 /**

@@ -10,7 +10,7 @@ import { toast } from "../ui/toast.js";
 import {
   archive, markRead, markUnread, mute, onUndo, reportSpam, restore, snooze, star, trash, unarchive, undo, unsnooze,
 } from "./actions.js";
-import { composeKeys, openDraft } from "./compose/compose.js";
+import { WRITING_KEYS, composeKeys, openDraft } from "./compose/compose.js";
 import { checkMail } from "./checking.js";
 import { connectOpen } from "./connect.js";
 import { latest } from "./details.js";
@@ -161,57 +161,72 @@ function goTo(view) {
 const inList = () => openId() === null;
 const hasTargets = () => picked.value.size > 0 || current() !== null;
 
-/** @type {import("../keys.js").Shortcut[]} */
+/** @typedef {import("../keys.js").Shortcut} Shortcut */
+
+/** Under what they stand in the overlay. @param {string} part @param {Shortcut[]} shortcuts @returns {Shortcut[]} */
+const under = (part, shortcuts) => shortcuts.map((one) => ({ ...one, part }));
+
+/** @type {Shortcut[]} */
 export const SHORTCUTS = [
-  { keys: ["j"], label: "Select the next thread", run: () => move(1), repeats: true },
-  { keys: ["k"], label: "Select the previous thread", run: () => move(-1), repeats: true },
-  { keys: ["ArrowDown"], label: "Select the next thread", run: () => move(1), repeats: true, when: inList },
-  { keys: ["ArrowUp"], label: "Select the previous thread", run: () => move(-1), repeats: true, when: inList },
-  { keys: ["Home"], label: "Select the first thread", run: () => moveToEnd(1), when: inList },
-  { keys: ["End"], label: "Select the last thread that is loaded", run: () => moveToEnd(-1), when: inList },
-  { keys: ["Enter"], label: "Open the selected thread", run: openSelected, when: inList },
-  { keys: ["u", "Escape"], label: "Back to the list", run: escape, when: () => canGoBack() || picked.value.size > 0 },
-  { keys: ["e"], label: "Archive the selected or open thread", acts: true, also: ["done", "file away"],
-    run: onTargets(archiveThese), when: hasTargets },
-  { keys: ["."], label: "All that can be done with the thread: its menu", run: openMenu, when: () => inList()
-    && selectedId.value !== null },
-  { keys: ["x"], label: "Pick the thread for a step on many", run: pickSelected, when: listShown },
-  { keys: ["J"], label: "Pick, and go on to the next", run: () => pickOn(1), repeats: true, when: listShown },
-  { keys: ["K"], label: "Pick, and go back to the previous", run: () => pickOn(-1), repeats: true, when: listShown },
-  { keys: ["X"], label: "Pick all from the one picked last", run: () => selectedId.value !== null
-    && pickTo(selectedId.value), when: listShown },
-  { keys: ["*", "Mod+a"], label: "Pick what is loaded; again: all that match; again: nothing", run: () => pickMore(),
-    when: listShown },
-  { keys: ["s"], label: "Star, or take the star away", acts: true, also: ["flag", "favourite"],
-    run: onTargets(starThese), when: hasTargets },
-  { keys: ["l"], label: "Labels", acts: true, also: ["tag", "folder", "move to"],
-    run: onTargets((threads) => openPicker("label", threads)), when: hasTargets },
-  { keys: ["h"], label: "Snooze", acts: true, also: ["later", "remind me", "postpone"],
-    run: onTargets((threads) => openPicker("snooze", threads)), when: hasTargets },
-  { keys: ["m"], label: "Mute: new messages skip the inbox; or unmute", acts: true, also: ["ignore", "silence"],
-    run: onTargets(muteThese), when: hasTargets },
-  { keys: ["Mod+u"], label: "Unsubscribe from the open mailing", acts: true,
-    also: ["leave the list", "newsletter", "opt out"],
-    run: askToLeave, when: () => openId() !== null
-    && mailingOpen() !== null },
-  { keys: ["U"], label: "Mark as read or unread", acts: true, also: ["seen", "unseen"],
-    run: toggleRead, when: hasTargets },
-  { keys: ["#"], label: "Delete", acts: true, also: ["trash", "bin", "remove"],
-    run: onTargets(trashThese), when: hasTargets },
-  { keys: ["!"], label: "Spam, or not spam", acts: true, also: ["junk", "report"],
-    run: onTargets(spamThese), when: hasTargets },
-  { keys: ["i"], label: "Move to the inbox", acts: true, also: ["restore", "unarchive"],
-    run: onTargets(toInbox), when: hasTargets },
-  { keys: ["z"], label: "Undo", also: ["take back", "revert"], run: () => void undoAndShow() },
-  ...composeKeys(() => openId() ?? selectedThread()?.id ?? null, currentAccountId),
-  { keys: ["/"], label: "Search", also: ["find", "look for"], run: () => { searchWanted.value += 1; } },
-  ...FILTERS.map((only) => ({ keys: [FILTER_KEYS[only]], label: `Show only ${FILTER_WORDS[only]}, or all again`,
-    run: () => narrowTo(only) })),
-  { keys: ["g i"], label: "Go to the inbox", run: goTo(SECTIONS_VIEW) },
-  { keys: ["g s"], label: "Go to starred", run: goTo({ kind: "label", name: "Starred" }) },
-  { keys: ["g z"], label: "Go to snoozed", run: goTo({ kind: "snoozed" }) },
-  { keys: ["g a"], label: "Go to all mail", run: goTo({ kind: "all" }) },
-  { keys: ["g t"], label: "Go to sent", run: goTo({ kind: "label", name: "Sent" }) },
+  ...under("what one uses most", [
+    { keys: ["j"], label: "Select the next thread", run: () => move(1), repeats: true },
+    { keys: ["ArrowDown"], label: "Select the next thread", run: () => move(1), repeats: true, when: inList },
+    { keys: ["k"], label: "Select the previous thread", run: () => move(-1), repeats: true },
+    { keys: ["ArrowUp"], label: "Select the previous thread", run: () => move(-1), repeats: true, when: inList },
+    { keys: ["Enter"], label: "Open the selected thread", run: openSelected, when: inList },
+    { keys: ["u", "Escape"], label: "Back to the list", run: escape, when: () => canGoBack() || picked.value.size > 0 },
+    { keys: ["e"], label: "Archive the selected or open thread", acts: true, also: ["done", "file away"],
+      run: onTargets(archiveThese), when: hasTargets },
+    ...composeKeys(() => openId() ?? selectedThread()?.id ?? null, currentAccountId),
+    { keys: ["/"], label: "Search", also: ["find", "look for"], run: () => { searchWanted.value += 1; } },
+    { keys: ["z"], label: "Undo", also: ["take back", "revert"], run: () => void undoAndShow() },
+  ]),
+  ...under("with a thread", [
+    { keys: ["h"], label: "Snooze", acts: true, also: ["later", "remind me", "postpone"],
+      run: onTargets((threads) => openPicker("snooze", threads)), when: hasTargets },
+    { keys: ["s"], label: "Star, or take the star away", acts: true, also: ["flag", "favourite"],
+      run: onTargets(starThese), when: hasTargets },
+    { keys: ["l"], label: "Labels", acts: true, also: ["tag", "folder", "move to"],
+      run: onTargets((threads) => openPicker("label", threads)), when: hasTargets },
+    { keys: ["U"], label: "Mark as read or unread", acts: true, also: ["seen", "unseen"],
+      run: toggleRead, when: hasTargets },
+    { keys: ["#"], label: "Delete", acts: true, also: ["trash", "bin", "remove"],
+      run: onTargets(trashThese), when: hasTargets },
+    { keys: ["i"], label: "Move to the inbox", acts: true, also: ["restore", "unarchive"],
+      run: onTargets(toInbox), when: hasTargets },
+    { keys: ["m"], label: "Mute: new messages skip the inbox; or unmute", acts: true, also: ["ignore", "silence"],
+      run: onTargets(muteThese), when: hasTargets },
+    { keys: ["!"], label: "Spam, or not spam", acts: true, also: ["junk", "report"],
+      run: onTargets(spamThese), when: hasTargets },
+    { keys: ["Mod+u"], label: "Unsubscribe from the open mailing", acts: true,
+      also: ["leave the list", "newsletter", "opt out"],
+      run: askToLeave, when: () => openId() !== null
+      && mailingOpen() !== null },
+    { keys: ["."], label: "All that can be done with the thread: its menu", run: openMenu, when: () => inList()
+      && selectedId.value !== null },
+  ]),
+  ...under("with several", [
+    { keys: ["x"], label: "Pick the thread for a step on many", run: pickSelected, when: listShown },
+    { keys: ["J"], label: "Pick, and go on to the next", run: () => pickOn(1), repeats: true, when: listShown },
+    { keys: ["K"], label: "Pick, and go back to the previous", run: () => pickOn(-1), repeats: true, when: listShown },
+    { keys: ["X"], label: "Pick all from the one picked last", run: () => selectedId.value !== null
+      && pickTo(selectedId.value), when: listShown },
+    { keys: ["*", "Mod+a"], label: "Pick what is loaded; again: all that match; again: nothing", run: () => pickMore(),
+      when: listShown },
+  ]),
+  ...under("while you write", WRITING_KEYS),
+  ...under("go to, and show less", [
+    { keys: ["g i"], label: "Go to the inbox", run: goTo(SECTIONS_VIEW) },
+    { keys: ["g s"], label: "Go to starred", run: goTo({ kind: "label", name: "Starred" }) },
+    { keys: ["g z"], label: "Go to snoozed", run: goTo({ kind: "snoozed" }) },
+    { keys: ["g d"], label: "Go to drafts", run: goTo({ kind: "drafts" }) },
+    { keys: ["g t"], label: "Go to sent", run: goTo({ kind: "label", name: "Sent" }) },
+    { keys: ["g a"], label: "Go to all mail", run: goTo({ kind: "all" }) },
+    { keys: ["Home"], label: "Select the first thread", run: () => moveToEnd(1), when: inList },
+    { keys: ["End"], label: "Select the last thread that is loaded", run: () => moveToEnd(-1), when: inList },
+    ...FILTERS.map((only) => ({ keys: [FILTER_KEYS[only]], label: `Show only ${FILTER_WORDS[only]}, or all again`,
+      run: () => narrowTo(only) })),
+  ]),
 ];
 
 /** Where the person has triage on: one key says of what kind a thread is. @type {import("../keys.js").Shortcut[]} */

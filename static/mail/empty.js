@@ -27,6 +27,11 @@ const NOTHING = {
     text: "Fewer words find more. Spam and trash are searched with in:spam and in:trash." },
 };
 
+/** A search whose last word is one letter finds that word alone. */
+const ONE_LETTER = /(?:^|[\s:(-])\p{L}$/u;
+const TYPE_ON = "One letter finds that word alone. From two on, subjects and people are found by how they begin; from "
+  + "three on, texts are, too.";
+
 /** @param {{ source: import("./sources.js").Source, accountId: string | null }} props */
 export function Empty({ source, accountId }) {
   const { only } = source;
@@ -47,7 +52,8 @@ export function Empty({ source, accountId }) {
     return html`<div class="empty">
       <${Icon} name=${nothing.icon} size=${40} />
       <p class="empty-title">${nothing.title}</p>
-      <p>${nothing.text} ${nothing.key && keysFor(nothing.key) && html`<kbd>${keysFor(nothing.key)}</kbd>`}</p>
+      <p>${ONE_LETTER.test(source.all?.query ?? "") ? TYPE_ON : nothing.text}
+        ${nothing.key && keysFor(nothing.key) && html` <kbd>${keysFor(nothing.key)}</kbd>`}</p>
     </div>`;
   }
   const reading = (accountId === null ? (accounts.value ?? []) : [accountOf(accountId)]).filter(

@@ -8,6 +8,7 @@ import { startRefusals } from "./actions.js";
 import { parseMailAddress } from "./address.js";
 import { SHORTCUTS, TRIAGE_SHORTCUTS } from "./commands.js";
 import { ComposeDock, SendingNotices, onDraftEvent, refetchCompose, startCompose } from "./compose/compose.js";
+import { DRAFT_SHORTCUTS } from "./drafts_list.js";
 import { loadActing } from "./everything.js";
 import { startFrameFocus } from "./frame.js";
 import { wantLabels } from "./labels.js";
@@ -36,7 +37,8 @@ export const FEATURE = {
   name: "mail",
   routes: [{ parse: parseMailAddress, show }],
   nav: PLACES,
-  keys: async () => [{ title: "Mail", shortcuts: SHORTCUTS }, { title: "Triage", shortcuts: TRIAGE_SHORTCUTS }],
+  keys: async () => [{ title: "Mail", shortcuts: SHORTCUTS }, { title: "Triage", shortcuts: TRIAGE_SHORTCUTS },
+    { title: "Drafts", shortcuts: DRAFT_SHORTCUTS }],
   panels: [LabelsPanel, AccountsPanel],
   topics: ["mail", "accounts", "tasks", "triage"],
   onEvent: (event) => (event.topic === "tasks" ? onDraftEvent(event) : event.topic === "triage" ? onTriageEvent(event)

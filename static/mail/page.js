@@ -18,7 +18,7 @@ import { COMMANDS, SHORTCUTS, TRIAGE_SHORTCUTS } from "./commands.js";
 import { ComposeBar } from "./compose/compose.js";
 import { ConnectDialog } from "./connect.js";
 import { close, opened, prefetch, refetchDetails, show, refetchDetail, threadMoved } from "./details.js";
-import { DraftsList } from "./drafts_list.js";
+import { DRAFT_SHORTCUTS, DraftsList } from "./drafts_list.js";
 import { loadActing, stepChanged } from "./everything.js";
 import { ActingStrips, PickStrip } from "./everything_strips.js";
 import { Filters } from "./filters.js";
@@ -47,6 +47,8 @@ export function MailPage({ accountId, threadId, view }) {
   useLayoutEffect(() => registerKeys("Mail", SHORTCUTS), []);
   const sorted = triageOn.value === true;
   useLayoutEffect(() => (sorted ? registerKeys("Triage", TRIAGE_SHORTCUTS) : undefined), [sorted]);
+  const ofDrafts = view.kind === "drafts";
+  useLayoutEffect(() => (ofDrafts ? registerKeys("Drafts", DRAFT_SHORTCUTS) : undefined), [ofDrafts]);
   useEffect(showConnectRefusal, []);
   useEffect(() => {
     if (threadId === null) close();
@@ -71,7 +73,7 @@ export function MailPage({ accountId, threadId, view }) {
       <div class="list-pane" inert=${open && !split.value}>
         ${!open && html`<h1 class="sr-only">${name}</h1>`}
         <div class="list-top">
-          <${ComposeBar} accountId=${accountId} />
+          <${ComposeBar} accountId=${accountId} drafts=${view.kind !== "drafts"} />
           ${view.kind === "search" && !view.only
             ? html`<${SearchChips} accountId=${accountId} query=${view.query} />`
             : view.kind !== "drafts" && html`<${Filters} only=${view.only ?? null}

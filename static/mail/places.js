@@ -22,7 +22,7 @@ export const PLACES = [
   { ...to("Inbox", "inbox", { kind: "sections" }), keys: "Mail g i", bar: "Mail", count: unreadHere },
   { ...to("Starred", "star", { kind: "label", name: "Starred" }), keys: "Mail g s", also: ["flagged"] },
   { ...to("Snoozed", "clock", { kind: "snoozed" }), keys: "Mail g z", also: ["later", "reminders"] },
-  { ...to("Drafts", "edit", { kind: "drafts" }), count: draftsCount },
+  { ...to("Drafts", "edit", { kind: "drafts" }), keys: "Mail g d", count: draftsCount },
   { at: "places", icon: "later", title: "Scheduled", also: ["send later", "outbox"],
     href: () => "/p/tasks?only=scheduled", count: scheduledCount,
     here: ({ pathname, searchParams }) => pathname === "/p/tasks" && searchParams.get("only") === "scheduled" },

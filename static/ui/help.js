@@ -28,28 +28,40 @@ export function HelpOverlay() {
 }
 
 function HelpBody() {
-  const shown = scopes.value.toReversed();
   return html`<div class="help-body">
     <div class="dialog-head">
       <h2 id="help-title">Keyboard shortcuts</h2>
       <button class="icon-button" aria-label="Close" onClick=${close}><${Icon} name="close" /></button>
     </div>
-    ${shown.map(
-      (scope) => html`<section key=${scope.title}>
-        <h3>${scope.title}</h3>
-        <dl>
-          ${scope.shortcuts.map(
-            (one) => html`<div key=${one.label}>
-              <dt>${one.label}</dt>
-              <dd>${one.keys.flatMap(keyNames).map((name) => html`<kbd key=${name}>${name}</kbd>`)}</dd>
-            </div>`,
-          )}
-        </dl>
-      </section>`,
-    )}
+    ${scopes.value.toReversed().flatMap(partsOf).map(({ title, lines }) => html`<section key=${title}>
+      <h3>${title}</h3>
+      <dl>
+        ${lines.map(({ label, keys }) => html`<div key=${label}>
+          <dt>${label}</dt>
+          <dd>${keys.flatMap(keyNames).map((name) => html`<kbd key=${name}>${name}</kbd>`)}</dd>
+        </div>`)}
+      </dl>
+    </section>`)}
     <p class="help-note">Shortcuts rest while you type in a field. <a href="/settings/keys" onClick=${close}>Change
       keys</a></p>
   </div>`;
+}
+
+/**
+ * The parts of a place, each with a line for what its keys do. What has no key is not there.
+ * @param {{ title: string, shortcuts: readonly import("../keys.js").Named[] }} scope
+ */
+function partsOf({ title, shortcuts }) {
+  const parts = [...new Set(shortcuts.map(({ part }) => part))];
+  return parts.map((part) => {
+    const ones = shortcuts.filter((one) => one.part === part);
+    const labels = [...new Set(ones.map(({ label }) => label))];
+    return {
+      title: part ? `${title}: ${part}` : title,
+      lines: labels.map((label) => ({ label, keys: ones.flatMap((one) => (one.label === label ? one.keys : [])) }))
+        .filter(({ keys }) => keys.length > 0),
+    };
+  });
 }
 
 function close() {

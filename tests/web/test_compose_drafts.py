@@ -215,3 +215,33 @@ def test_what_the_mailbox_does_not_have_is_said_at_the_draft_and_in_its_window(s
     row.click()
     ready(page)
     expect(window(page).locator(".compose-notes")).to_have_text(why)
+
+
+def test_the_list_of_drafts_is_walked_by_keys_and_what_is_deleted_there_comes_back(app: App) -> None:
+    page = compose(app)
+    for subject in ("First", "Second"):
+        if subject != "First":
+            app.press("c")
+            ready(page)
+        fill(page, subject=subject)
+        saved(page)
+        app.press("Escape")
+        expect(window(page)).to_have_count(0)
+    app.press("g", "d")
+    page.wait_for_url("**/p/mail/drafts")
+    rows = page.locator(".drafts-list .drafts-row")
+    app.press("j", "j")
+    expect(rows.nth(1)).to_be_focused()
+    app.press("#")
+    expect(rows).to_have_count(1)
+    expect(rows).to_be_focused()
+    app.press("z")
+    expect(rows).to_have_count(2)
+    assert not app.calls("mail.undo"), "what is taken back is the draft, not a step on mail before it"
+    app.press("k", "o")
+    ready(page)
+    page.get_by_role("button", name="Delete the draft", exact=True).click()
+    expect(rows).to_have_count(1)
+    app.press("z")
+    ready(page)
+    assert len(app.world.drafts) == 2

@@ -13,13 +13,16 @@ import { composeAnswer, composeBlank, openDraft } from "./composer.js";
 import { inlineIn } from "./current.js";
 import { drafts, loadDrafts } from "./drafts.js";
 
-/** Above the list. @param {{ accountId: string | null }} props */
-export function ComposeBar({ accountId }) {
+/**
+ * Above the list. `drafts`: whether it leads to them.
+ * @param {{ accountId: string | null, drafts: boolean }} props
+ */
+export function ComposeBar({ accountId, drafts: leads }) {
   const able = accounts.value?.some((one) => one.access !== "read") ?? true;
   return html`<div class="compose-bar">
       ${able && html`<button class="button small primary" title=${withKeys("New message", "Mail c")}
         onClick=${() => composeBlank({ accountId })}><${Icon} name="edit" size=${16} /> Compose</button>`}
-      <${DraftsMenu} />
+      ${leads && html`<${DraftsMenu} />`}
     </div>
     <${TroubleStrip} />`;
 }

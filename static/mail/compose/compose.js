@@ -13,7 +13,7 @@ import { popOut } from "./places.js";
 import { rememberFor } from "./remembered.js";
 
 export { AnswerBar, ComposeBar, shortName } from "./bar.js";
-export { bringBack, composeAnswer, composeBlank, continueDraft, openDraft } from "./composer.js";
+export { bringBack, composeAnswer, composeBlank, continueDraft, discardKept, openDraft } from "./composer.js";
 export { drafted, onDraftEvent } from "./drafts.js";
 export { AnswerSlot } from "./slot.js";
 export { SendingNotices } from "./notices.js";
@@ -68,17 +68,21 @@ export function composeKeys(threadHere, accountHere) {
     { keys: ["r"], label: "Reply", acts: true, also: ["answer"], run: answer("reply"), when: here },
     { keys: ["a"], label: "Reply to all", acts: true, also: ["answer"], run: answer("replyAll"), when: here },
     { keys: ["f"], label: "Forward", acts: true, run: answer("forward"), when: here },
-    { keys: ["Mod+enter"], label: "Send what is written", run: () => void composition.value?.send?.(), ...there },
-    { keys: ["Mod+Shift+enter"], label: "Send it, and archive the thread",
-      run: () => void composition.value?.send?.(undefined, true), ...there },
-    { keys: ["Mod+Shift+l"], label: "Send it later", run: () => composition.value?.sendLater?.(), ...there },
-    { keys: ["Mod+;"], label: "Put a snippet into it", run: () => composition.value?.chooseSnippet?.(), ...there },
-    { keys: ["Mod+Shift+p"], label: "Write in the window, or under the message again", run: popOut, ...there },
   ];
 }
 
 /** The text that is written hears these keys, too. */
 const there = { when: () => composition.value !== null, fixed: true };
+
+/** While something is written. @type {import("../../keys.js").Shortcut[]} */
+export const WRITING_KEYS = [
+  { keys: ["Mod+enter"], label: "Send what is written", run: () => void composition.value?.send?.(), ...there },
+  { keys: ["Mod+Shift+enter"], label: "Send it, and archive the thread",
+    run: () => void composition.value?.send?.(undefined, true), ...there },
+  { keys: ["Mod+Shift+l"], label: "Send it later", run: () => composition.value?.sendLater?.(), ...there },
+  { keys: ["Mod+;"], label: "Put a snippet into it", run: () => composition.value?.chooseSnippet?.(), ...there },
+  { keys: ["Mod+Shift+p"], label: "Write in the window, or under the message again", run: popOut, ...there },
+];
 
 /** The message that has the focus, in a thread of several. */
 function messageHere() {

@@ -13,6 +13,7 @@ import { mailPlace } from "../address.js";
 import { dismiss, takeBack } from "../../tasks/outgoing.js";
 import { toast } from "../../ui/toast.js";
 import { accounts } from "../accounts.js";
+import { offerUndoHere } from "../actions.js";
 import { select, selectedId } from "../selection.js";
 import { composing, composition, full, inside, minimised, place, preparing } from "./current.js";
 import { Draft } from "./draft.js";
@@ -210,14 +211,27 @@ export async function discard() {
   while (draft.running) await draft.running;
   const { id, version } = draft;
   if (id === null && draft.changes === 0) return;
+  deleteSoon(id, () => void open(async () => begun(fields, { id, version, dirty: true }, about)));
+}
+
+/** Throw a draft of the list away. @param {string} id */
+export function discardKept(id) {
+  if (composition.value?.draft.id === id) void discard();
+  else deleteSoon(id, () => undefined);
+}
+
+/** @param {string | null} id @param {() => void} bringBack */
+function deleteSoon(id, bringBack) {
   if (id !== null) hideDraft(id, true);
-  const timer = setTimeout(() => void deleteDraft(id), DELETE_AFTER_MS);
-  const back = () => {
+  const timer = setTimeout(() => {
+    tooLate();
+    void deleteDraft(id);
+  }, DELETE_AFTER_MS);
+  const tooLate = offerUndoHere("Draft deleted.", () => {
     clearTimeout(timer);
     if (id !== null) hideDraft(id, false);
-    void open(async () => begun(fields, { id, version, dirty: true }, about));
-  };
-  toast("Draft deleted.", { action: { label: "Undo", run: back } });
+    bringBack();
+  });
 }
 
 /** @param {string | null} id */

@@ -33,7 +33,7 @@ from svc.mail.search.model import (
     Term,
     Text,
 )
-from svc.mail.search.text import phrase, simple, spellings
+from svc.mail.search.text import MIN_NAMED_PREFIX_CHARS, phrase, simple, spellings
 from svc.store import Value, json_array
 
 IDS_A_SECOND: Final = 4_096
@@ -233,6 +233,8 @@ class _Compiler:
         """What was typed, where it may stand, and its other forms where there are any."""
         found = [phrase(words, unfinished=_may_go_on(text)) for words in self._spellings(text)]
         yield _within(text.columns, [quoted(*one) for one in found if one is not None])
+        if begun := self._begun(text):
+            yield _within(_named_of(text), [quoted(one, True) for _, one in begun])
         if forms := self._forms(text):
             yield _within(_inflected(text), [quoted(simple(form), False) for form in forms])
 
@@ -240,8 +242,22 @@ class _Compiler:
         """The same for a text at hand."""
         found = [(words, phrase(words, unfinished=_may_go_on(text))) for words in self._spellings(text)]
         yield mark_of([(words, one[1]) for words, one in found if one is not None], text.columns)
+        if begun := self._begun(text):
+            yield mark_of([(words, True) for words, _ in begun], _named_of(text))
         if forms := self._forms(text):
             yield mark_of([(form, False) for form in forms], _inflected(text))
+
+    def _begun(self, text: Text) -> list[tuple[str, str]]:
+        """Spellings whose last word is too short to go on anywhere, and as phrases: it may in subject and people."""
+        if text.exact or not _may_go_on(text) or not _named_of(text):
+            return []
+        anywhere = {words: phrase(words, unfinished=True) for words in self._spellings(text)}
+        return [
+            (words, named[0])
+            for words, one in anywhere.items()
+            if one is not None and not one[1]
+            if (named := phrase(words, unfinished=True, from_chars=MIN_NAMED_PREFIX_CHARS)) and named[1]
+        ]
 
     def _forms(self, text: Text) -> tuple[str, ...]:
         return self.scope.forms.get(text.words, ()) if has_forms(text) else ()
@@ -302,6 +318,10 @@ def has_forms(text: Text) -> bool:
 
 def _inflected(text: Text) -> tuple[Column, ...]:
     return tuple(column for column in text.columns if column in INFLECTED)
+
+
+def _named_of(text: Text) -> tuple[Column, ...]:
+    return tuple(column for column in text.columns if column in NAMED)
 
 
 def _within(columns: Iterable[Column], phrases: Iterable[str]) -> str:

@@ -21,6 +21,9 @@ in the background."""
 MIN_PREFIX_CHARS: Final = 3
 """What the full-text table keeps a list for; a shorter beginning would name half of all mail."""
 
+MIN_NAMED_PREFIX_CHARS: Final = 2
+"""In subject and people alone, whose words are few enough to be gathered at each key."""
+
 _JOINT: Final = "\u2060"  # between pairs and around what would else grow together: a separator that mail has no use for
 _STAND_INS: Final = 0xF0000  # private characters, which the tokenizer takes for letters
 _KANJI: Final = (
@@ -84,8 +87,8 @@ def normal(text: str) -> str:
     return _OF_ANOTHER_WIDTH.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
 
 
-def phrase(words: str, *, unfinished: bool) -> tuple[str, bool] | None:
-    """What a person typed, as a phrase for the index; and whether its last word may go on.
+def phrase(words: str, *, unfinished: bool, from_chars: int = MIN_PREFIX_CHARS) -> tuple[str, bool] | None:
+    """What a person typed, as a phrase for the index; and whether its last word may go on, from so many letters.
 
     ``None`` if there is nothing in it to look for.
     """
@@ -97,7 +100,7 @@ def phrase(words: str, *, unfinished: bool) -> tuple[str, bool] | None:
     pairs = EMOJI.sub(_with_stand_in, DENSE.sub(_in_pairs, words))
     if len(last) > 1:
         pairs = pairs.removesuffix(_JOINT).removesuffix(last[-1])  # in the mail the run may go on
-    return pairs, len(last) == 1 or (not last and unfinished and len(_last_word(words)) >= MIN_PREFIX_CHARS)
+    return pairs, len(last) == 1 or (not last and unfinished and len(_last_word(words)) >= from_chars)
 
 
 def typed(words: str) -> str:

@@ -135,7 +135,17 @@ async def test_only_the_last_word_may_be_unfinished(service: Service) -> None:
     assert await subjects(service, "budget mee") == ["Budget meeting"]
     assert await subjects(service, "bud meeting") == []
     assert await subjects(service, "budget mee ") == []
-    assert await subjects(service, "budget me") == []  # two letters would name half of all mail
+
+
+async def test_two_letters_may_go_on_in_subject_and_people(service: Service) -> None:
+    await arrive(service, "Budget meeting", text="The harbour is large.")
+    assert await subjects(service, "budget me") == ["Budget meeting"]
+    assert await subjects(service, "subject:me") == ["Budget meeting"]
+    assert await subjects(service, "bu") == await subjects(service, "noa bu") == ["Budget meeting"]
+    assert await subjects(service, "no") == ["Budget meeting"]
+    for query in ("la", "body:la", "me ", '"me"', "b", "me budget"):  # in texts they would name half of all mail
+        assert await subjects(service, query) == [], query
+    assert await subjects(service, "budget -me") == ["Budget meeting"]
 
 
 async def test_a_hit_in_subject_or_people_comes_before_one_in_the_body(service: Service) -> None:
