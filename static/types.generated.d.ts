@@ -29,6 +29,12 @@ interface AgentsAgentOut {
   problem: string;
 }
 
+/** `ceiling_usd`: what the run may cost in all from now on. */
+interface AgentsGoOnInput {
+  runId: string;
+  ceilingUsd: number;
+}
+
 /** `step_id`: the call of the model that is made again, with all that came after it. */
 interface AgentsRetryInput {
   runId: string;
@@ -2992,6 +2998,7 @@ interface Procedures {
   "agents.say": { input: AgentsSayInput; output: AgentsRunIdOut };
   "agents.trust": { input: AgentsRunIdInput; output: AgentsTrustOut };
   "agents.retry": { input: AgentsRetryInput; output: AgentsRunIdOut };
+  "agents.goOn": { input: AgentsGoOnInput; output: {} };
   "demo.tryOut": { input: undefined; output: TryoutTriedOut };
   "health.ping": { input: undefined; output: SurfacePong };
   "inside.look": { input: undefined; output: InsideInsideOut };

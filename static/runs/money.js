@@ -1,13 +1,13 @@
 // @ts-check
 /** What models cost: a run so far, and today. In dollars, as the ledger has it. */
 import { useEffect, useState } from "preact/hooks";
-import { query } from "../rpc.js";
-import { useFetched } from "../settings/fetched.js";
+import { mutate, query } from "../rpc.js";
+import { reasonOf, useFetched } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
 
-/** Less than a cent is told in tenths of one. @param {number} usd */
+/** Parts of a cent are told where they count: below a tenth of a dollar. @param {number} usd */
 export function dollars(usd) {
-  return `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
+  return `$${usd > 0 && usd < 0.1 ? usd.toFixed(4).replace(/00$/, "") : usd.toFixed(2)}`;
 }
 
 /** @param {{ run: RunDetail }} props */
@@ -17,6 +17,37 @@ export function RunCost({ run }) {
     query("models.ofRun", { runId: run.id }).then(setCost, () => {});
   }, [run.id, run.steps.length, run.state]);
   return cost && html`<dt>Cost</dt><dd>${dollars(cost.spent.usd)} of at most ${dollars(cost.ceilingUsd)}</dd>`;
+}
+
+/**
+ * What a run that its own ceiling ended needs to go on: a higher one.
+ * @param {{ run: RunDetail, changed: () => Promise<void> }} props
+ */
+export function GoOn({ run, changed }) {
+  const [usd, setUsd] = useState("");
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    query("models.ofRun", { runId: run.id }).then((cost) => setUsd((cost.ceilingUsd * 2).toFixed(2)), () => {});
+  }, [run.id]);
+  const submit = async (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    try {
+      await mutate("agents.goOn", { runId: run.id, ceilingUsd: Number(usd) });
+      setProblem("");
+      await changed();
+    } catch (error) {
+      setProblem(reasonOf(error));
+    }
+  };
+  return html`<form class="approval-form" onSubmit=${submit}>
+    <p class="fine">It stopped before it asked the model again: what it did is done, and nothing is half done. With a
+      higher ceiling it goes on there.</p>
+    <label class="field"><span>Dollars that this run may cost in all</span>
+      <input type="number" min="0.01" step="0.01" required value=${usd} onInput=${(/** @type {InputEvent} */ event) =>
+        setUsd(/** @type {HTMLInputElement} */ (event.target).value)} /></label>
+    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+    <div class="approval-deeds"><button class="button small primary" type="submit">Go on</button></div>
+  </form>`;
 }
 
 /** Said where something was spent; the rest stands in the settings. */

@@ -16,7 +16,7 @@ import { loadApprovals } from "./approvals.js";
 import { Progress, State } from "./badge.js";
 import { focusNext } from "./focus.js";
 import { RunRow } from "./list.js";
-import { RunCost } from "./money.js";
+import { GoOn, RunCost } from "./money.js";
 import { useRun } from "./reading.js";
 import { StepTree } from "./steps.js";
 import { treeOf } from "./tree.js";
@@ -67,7 +67,8 @@ function Head({ run, changed }) {
     await changed();
   };
   const asksModels = usage.inputTokens || usage.outputTokens || run.steps.some((step) => step.kind === "llm");
-  const canRetry = state === "failed" || state === "cancelled";
+  const isOver = state === "failed" && workflow === "agent" && error?.type === "OverOwnCeiling";
+  const canRetry = (state === "failed" || state === "cancelled") && !isOver;
   return html`<header class="setting run-head">
     <h1><bdi>${title}</bdi> <${State} ...${STATE_WORDS[state]} /></h1>
     ${error && html`<div class=${`notice ${state === "failed" ? "bad" : ""}`} role="status">
@@ -80,6 +81,7 @@ function Head({ run, changed }) {
     </dl>
     ${!hasEnded(state) && html`<${ConfirmButton} label="Cancel" what=${title} run=${act("runs.cancel")}
       question="It stops, and so does all that it began." sure="Stop it" />`}
+    ${isOver && html`<${GoOn} run=${run} changed=${changed} />`}
     ${canRetry && !parentId && html`<${ConfirmButton} label="Retry" what=${title} run=${act("runs.retry")} />
       <p class="fine">It goes on at its first step that is not done.</p>`}
     ${canRetry && parentId && html`<p class="fine">Another run began it:

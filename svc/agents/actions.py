@@ -15,7 +15,7 @@ from svc.agents.model import DEFAULT_TOOLS, FOLDER, MAX_INPUT_BYTES, MAX_PROMPT_
 from svc.clock import rfc3339
 from svc.configuring import Configuration, Configured
 from svc.errors import Conflict, Invalid, NotFound
-from svc.models import Models, cap_run, capability_of, run_ceiling
+from svc.models import Models, cap_run, capability_of, ceilings, dollars, run_ceiling, spent_by_run
 from svc.pages import page_path, page_title, readable_page, save_page
 from svc.principal import Principal
 from svc.runs import RunRow, principal_of
@@ -221,6 +221,20 @@ def retry_from(tx: Tx, principal: Principal, *, run_id: str, step_id: str) -> st
     cap_run(tx, new_id, run_ceiling(tx, run_id))
     copy_trust(tx, run_id, new_id)
     return new_id
+
+
+def go_on(tx: Tx, principal: Principal, *, run_id: str, micros: int) -> None:
+    """A run that its own ceiling ended goes on where it was, with a higher one."""
+    row = own_run(tx, principal, run_id)
+    own, most, spent = run_ceiling(tx, run_id), ceilings(tx).run_micros, spent_by_run(tx, run_id).micros
+    if own is None:
+        raise Conflict("This run has no ceiling of its own.")
+    if micros > most:
+        raise Conflict(f"No run may cost more than {dollars(most)}. An admin may raise it under Settings, Models.")
+    if micros <= max(own, spent):
+        raise Conflict(f"It has cost {dollars(spent)} and might cost {dollars(own)}: say more than that.")
+    cap_run(tx, run_id, micros)
+    runs.retry(tx, principal, row.id)
 
 
 # For the run's code

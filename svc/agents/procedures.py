@@ -15,7 +15,7 @@ from svc.configuring import Configuration, Configured, parse
 from svc.errors import Invalid
 from svc.models import MICROS
 from svc.principal import Principal
-from svc.protocol import Nothing, Procedure, Wire
+from svc.protocol import NOTHING, Nothing, Procedure, Wire
 from svc.runs import Dispatcher
 from svc.store import ReadTx
 from svc.tools import Approval, taint_of
@@ -102,6 +102,13 @@ class RetryInput(Wire, frozen=True):
 
     run_id: str
     step_id: str
+
+
+class GoOnInput(Wire, frozen=True):
+    """``ceiling_usd``: what the run may cost in all from now on."""
+
+    run_id: str
+    ceiling_usd: Annotated[float, msgspec.Meta(gt=0, le=MAX_CEILING_DOLLARS)]
 
 
 async def list_agents(context: RequestContext, wanted: Nothing) -> list[AgentOut]:
@@ -191,6 +198,13 @@ async def retry(context: RequestContext, wanted: RetryInput) -> RunIdOut:
     return RunIdOut(run_id=run_id)
 
 
+async def go_on(context: RequestContext, wanted: GoOnInput) -> Nothing:
+    micros = round(wanted.ceiling_usd * MICROS)
+    await context.workspace.store.write(actions.go_on, context.principal, run_id=wanted.run_id, micros=micros)
+    context.workspace.service(Dispatcher).wake.call()
+    return NOTHING
+
+
 PROCEDURES: Final = (
     Procedure(
         name="agents.list",
@@ -245,5 +259,14 @@ PROCEDURES: Final = (
         output=RunIdOut,
         call=retry,
         summary="A new run that goes on from one call of the model of an earlier run.",
+    ),
+    Procedure(
+        name="agents.goOn",
+        kind="mutation",
+        access="authenticated",
+        input=GoOnInput,
+        output=Nothing,
+        call=go_on,
+        summary="Let a run that its own ceiling ended go on where it was, with a higher one.",
     ),
 )

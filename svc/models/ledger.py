@@ -20,6 +20,9 @@ PRUNE_ROWS: Final = 1_000
 MICROS: Final = 1_000_000
 """Of a dollar."""
 OVER: Final = "over_ceiling"
+OVER_OWN: Final = "over_own_ceiling"
+"""The run's own, which whoever began it may raise."""
+_TOMORROW: Final = "; a new day begins at midnight UTC"
 
 DEFAULT_DAY_MICROS: Final = 10 * MICROS
 DEFAULT_RUN_MICROS: Final = 2 * MICROS
@@ -76,18 +79,21 @@ def reserve(
     most = ceilings(tx)
     today = spent(tx, since=tx.now - tx.now % DAY_MS)
     if today.micros + micros > most.day_micros and micros:
-        raise _over(f"Models may cost ${most.day_micros / MICROS:.2f} a day, and this call could pass that")
+        raise _over(f"Models may cost {dollars(most.day_micros)} a day, and this call could pass that", _TOMORROW)
     if today.input_tokens + today.output_tokens + input_tokens + output_tokens > most.day_tokens:
-        raise _over(f"Models may be asked for {most.day_tokens} tokens a day, and this call could pass that")
+        raise _over(
+            f"Models may be asked for {most.day_tokens:,} tokens a day, and this call could pass that", _TOMORROW
+        )
     own = run_ceiling(tx, run_id)
     spent_so_far = spent_by_run(tx, run_id).micros
     if own is not None and spent_so_far + micros > own and micros:
         raise Forbidden(
-            f"This run may cost ${own / MICROS:.2f}, as its agent's page says, and this call could pass that.",
-            data={"reason": OVER},
+            f"This run may cost {dollars(own)} and has cost {dollars(spent_so_far)}; "
+            f"the next call of the model could cost up to {dollars(micros)}.",
+            data={"reason": OVER_OWN},
         )
     if spent_so_far + micros > most.run_micros and micros:
-        raise _over(f"A run may cost ${most.run_micros / MICROS:.2f}, and this call could pass that")
+        raise _over(f"A run may cost {dollars(most.run_micros)}, and this call could pass that")
     call_id = tx.value(
         """
         insert into model_calls (at, run_id, user_id, model, state, input_tokens, output_tokens, micros)
@@ -113,11 +119,25 @@ def run_ceiling(tx: ReadTx, run_id: str) -> int | None:
 def cap_run(tx: Tx, run_id: str, micros: int | None) -> None:
     """What this run may cost, where that is less than any run may."""
     if micros is not None:
-        tx.run("insert into model_run_ceilings (run_id, micros) values (:id, :micros)", id=run_id, micros=micros)
+        tx.run(
+            """
+            insert into model_run_ceilings (run_id, micros) values (:id, :micros)
+            on conflict (run_id) do update set micros = excluded.micros
+            """,
+            id=run_id,
+            micros=micros,
+        )
 
 
-def _over(why: str) -> Forbidden:
-    return Forbidden(f"{why}. An admin may raise it under Settings, Models.", data={"reason": OVER})
+def dollars(micros: int) -> str:
+    """Parts of a cent are told where they count: below a tenth of a dollar."""
+    usd = micros / MICROS
+    whole = f"{usd:.4f}" if 0 < usd < 0.1 else f"{usd:.2f}"
+    return "$" + (whole.removesuffix("00") if len(whole) > len("0.00") else whole)
+
+
+def _over(why: str, then: str = "") -> Forbidden:
+    return Forbidden(f"{why}. An admin may raise it under Settings, Models{then}.", data={"reason": OVER})
 
 
 def settle(tx: Tx, reserved: Reserved, *, input_tokens: int | None, output_tokens: int | None) -> None:

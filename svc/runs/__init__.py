@@ -5,7 +5,7 @@ timers; the worker plane (:mod:`svc.worker`) runs the code of workflows, which f
 (:mod:`svc.workflow`).
 """
 
-from svc.runs.actions import Parent, begin, count_tokens, fork, grant_more, progress
+from svc.runs.actions import Parent, begin, count_tokens, fork, grant_more, progress, retry
 from svc.runs.approvals import Decided, decided
 from svc.runs.digests import digest
 from svc.runs.dispatch import IN_MEMORY, Dispatcher
@@ -37,6 +37,7 @@ __all__ = [
     "principal_of",
     "progress",
     "progress_of",
+    "retry",
     "run",
     "settle_step",
     "wake",

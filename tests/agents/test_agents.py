@@ -123,3 +123,24 @@ async def test_what_is_said_meanwhile_is_heard_with_the_next_question(service: S
     assert (await service.mutate("agents.say", runId=run_id, text="And hurry."))["runId"] == run_id
     await until(service, run_id, "done")
     assert "And hurry." in str((await service.query("fake.llm.calls"))[-1]["messages"])
+
+
+async def test_a_run_that_met_its_own_ceiling_goes_on_where_it_was_with_a_higher_one(service: Service) -> None:
+    await service.mutate("pages.save", path="agents/dear", body="---\ntools: [tasks.*]\nceiling: 0.1\n---\nDo it.")
+    add = calls(("tasks.add", {"title": "Call Ann"}))
+    await script(service, {**add, "inputTokens": 20_000}, {"text": "Done."})
+    run_id = await begin(service, agent="dear")
+    run = await until(service, run_id, "failed")
+    assert run["error"]["type"] == "OverOwnCeiling"
+    assert run["error"]["message"].startswith("This run may cost $0.10 and has cost $0.06"), run["error"]
+    assert "Call Ann" in (await service.query("pages.get", path="tasks"))["body"], "what it did is done"
+    for usd, why in ((0.1, "say more than that"), (3, "may cost more than \\$2.00")):
+        with pytest.raises(RpcError, match=why):
+            await service.mutate("agents.goOn", runId=run_id, ceilingUsd=usd)
+    await service.mutate("agents.goOn", runId=run_id, ceilingUsd=0.5)
+    run = await until(service, run_id, "done")
+    assert run["output"] == {"text": "Done."}
+    assert (await service.query("pages.get", path="tasks"))["body"].count("Call Ann") == 1
+    assert len(await service.query("fake.llm.calls")) == 2, "nothing is asked twice"
+    with pytest.raises(RpcError, match="This run is done"):
+        await service.mutate("agents.goOn", runId=run_id, ceilingUsd=1)

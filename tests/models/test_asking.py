@@ -79,7 +79,8 @@ async def test_a_call_that_could_pass_a_ceiling_never_leaves_and_refused_ones_co
     service = bench.service
     await service.mutate("models.setCeilings", dayUsd=0.01, runUsd=0.01, dayTokens=100_000)
     failed = await ends(bench, "failed", model="claude-sonnet-4-5", most=2_000)
-    assert "may cost $0.01" in failed["error"]["message"]
+    assert failed["error"]["type"] == "OverCeiling"
+    assert failed["error"]["message"].startswith("Models may cost $0.01 a day"), "it is not the vendor who says so"
     assert await service.query("fake.llm.calls") == []
     await service.mutate("fake.llm.script", replies=[{"error": 400}, {"text": "yes"}])
     await ends(bench, "failed", model="claude-sonnet-4-5")

@@ -207,6 +207,7 @@ PROCEDURES: dict[str, Door] = {
     "agents.run": mutation("authenticated", 404, agent="nobody"),
     "agents.say": mutation("authenticated", 404, runId="run_none", text="Hi"),
     "agents.trust": query("authenticated", 404, runId="run_none"),
+    "agents.goOn": mutation("authenticated", 404, runId="run_none", ceilingUsd=1),
     "agents.retry": mutation("authenticated", 404, runId="run_none", stepId="model"),
     "approvals.list": query("authenticated"),
     "approvals.decide": mutation("authenticated", 404, id="apr_none", approve=True),

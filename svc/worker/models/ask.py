@@ -25,6 +25,8 @@ from svc.worker.models.terms import (
     Event,
     ModelFault,
     ModelRefused,
+    OverCeiling,
+    OverOwnCeiling,
     Question,
     Said,
     Text,
@@ -51,6 +53,8 @@ _SERVER_FAULT: Final = 500
 _NOT_IMPLEMENTED: Final = 501
 _OK: Final = 200
 _PATHS: Final[dict[VendorName, str]] = {"a": "/llm-a/v1/messages", "b": "/llm-b/v1/chat/completions"}
+_OURS: Final = "application/problem+json"
+_OF_OURS: Final[dict[object, type[ModelFault]]] = {"over_ceiling": OverCeiling, "over_own_ceiling": OverOwnCeiling}
 _LONG_PROMPT_CHARS: Final = 16_000
 _FEWEST_TOKENS: Final = 10
 """A prompt has at least one token for so many characters. With fewer, the server has cut it."""
@@ -137,7 +141,7 @@ async def _begun(run: Run, path: str, body: bytes, headers: dict[str, str]) -> A
             await answer.aclose()
         pause_s = pause_of(answer, attempt)
         if pause_s is None:
-            raise ModelRefused(str(fault), status=answer.status)
+            raise fault if isinstance(fault, ModelRefused) else ModelRefused(str(fault), status=answer.status)
         if attempt == TRIES or pause_s > LONGEST_PAUSE_S:
             raise fault
         await trio.sleep(pause_s)
@@ -176,7 +180,11 @@ def _asked_for_s(answer: Answer) -> float | None:
 
 async def _fault(answer: Answer) -> ModelFault:
     try:
-        return fault_of(decoded(await _whole(answer)), status=answer.status)
+        said = decoded(await _whole(answer))
+        if (answer.header("content-type") or "").startswith(_OURS) and "code" in said:
+            kind = _OF_OURS.get(said.get("reason"), ModelFault)  # svc's own words, not the vendor's
+            return kind(str(said.get("detail"))[:500], status=answer.status)
+        return fault_of(said, status=answer.status)
     except (ModelFault, LinkFault):
         return ModelFault(f"The model's vendor answered {answer.status}.", status=answer.status)
 

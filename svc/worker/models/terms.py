@@ -133,3 +133,11 @@ class ModelRefused(Fatal, ModelFault):
 
     def __init__(self, message: str, *, status: int = 0) -> None:
         ModelFault.__init__(self, message, status=status)
+
+
+class OverCeiling(ModelRefused):
+    """svc itself did not let the call go: it could pass what models may cost."""
+
+
+class OverOwnCeiling(OverCeiling):
+    """The same, of what this one run may cost: its person may raise that, and the run goes on."""
