@@ -78,6 +78,9 @@ RULE_DEATHS: Final = tuple(range(_size(5, 1), _size(20, 60), _size(14, 1)))
 HOSTILE_WAYS: Final = _size(1, 9)
 """By which a hostile page tries a row that has nothing to show; what has is tried by all, which are nine at most."""
 
+HOSTILE_SHARES: Final = _size(4, 1)
+"""Into so many shares those rows are dealt, anew each time, a share for each place of the page; 1: each tries all."""
+
 UPLOAD_ADDRESSES: Final = _size(1, 2)
 """Of a hostile upload's two, by which each way of embedding it is tried."""
 
