@@ -26,14 +26,30 @@ class Windows:
 
     def admit(self, key: str, *, refusal: str) -> None:
         """Count one more of ``key``, or raise 429 with ``Retry-After`` and the sentence ``refusal``."""
-        now = trio.current_time()
-        times = self._admitted.pop(key, array("d"))
-        while times and times[0] <= now - self._window_s:
-            del times[0]
-        self._admitted[key] = times
+        self.check(key, refusal=refusal)
+        self.count(key)
+
+    def check(self, key: str, *, refusal: str) -> None:
+        """Raise as :meth:`admit` does where no more would be admitted; count nothing."""
+        times = self._recent(key)
+        if len(times) >= self.limit:
+            wait_s = max(1, math.ceil(times[0] + self._window_s - trio.current_time()))
+            raise Refusal(refusal, code="rate_limited", headers={"Retry-After": str(wait_s)})
+
+    def count(self, key: str) -> None:
+        """One more of ``key``, whatever it was. Beyond the limit nothing more is kept of it."""
+        times = self._admitted[key] = self._recent(key)
+        self._admitted.move_to_end(key)
+        if len(times) < self.limit:
+            times.append(trio.current_time())
         while len(self._admitted) > self._max_keys:
             self._admitted.popitem(last=False)
-        if len(times) >= self.limit:
-            wait_s = max(1, math.ceil(times[0] + self._window_s - now))
-            raise Refusal(refusal, code="rate_limited", headers={"Retry-After": str(wait_s)})
-        times.append(now)
+
+    def _recent(self, key: str) -> array[float]:
+        times = self._admitted.get(key)
+        if times is None:
+            return array("d")
+        oldest = trio.current_time() - self._window_s
+        while times and times[0] <= oldest:
+            del times[0]
+        return times

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -23,8 +23,12 @@ from svc.window import Windows
 
 CALLS_MAX: Final = 120
 """Calls of one credential in a minute, at each replica. Beyond: 429 `rate_limited` with `Retry-After`."""
+GUESSES_MAX: Final = 60
+"""Calls in a minute from one address with tokens that let nobody in, at each replica. Beyond: 429 `rate_limited` with
+`Retry-After` for all from there but tokens that have let somebody in."""
 WINDOW_S: Final = 60.0
 TOKENS_KEPT: Final = 65_536
+ADDRESSES_KEPT: Final = 16_384
 BOOT_S: Final = 30.0
 """How long the database may stay away at the start."""
 LOOK_AGAIN_S: Final = 1.0
@@ -42,6 +46,8 @@ class Plane:
         self.outcomes: Counter[tuple[str, str]] = Counter()
         self.draining = False
         self._windows = Windows(limit=CALLS_MAX, window_s=WINDOW_S, max_keys=TOKENS_KEPT)
+        self._guesses = Windows(limit=GUESSES_MAX, window_s=WINDOW_S, max_keys=ADDRESSES_KEPT)
+        self._known: OrderedDict[str, None] = OrderedDict()
         self._calls = 0
         self._quiet = trio.Event()
 
@@ -76,14 +82,16 @@ class Plane:
     def call(self, request: Request) -> Iterator[str]:
         """One call of a cell, with its token: 503 while the service closes, 401 without a token, 429 beyond the rate.
 
-        The rate is counted by the token as it was sent: who guesses tokens uses up nobody else's.
+        The rate is counted by the token as it was sent: who guesses tokens uses up nobody else's. Guesses are counted
+        by address; all cells behind a balancer share one, so a token that has let somebody in goes on from there.
         """
         if self.draining:
             raise Unavailable("The service is closing. Ask another replica.", headers={"Retry-After": "1"})
         token = _token(request)
-        self._windows.admit(
-            hashlib.sha256(token.encode()).hexdigest(), refusal="Too many calls with this credential. Wait a little."
-        )
+        key = _key(token)
+        if key not in self._known:
+            self._guesses.check(request.peer, refusal="Too many tokens from there let nobody in. Wait a little.")
+        self._windows.admit(key, refusal="Too many calls with this credential. Wait a little.")
         self._calls += 1
         try:
             yield token
@@ -91,6 +99,17 @@ class Plane:
             self._calls -= 1
             if self._calls == 0:
                 self._quiet.set()
+
+    def heard(self, request: Request, token: str, *, let_in: bool) -> None:
+        """Whether the token was somebody's."""
+        key = _key(token)
+        self._known.pop(key, None)
+        if not let_in:
+            self._guesses.count(request.peer)
+            return
+        self._known[key] = None
+        if len(self._known) > TOKENS_KEPT:
+            self._known.popitem(last=False)
 
     async def finish(self) -> None:
         """The service closes: returns when no call is in flight, and not before others could have seen it."""
@@ -112,6 +131,10 @@ def _no_right(error: NoRight) -> ConfigFault:
         f"its role may not make or use the tables of the service ({error.diag.message_primary})",
         "grant it create on the database, or make it the owner of an empty schema control_plane; see docs/escrow.md",
     )
+
+
+def _key(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
 
 
 def _token(request: Request) -> str:

@@ -138,6 +138,7 @@ async def _in_transaction(
         return cell, done
 
     cell, done = await plane.database.run(serve)
+    plane.heard(request, token, let_in=cell is not None and not cell.disabled)
     plane.outcomes[action, "unknown-token" if cell is None else done.outcome] += 1
     if done.outcome == "ok" and isinstance(done.value, answer):
         return done.value

@@ -16,6 +16,7 @@ import trio
 from svc.config import ConfigError
 from svc.control_plane.database import Database, Rows
 from svc.control_plane.migrations import STEPS
+from svc.control_plane.plane import GUESSES_MAX
 from svc.control_plane.settings import DATABASE_URL
 from svc.errors import Unavailable
 from svc.protocol.egress import EgressFault, EgressResponse
@@ -207,6 +208,16 @@ async def test_a_credential_has_so_many_calls_a_minute_and_takes_nobody_elses(
         assert found == {404: 120, 429: 10}
         guessed = await replica.call("GET", "/v1/keys/tenant-eager", as_=token("eager", generation=9))
         assert (guessed.status, (await replica.get("calm")).status) == (401, 404)
+
+        async def guess(number: int) -> None:
+            answer = await replica.call("GET", "/v1/keys/tenant-calm", as_=token("calm", generation=number))
+            found[answer.status] += 1
+
+        found.clear()
+        for number in range(GUESSES_MAX + 9):
+            await guess(number + 10)
+        assert found == {401: GUESSES_MAX - 1, 429: 10}
+        assert (await replica.get("calm")).status == 404  # from the same address, as behind a balancer
 
 
 REFUSED: Final[tuple[tuple[dict[str, Any], dict[str, str], int], ...]] = (
