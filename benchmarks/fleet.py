@@ -30,8 +30,8 @@ from svc.clock import WallClock
 from svc.config import Config
 from svc.log import Log
 from svc.protocol.egress import Egress, EgressFault
+from tests.capabilities.escrow.cells import config_of
 from tests.capabilities.escrow.stubs import Stub, stub, wraps_for_each
-from tests.capabilities.escrow.test_refusals import config_of
 from tests.control_plane.replicas import token
 from tests.peers.postgres import Postgres, postgres, postgres_programs
 from tests.support.process import free_port

@@ -13,6 +13,7 @@ from glob import escape as glob_escaped
 from pathlib import Path
 from typing import Final
 
+from svc import store
 from svc.clock import SECOND_MS, Millis
 
 RESTORED: Final = "-restored-"
@@ -44,18 +45,7 @@ def scratch_for(into: Path) -> Iterator[Path]:
 
 def forget_abandoned(parent: Path, name: str) -> None:
     """Remove what was to become a folder whose name begins so, and whose maker is gone."""
-    for left in parent.glob(f".{glob_escaped(name)}*{_MAKING}*"):
-        try:
-            descriptor = os.open(left, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            forget_folder(left)
-        except OSError:
-            continue
-        finally:
-            os.close(descriptor)
+    store.forget_abandoned(parent.glob(f".{glob_escaped(name)}*{_MAKING}*"))
 
 
 def forget_halves(archive: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import sys
 from collections.abc import AsyncIterator
 from glob import escape as glob_escaped
@@ -20,6 +19,7 @@ from svc.export.bag import as_folder, as_tar
 from svc.export.collecting import Collecting
 from svc.log import Log
 from svc.settings import LOG
+from svc.store import forget, forget_abandoned
 
 FAILED: Final = 1
 TAR: Final = ".tar"
@@ -54,7 +54,7 @@ async def _write(call: Invocation, opened: OpenedHome, going: Collecting, out: s
     if out == "-":
         await _pour(sys.stdout.buffer, as_tar(going.entries(), at=at))
         return
-    _drop_abandoned(out)
+    forget_abandoned(map(Path, glob(f"{glob_escaped(out)}.*{PART}")))
     part = f"{out}.{os.getpid()}{PART}"
     try:
         if out.endswith(TAR):
@@ -73,31 +73,8 @@ async def _write(call: Invocation, opened: OpenedHome, going: Collecting, out: s
             finally:
                 os.close(descriptor)
     except BaseException:
-        _drop(part)
+        forget(Path(part))
         raise
-
-
-def _drop_abandoned(out: str) -> None:
-    """What an export to the same place has left that was killed: its maker holds a lock as long as it lives."""
-    for left in glob(f"{glob_escaped(out)}.*{PART}"):
-        try:
-            descriptor = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _drop(left)
-        except OSError:
-            continue
-        finally:
-            os.close(descriptor)
-
-
-def _drop(part: str) -> None:
-    if os.path.isdir(part):
-        shutil.rmtree(part)
-    elif os.path.lexists(part):
-        os.unlink(part)
 
 
 async def _pour(file: BinaryIO, pieces: AsyncIterator[bytes]) -> None:

@@ -5,6 +5,7 @@ This face is all that others import. The central rule: an action is a plain func
 """
 
 from svc.store import damage, records
+from svc.store.abandoned import forget, forget_abandoned
 from svc.store.arrays import json_array, texts_of
 from svc.store.blob_files import CHUNK_BYTES, BlobCorrupt, BlobMissing, BlobRef, Harm, Pieces
 from svc.store.blobs import ROOM_BYTES, Blobs
@@ -110,6 +111,8 @@ __all__ = [
     "Value",
     "damage",
     "disk_faults",
+    "forget",
+    "forget_abandoned",
     "forget_secrets",
     "fresh_schema",
     "has_secret",

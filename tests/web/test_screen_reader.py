@@ -31,10 +31,19 @@ def focused(page: Page) -> dict[str, Any]:
 
 @pytest.mark.thorough
 def test_one_who_listens_reads_answers_sends_and_takes_back(app: App) -> None:
-    page = app.open()
-    told = page.get_by_role("status")
+    app.open()
+    the_list_says_whose_it_is_and_where_one_is(app)
+    the_buttons_of_a_row_are_its_cells(app)
+    the_menu_of_a_thread_takes_the_focus_and_gives_it_back(app)
+    a_thread_says_its_subject_and_who_wrote_each_message(app)
+    the_next_thread_is_spoken_too(app)
+    an_answer_is_told_and_taken_back(app)
+    filing_is_told_and_taken_back(app)
 
-    # The list: whose mail it is, what stands in it, and where one is.
+
+def the_list_says_whose_it_is_and_where_one_is(app: App) -> None:
+    """The list: whose mail it is, what stands in it, and where one is."""
+    page = app.page
     expect(page.get_by_role("heading", name="Unified", level=1)).to_be_attached()
     inbox = page.get_by_role("grid", name="Inbox")
     expect(inbox).to_have_attribute("aria-multiselectable", "true")
@@ -51,7 +60,12 @@ def test_one_who_listens_reads_answers_sends_and_takes_back(app: App) -> None:
     app.press("x")
     expect(row).to_have_attribute("aria-selected", "false")
 
-    # Its buttons are cells of the row: the arrows lead into them, along a column, and back. Tab has one stop.
+
+def the_buttons_of_a_row_are_its_cells(app: App) -> None:
+    """Its buttons are cells of the row: the arrows lead into them, along a column, and back. Tab has one stop."""
+    page = app.page
+    inbox = app.page.get_by_role("grid", name="Inbox")
+    row = inbox.get_by_role("row").filter(has=app.row("thr_00"))
     app.press("ArrowRight")
     assert (focused(page)["role"], focused(page)["name"]) == ("checkbox", "Pick")
     app.press("Enter")
@@ -72,7 +86,11 @@ def test_one_who_listens_reads_answers_sends_and_takes_back(app: App) -> None:
     app.focuses("thr_00")
     expect(inbox.get_by_role("gridcell").filter(has=page.get_by_role("button"))).to_have_count(0)
 
-    # What else can be done with it, for who has no menu key; the focus goes there and back.
+
+def the_menu_of_a_thread_takes_the_focus_and_gives_it_back(app: App) -> None:
+    """What else can be done with it, for who has no menu key; the focus goes there and back."""
+    page = app.page
+    inbox = app.page.get_by_role("grid", name="Inbox")
     expect(inbox).to_have_accessible_description(
         "The menu key, or ., opens all that can be done with a thread; the right arrow leads to its buttons."
     )
@@ -84,7 +102,10 @@ def test_one_who_listens_reads_answers_sends_and_takes_back(app: App) -> None:
     page.keyboard.press("Escape")
     app.focuses("thr_00")
 
-    # A thread: its subject has the focus, each message is an article that says who wrote it.
+
+def a_thread_says_its_subject_and_who_wrote_each_message(app: App) -> None:
+    """A thread: its subject has the focus, each message is an article that says who wrote it."""
+    page = app.page
     app.press("Enter")
     expect(page.get_by_role("heading", name="Quote for the harbour mural", level=1)).to_be_focused()
     expect(page).to_have_title("(3) Quote for the harbour mural – svc")
@@ -94,7 +115,10 @@ def test_one_who_listens_reads_answers_sends_and_takes_back(app: App) -> None:
     expect(newest).to_have_accessible_name("Message from Jonas Feld")
     expect(newest.locator("iframe")).to_have_attribute("title", "Message from Jonas Feld")
 
-    # The next one, and back: the subject is spoken each time.
+
+def the_next_thread_is_spoken_too(app: App) -> None:
+    """The next one, and back: the subject is spoken each time."""
+    page = app.page
     app.press("j")
     expect(page.get_by_role("heading", level=1).first).to_be_focused()
     app.at("/p/mail/t/thr_01")
@@ -102,7 +126,11 @@ def test_one_who_listens_reads_answers_sends_and_takes_back(app: App) -> None:
     app.at("/p/mail/t/thr_00")
     expect(page.get_by_role("heading", name="Quote for the harbour mural", level=1)).to_be_focused()
 
-    # An answer: the field says what it is, sending is told, and so is taking it back.
+
+def an_answer_is_told_and_taken_back(app: App) -> None:
+    """An answer: the field says what it is, sending is told, and so is taking it back."""
+    page = app.page
+    told = app.page.get_by_role("status")
     app.press("r")
     body = page.get_by_role("textbox", name="Message")
     expect(body).to_be_focused()
@@ -116,7 +144,10 @@ def test_one_who_listens_reads_answers_sends_and_takes_back(app: App) -> None:
     expect(body).to_be_focused()
     expect(body).to_contain_text("Yes, gladly.")
 
-    # Filing: told politely, and taken back by its key.
+
+def filing_is_told_and_taken_back(app: App) -> None:
+    """Filing: told politely, and taken back by its key."""
+    told = app.page.get_by_role("status")
     app.press("Escape", "u")
     app.at("/p/mail")
     app.focuses("thr_00")

@@ -26,8 +26,8 @@ from svc.identity import Identity
 from svc.protocol import Headers, Request, Response, json_response
 from svc.settings import HOST
 from svc.workspace import Workspace
+from tests.capabilities.escrow.cells import config_of, keys_of
 from tests.capabilities.escrow.stubs import stub
-from tests.capabilities.escrow.test_refusals import config_of, keys_of
 from tests.control_plane.replicas import Replica, entry, replicas, token
 from tests.control_plane.replicas import config_of as plane_config
 from tests.peers.moto import Kms, kms

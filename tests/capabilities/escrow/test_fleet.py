@@ -12,8 +12,8 @@ from typing import Final
 import pytest
 import trio
 
+from tests.capabilities.escrow.cells import config_of, keys_of
 from tests.capabilities.escrow.stubs import stub, wraps_for_each
-from tests.capabilities.escrow.test_refusals import config_of, keys_of
 from tests.control_plane.replicas import config_of as plane_config
 from tests.control_plane.replicas import replicas, token
 from tests.peers.needs import POSTGRES, needs

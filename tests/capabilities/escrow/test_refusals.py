@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import random
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -11,18 +10,16 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from svc.app import all_rules, all_settings
-from svc.capabilities import EscrowKeys, EscrowRefused
-from svc.config import Config, ConfigError, read_config
+from svc.capabilities import EscrowRefused
+from svc.config import ConfigError
 from svc.preflight import serve_rules
 from svc.protocol import Request, Response, json_response
+from tests.capabilities.escrow.cells import KEY, TOKEN, config_of, keys_of
 from tests.capabilities.escrow.stubs import Answer, Stub, said, stub
 from tests.recorded_log import RecordedLog
 
 pytestmark = pytest.mark.wall_clock
 
-KEY: Final = "arn:aws:kms:eu-central-1:123456789012:key/11111111-2222-3333-4444-555555555555"
-TOKEN: Final = "cell-1." + "s" * 40
 MATERIAL: Final = b"k" * 32
 CONTEXT: Final = {"svc:tenant": "acme", "svc:cell": "cell-1", "svc:purpose": "master-key"}
 RECORD: Final[dict[str, Any]] = {
@@ -33,36 +30,6 @@ RECORD: Final[dict[str, Any]] = {
     "context": CONTEXT,
     "createdAt": "2026-11-25T20:00:00.000Z",
 }
-
-
-class AtOnce(random.Random):
-    """No pause before the next try."""
-
-    def uniform(self, a: float, b: float) -> float:
-        return 0.0
-
-
-def config_of(home: Path, *, escrow: str, kms: str, **more: str) -> Config:
-    environ = {
-        "HOME": str(home.parent),
-        "SVC_HOME": str(home),
-        "SVC_PROFILE": "cloud",
-        "SVC_PUBLIC_ORIGIN": "https://acme.example",
-        "SVC_TENANT_ID": "acme",
-        "SVC_KMS_PROVIDER": "aws",
-        "SVC_KMS_KEY_ID": KEY,
-        "SVC_KMS_URL": kms,
-        "SVC_KEY_ESCROW_URL": escrow,
-        "SVC_KEY_ESCROW_TOKEN": TOKEN,
-        "AWS_ACCESS_KEY_ID": "AK",
-        "AWS_SECRET_ACCESS_KEY": "SK",
-        **more,
-    }
-    return read_config(all_settings(), environ, all_rules())
-
-
-def keys_of(config: Config, home: Path) -> EscrowKeys:
-    return EscrowKeys(config, home=home, rng=AtOnce())
 
 
 def honest_kms(request: Request, body: Any) -> Response:
