@@ -61,7 +61,7 @@ class Configuration:
     """Owns what was read of revisions, which never change; features add their kinds when they are built."""
 
     kinds: dict[str, Kind[Any]] = field(default_factory=dict)
-    _read: OrderedDict[tuple[str, int], _Parsed] = field(default_factory=OrderedDict)
+    _read: OrderedDict[tuple[str, str, int], _Parsed] = field(default_factory=OrderedDict)
 
     def add(self, kind: Kind[Any]) -> None:
         if kind.folder in self.kinds:
@@ -127,7 +127,7 @@ class Configuration:
         return None, newest
 
     def _parsed(self, tx: ReadTx, kind: Kind[Any], page_id: str, revision: int) -> _Parsed | None:
-        key = (page_id, revision)
+        key = (kind.folder, page_id, revision)  # a page that moves is read as another kind
         known = self._read.get(key)
         if known is not None:
             self._read.move_to_end(key)

@@ -18,6 +18,7 @@ from svc.errors import Conflict, Forbidden, Invalid, NotFound
 from svc.pages import edit_notes, managed, news, queries, trash, tree
 from svc.pages.access import is_own
 from svc.pages.model import (
+    ACTING,
     EVERYONE,
     MAX_DEPTH,
     MAX_GRANTS,
@@ -26,6 +27,7 @@ from svc.pages.model import (
     Access,
     Grant,
     Page,
+    acts,
     is_below,
     page_body,
     page_path,
@@ -110,6 +112,7 @@ def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
         raise Invalid("A page can't be moved below itself.")
     _must_have_subtree(tx, principal, page)
     _must_fit(top=page.path, paths=queries.subtree_paths(tx, page.path), to=to)
+    _must_act_as_oneself(queries.paths_of_others(tx, principal, page.path), top=page.path, to=to)
     _must_be_free(tx, principal, to)
     managed.must_be_editable(tx, principal, page.path, below=True)
     before, files = news.reach_of(tx, page.path), edit_notes.in_subtree(tx, principal, page.path)
@@ -141,6 +144,7 @@ def undelete(tx: Tx, principal: Principal, *, page_id: str, to: str | None = Non
     path = page.path if to is None else page_path(to)
     found = trash.with_it(tx, page)
     _must_fit(top=page.path, paths=[old for _, old, _ in found], to=path)
+    _must_act_as_oneself(trash.paths_of_others(tx, principal, page), top=page.path, to=path)
     _must_have_room(tx, principal, path, [path + old.removeprefix(page.path) for _, old, _ in found])
     if any(explicit for _, _, explicit in found) and queries.unshared_of_others_below(tx, principal, path):
         raise Conflict("Below that path lie pages of others, who have shared them with nobody. Restore it elsewhere.")
@@ -222,6 +226,12 @@ def _must_fit(*, top: str, paths: Iterable[str], to: str) -> None:
         raise Invalid("Paths below it would become too long there.")
 
 
+def _must_act_as_oneself(paths_of_others: Iterable[str], *, top: str, to: str) -> None:
+    """Nobody brings another's page to where it acts as that person."""
+    if any(acts(to + path.removeprefix(top)) for path in paths_of_others):
+        raise Forbidden("A page acts as its owner there. Only its owner may move it to there.")
+
+
 def _must_be_free(tx: Tx, principal: Principal, path: str) -> None:
     """The caller may put a page at ``path``: nothing is there or below, and they may write the nearest page above."""
     if queries.readable_page(tx, principal, path):
@@ -233,6 +243,8 @@ def _must_be_free(tx: Tx, principal: Principal, path: str) -> None:
 
 def _must_be_allowed_at(tx: Tx, principal: Principal, path: str) -> None:
     """What the caller sees decides first: what they don't see is noticed only by who could have made the page."""
+    if path in ACTING and not (principal.is_admin or principal.sees_everything):
+        raise Forbidden(f"Everybody's pages lie below {path}: only an admin may make that page itself.")
     seen = (queries.readable_page(tx, principal, above) for above in paths_above(path))
     nearest = next((page for page in seen if page is not None), None)
     if nearest is not None and not nearest.can_write:
@@ -274,12 +286,31 @@ def _stale(current: int) -> Conflict:
 def _create(tx: Tx, principal: Principal, *, path: str, title: str, body: str, revision: int | None) -> Saved:
     if revision not in {None, NOT_EXISTING}:
         raise _stale(NOT_EXISTING)  # also where there is one that the caller may not see
-    _must_be_allowed_at(tx, principal, path)
-    page_id = insert(tx, principal, path=path, title=title, body=body, owner_id=principal.user_id, kind="page")
+    apart = _stands_apart(tx, principal, path)
+    if not apart:
+        _must_be_allowed_at(tx, principal, path)
+    elif queries.exists(tx, path):
+        raise NotFound(NO_PAGE)
+    page_id = insert(
+        tx,
+        principal,
+        path=path,
+        title=title,
+        body=body,
+        owner_id=principal.user_id,
+        kind="page",
+        access="explicit" if apart else "inherited",
+    )
     managed.join(tx, principal, page_id=page_id, path=path)
     edit_notes.note_saved(tx, principal, page_id=page_id, is_new=True)
     news.tell(tx, principal, "page.changed", news.reach_of(tx, path, alone=True))
     return Saved(id=page_id, revision=1)
+
+
+def _stands_apart(tx: Tx, principal: Principal, path: str) -> bool:
+    """Whether a new page acts as its maker and only the folder's own page, another's, is above: it inherits nothing."""
+    above = queries.nearest_above(tx, path) if acts(path) else None
+    return above is not None and above[0] in ACTING and not is_own(principal, queries.owner_of(tx, above[0]))
 
 
 def _revise(tx: Tx, principal: Principal, page: Page, *, title: str, body: str) -> Saved:

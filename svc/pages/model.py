@@ -38,6 +38,9 @@ SHARED_SURFACES: Final = (
 )
 """Path and title of the pages that the claim opens to everyone."""
 
+ACTING: Final = ("mail-rules", "agents", "mcp")
+"""Folders whose pages act as their owner, so nobody else writes one. A test holds the list to the kinds there are."""
+
 _UNWRITABLE: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})  # control, lone surrogates, line and paragraph separators
 _BIDI_CONTROLS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # show a path as another
 
@@ -135,6 +138,11 @@ def paths_above(path: str) -> list[str]:
         path = path.rpartition("/")[0]
         above.append(path)
     return above
+
+
+def acts(path: str) -> bool:
+    """Whether a page at ``path`` acts as its owner."""
+    return path not in ACTING and path.split("/", 1)[0] in ACTING
 
 
 def is_below(path: str, top: str) -> bool:

@@ -177,6 +177,20 @@ def unwritable_below(tx: ReadTx, principal: Principal, path: str) -> bool:
     return found is not None
 
 
+def paths_of_others(tx: ReadTx, principal: Principal, path: str) -> list[str]:
+    """The page and those below it that are not the caller's own."""
+    found = tx.all(
+        f"select p.path from pages p where {SUBTREE} and p.owner_id is not :user_id and not :everything",
+        path=path,
+        **who(principal),
+    )
+    return [str(one) for (one,) in found]
+
+
+def owner_of(tx: ReadTx, path: str) -> str | None:
+    return cast("str | None", tx.value("select owner_id from pages where path = :path", path=path))
+
+
 def unshared_of_others_below(tx: ReadTx, principal: Principal, path: str) -> bool:
     """Whether below lies a page of somebody else that nothing above it shares: made while there was nothing above."""
     found = tx.value(

@@ -203,6 +203,21 @@ def own(tx: ReadTx, principal: Principal, page_id: str) -> Trashed | None:
     return None if row is None else _trashed(row)
 
 
+def paths_of_others(tx: ReadTx, principal: Principal, page: Trashed) -> list[str]:
+    """Where those stood that were deleted with the page, below it, and are not the caller's own."""
+    found = tx.all(
+        f"""
+        select t.path from page_trash t
+        where t.deletion_id = :deletion_id and {_WITH_IT} and t.owner_id is not :user_id and not :everything
+        """,
+        deletion_id=page.deletion_id,
+        path=page.path,
+        everything=int(principal.sees_everything),
+        user_id=principal.user_id,
+    )
+    return [str(one) for (one,) in found]
+
+
 def with_it(tx: ReadTx, page: Trashed) -> list[tuple[str, str, bool]]:
     """``(id, path, whether its access is explicit)`` of the page and what was deleted with it below, by path."""
     rows = tx.all(

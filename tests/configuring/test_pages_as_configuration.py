@@ -46,6 +46,25 @@ async def test_a_broken_page_is_told_with_its_line_and_its_last_good_version_hol
     assert await in_force() == []
 
 
+async def test_a_page_that_moves_to_another_folder_is_read_as_what_it_is_there(service: Service) -> None:
+    pages = service.workspace.service(Configuration)
+    size: Kind[int] = Kind(folder="sizes", read=lambda fields, text: len(text))
+    pages.add(KIND)
+    pages.add(size)
+
+    async def in_force() -> list[object]:
+        flags = await service.workspace.store.read(pages.of, KIND, everybody=True)
+        sizes = await service.workspace.store.read(pages.of, size, everybody=True)
+        return [*(one.value for one in flags), *(one.value for one in sizes)]
+
+    await service.mutate("pages.save", path="flags/one", body="---\ncolour: red\n---\nfour")
+    assert await in_force() == ["red"]
+    await service.mutate("pages.move", path="flags/one", to="sizes/one")
+    assert await in_force() == [4]
+    await service.mutate("pages.move", path="sizes/one", to="flags/one")
+    assert await in_force() == ["red"]
+
+
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200) | st.text("-:a \n[]{}&*!|>'\"#\t", max_size=60))
 def test_any_text_is_read_or_refused_in_words(text: str) -> None:
     for body in (text, f"---\n{text}\n---\n"):
