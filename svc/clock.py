@@ -54,15 +54,11 @@ class VirtualClock:
         return self._epoch_ms + self.offset_ms + round((current - self._start_s) * 1_000)
 
 
+@lru_cache(maxsize=1_024)  # a few pages of a list, which are asked for again and again
 def rfc3339(instant: Millis) -> str:
     """``2026-11-21T08:00:00.000Z``: UTC, always with milliseconds."""
     seconds, milliseconds = divmod(instant, SECOND_MS)
-    return f"{_second(seconds)}.{milliseconds:03d}Z"
-
-
-@lru_cache(maxsize=1_024)  # a few pages of a list, which are asked for again and again
-def _second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, tz=UTC).isoformat()[:19]
+    return f"{datetime.fromtimestamp(seconds, tz=UTC).isoformat()[:19]}.{milliseconds:03d}Z"
 
 
 def rfc3339_or_none(instant: Millis | None) -> str | None:

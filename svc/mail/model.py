@@ -118,8 +118,9 @@ class OwnMessage:
     at: Millis
 
 
-class ThreadRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """One row of the inbox list. A struct, since a page makes fifty of them, and a frozen dataclass is slow to make."""
+class ThreadRow(msgspec.Struct, frozen=True, gc=False):
+    """One row of the inbox list. A struct, since a page makes fifty of them, and a frozen dataclass is slow to make.
+    What comes as it stands in the database comes first: those are given by place."""
 
     id: str
     account_id: str
@@ -135,19 +136,19 @@ class ThreadRow(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     unread: int
     visible: int
     attachments: int
-    labels: tuple[str, ...]
     snoozed_until: Millis | None
     twins: str | None
     """The group of threads, in other accounts of the owner, that hold the same mail."""
-    leads: bool
-    """Whether Unified shows this one of the group."""
-    sent: OwnMessage | None
-    draft: OwnMessage | None
     to_me: int
     """Among its messages: those whose ``To`` or ``Cc`` names the account itself."""
+    labels: tuple[str, ...]
+    leads: bool
+    """Whether Unified shows this one of the group."""
     muted: bool
     writers: tuple[Writer, ...]
     """By their first mails; none where one wrote alone."""
+    sent: OwnMessage | None
+    draft: OwnMessage | None
 
     def at(self, own_list: OwnList | None) -> Millis:
         """Its place in a list: of what the owner wrote, or of all that came."""

@@ -49,6 +49,11 @@ def accounts(tx: ReadTx, principal: Principal) -> list[Account]:
     return [_account(row) for row in rows]
 
 
+def account_ids(tx: ReadTx, principal: Principal) -> list[str]:
+    """Their ids alone, in no order."""
+    return [str(one) for (one,) in tx.all(f"select id from mail_accounts where {MAY_SEE}", **who(principal))]
+
+
 def own_accounts(tx: ReadTx, principal: Principal) -> list[Account]:
     """The caller's own, oldest first."""
     return [one for one in accounts(tx, principal) if access_of(tx, principal, one) == "own"]

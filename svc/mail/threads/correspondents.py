@@ -59,15 +59,16 @@ def titles(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None = Non
         owners = dict.fromkeys(owners, viewer.user_id)
     for owner_id in set(owners.values()):
         theirs = [row for row in rows if owners[row.account_id] == owner_id]
-        named = {(row.account_id, row.sender_address) for row in theirs}
+        addresses = {row.sender_address for row in theirs}
         for row in theirs:
             if row.writers or row.sent is not None or row.draft is not None:
-                named.update((row.account_id, one) for one in named_in(row))
-        known = people.titles(tx, owner_id=owner_id, addresses=[address for _, address in named])
-        for account_id, address in named if known else ():
-            title = known.get(people.plain_address(address))
-            if title is not None:
-                found[account_id, address] = title
+                addresses.update(named_in(row))
+        known = people.titles(tx, owner_id=owner_id, addresses=addresses)
+        for row in theirs if known else ():
+            for address in named_in(row):
+                title = known.get(people.plain_address(address))
+                if title is not None:
+                    found[row.account_id, address] = title
     return found
 
 

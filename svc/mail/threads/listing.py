@@ -110,7 +110,7 @@ def _label_ids(tx: ReadTx, wanted: ListInput, account_ids: Sequence[str]) -> dic
 
 def _account_ids(tx: ReadTx, principal: Principal, account_id: str | None) -> Sequence[str]:
     if account_id is None:
-        return [account.id for account in account_queries.accounts(tx, principal)]
+        return account_queries.account_ids(tx, principal)
     if account_queries.account_for(tx, principal, account_id=account_id, to="read") is None:
         raise NotFound("There is no such account.")
     return [account_id]

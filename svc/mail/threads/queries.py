@@ -5,9 +5,10 @@ None counts or groups over messages to show a list; ownership stands in each ``w
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import islice, product
 from typing import Final, cast
 
 import msgspec
@@ -32,11 +33,13 @@ from svc.store import ReadTx, Row, Value, json_array, texts_of
 
 THREAD: Final = """
     t.id, t.account_id, t.subject, t.snippet, t.sender_name, t.sender_address, t.last_message_at, t.messages,
-    t.in_inbox, t.unread, t.visible, t.attachments, t.labels,
-    (select s.until from mail_snoozes s where s.thread_id = t.id), t.twins, t.leads,
-    t.sent, t.last_sent_at, t.draft, t.last_draft_at, t.drafts, t.to_me,
-    exists (select 1 from mail_mutes u where u.thread_id = t.id), t.writers
+    t.drafts, t.in_inbox, t.unread, t.visible, t.attachments,
+    (select s.until from mail_snoozes s where s.thread_id = t.id), t.twins, t.to_me,
+    t.labels, t.leads, exists (select 1 from mail_mutes u where u.thread_id = t.id), t.writers,
+    t.sent, t.last_sent_at, t.draft, t.last_draft_at
 """
+_AS_THEY_ARE: Final = 16
+"""So many of these columns are the first fields of a :class:`ThreadRow`, in this order."""
 
 _MESSAGE: Final = """
     id, account_id, thread_id, provider_message_id, sent_at, sender_name, sender_address, subject, headers, labels,
@@ -65,7 +68,7 @@ _LEADER_IS_LISTED: Final = """
     ))
 """
 
-_OWN_AT: Final[dict[OwnList | None, int]] = {None: 6, "sent": 17, "draft": 19}  # among the columns of THREAD
+_OWN_AT: Final[dict[OwnList | None, int]] = {None: 6, "sent": 21, "draft": 23}  # among the columns of THREAD
 
 _Head = tuple[Millis, str, Row, Iterator[Row]]
 """The next row of a walk, in the order of the list: no two rows have the same id."""
@@ -140,18 +143,19 @@ def threads_written(
     return merged(walks, limit, own_list)
 
 
-def merged(walks: Iterable[Iterator[Row]], limit: int, own_list: OwnList | None = None) -> list[ThreadRow]:
+def merged(walks: Sequence[Iterator[Row]], limit: int, own_list: OwnList | None = None) -> list[ThreadRow]:
     """One index walk an account, merged lazily: the cost is the page's, whatever the mailboxes hold."""
     at = _OWN_AT[own_list]
+    if len(walks) == 1:
+        return [_thread(row) for row in islice(walks[0], limit)]
     heads: list[_Head] = [(row[at], row[0], row, walk) for walk in walks if (row := next(walk, None)) is not None]
     found: list[ThreadRow] = []
+    heads.sort()  # they are as few as one's accounts
     while heads and len(found) < limit:
-        newest = max(heads)  # they are as few as one's accounts, and a heap of them costs more than a look at each
-        heads.remove(newest)
-        _, _, row, walk = newest
+        _, _, row, walk = heads.pop()
         found.append(_thread(row))
         if (following := next(walk, None)) is not None:
-            heads.append((following[at], following[0], following, walk))
+            insort(heads, (following[at], following[0], following, walk))
     return found
 
 
@@ -356,30 +360,17 @@ def _walk_written(
 
 
 def _thread(row: Row) -> ThreadRow:
-    return ThreadRow(
-        id=row[0],
-        account_id=row[1],
-        subject=row[2],
-        snippet=row[3],
-        sender_name=row[4],
-        sender_address=row[5],
-        last_message_at=row[6],
-        messages=row[7],
-        in_inbox=row[8],
-        unread=row[9],
-        visible=row[10],
-        attachments=row[11],
-        labels=texts_of(row[12]),
-        snoozed_until=row[13],
-        twins=row[14],
-        leads=bool(row[15]),
-        sent=_own_message(row[16], row[17]),
-        draft=_own_message(row[18], row[19]),
-        drafts=row[20],
-        to_me=row[21],
-        muted=bool(row[22]),
-        writers=decode_writers(row[23]),
+    """A page makes fifty of them: by name they take three times as long."""
+    made: Row = (
+        *row[:_AS_THEY_ARE],
+        texts_of(row[16]),
+        row[17] > 0,
+        row[18] > 0,
+        decode_writers(row[19]),
+        _own_message(row[20], row[21]),
+        _own_message(row[22], row[23]),
     )
+    return ThreadRow(*made)
 
 
 def _own_message(words: object, at: object) -> OwnMessage | None:

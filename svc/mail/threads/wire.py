@@ -166,14 +166,26 @@ def thread_summaries(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | 
     As ``viewer`` sees them, ``None`` as the owner of each account does: what people are called, and which other
     accounts hold the same mail, is each one's own to know.
     """
-    labels = {account_id: labels_out(tx, account_id) for account_id in {row.account_id for row in rows}}
+    labels = {account_id: _Named(labels_out(tx, account_id)) for account_id in {row.account_id for row in rows}}
     titles = correspondents.titles(tx, rows, viewer)
     twins = _duplicates(tx, rows, viewer)
-    senders = acts.senders_of(tx, [row.id for row in rows if row.sent is not None])
-    return tuple(_thread_out(row, labels[row.account_id], titles, twins, senders) for row in rows)
+    sent = [row.id for row in rows if row.sent is not None]
+    senders = acts.senders_of(tx, sent) if sent else {}
+    return tuple([_thread_out(row, labels[row.account_id], titles, twins, senders) for row in rows])
 
 
 Groups = dict[str, list[tuple[str, str]]]
+
+
+class _Named(dict[tuple[str, ...], tuple[LabelOut, ...]]):
+    """The labels of threads with their names, by ids: most threads of a page have the same ones."""
+
+    def __init__(self, known: Mapping[str, LabelOut]) -> None:
+        self._known = known
+
+    def __missing__(self, ids: tuple[str, ...]) -> tuple[LabelOut, ...]:
+        self[ids] = named = label_list(ids, self._known)
+        return named
 
 
 def _duplicates(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None) -> Groups:
@@ -187,39 +199,37 @@ def _duplicates(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None)
 
 def _thread_out(
     row: ThreadRow,
-    known: Mapping[str, LabelOut],
+    labels: _Named,
     titles: correspondents.Titles,
     groups: Groups,
     senders: Mapping[str, str],
 ) -> ThreadOut:
+    """All by place: a page makes fifty of them, and by name they take three times as long."""
     group = None if row.twins is None else groups.get(row.twins)
+    sender = SenderOut(row.sender_name, row.sender_address, titles.get((row.account_id, row.sender_address)))
     return ThreadOut(
-        id=row.id,
-        account_id=row.account_id,
-        subject=row.subject,
-        snippet=row.snippet,
-        last_message_at=rfc3339(row.last_message_at),
-        unread=row.unread > 0,
-        in_inbox=row.in_inbox > 0,
-        labels=label_list(row.labels, known),
-        sender=SenderOut(
-            name=row.sender_name,
-            address=row.sender_address,
-            title=titles.get((row.account_id, row.sender_address)),
-        ),
-        message_count=row.messages - row.drafts,
-        draft_count=row.drafts,
-        has_attachments=row.attachments > 0,
-        starred=STARRED in row.labels,
-        snoozed_until=rfc3339_or_none(row.snoozed_until),
-        hidden=row.visible == 0,
-        to_me=row.to_me > 0,
-        muted=row.muted,
-        twins=_others(group, row) if group else (),
-        leads=group[0][1] == row.id if group else row.leads,
-        sent=None if row.sent is None else _own_message_out(row.sent, row, titles, by=senders.get(row.id)),
-        draft=None if row.draft is None else _own_message_out(row.draft, row, titles),
-        writers=_writers_out(row, titles) if row.writers else (),
+        row.id,
+        row.account_id,
+        row.subject,
+        row.snippet,
+        rfc3339(row.last_message_at),
+        row.unread > 0,
+        row.in_inbox > 0,
+        labels[row.labels],
+        sender,
+        row.messages - row.drafts,  # message_count
+        row.drafts,
+        row.attachments > 0,
+        STARRED in row.labels,
+        rfc3339_or_none(row.snoozed_until),
+        row.visible == 0,  # hidden
+        row.to_me > 0,
+        row.muted,
+        _others(group, row) if group else (),  # twins
+        group[0][1] == row.id if group else row.leads,
+        None if row.sent is None else _own_message_out(row.sent, row, titles, by=senders.get(row.id)),
+        None if row.draft is None else _own_message_out(row.draft, row, titles),
+        _writers_out(row, titles) if row.writers else (),
     )
 
 
