@@ -27,7 +27,7 @@ from svc.broker import Outgoing, Streamed, Vendors
 from svc.capabilities import Broker
 from svc.doors import Internal
 from svc.nursery import open_task_group
-from svc.protocol import Drain, Link, serve_connection
+from svc.protocol import Drain, Idle, Link, serve_connection
 from svc.protocol.memory import stream_pair
 from svc.runs import begin
 from svc.runs.leasing import lease
@@ -96,7 +96,7 @@ async def _in_one_process(
         internal.trust(TOKEN)
         internal.port = 4782
         workspace.service(Vendors).replace_all(partial(_over_http, workspace, vendor_port))
-        serve = partial(serve_connection, log=workspace.log, peer="127.0.0.1", drain=Drain())
+        serve = partial(serve_connection, log=workspace.log, peer="127.0.0.1", drain=Drain(), idle=Idle())
         application = internal.build_application()
         served = {
             "bare": lambda stream: nursery.start_soon(_quietly, stream),

@@ -23,7 +23,7 @@ from benchmarks.runs import give_to
 from svc.broker import Outgoing, Streamed, Vendors
 from svc.doors import Internal
 from svc.nursery import open_task_group
-from svc.protocol import Drain, Link, serve_connection
+from svc.protocol import Drain, Idle, Link, serve_connection
 from svc.protocol.memory import stream_pair
 from svc.worker.executor import Executor
 from svc.worker.models import Question, Said, Text, ask
@@ -100,7 +100,7 @@ async def _measured(home: Path, vendor_port: int, rounds: int, calls: int) -> Ti
         internal.trust(TOKEN)
         internal.port = 4782
         workspace.service(Vendors).replace_all(partial(_over_http, workspace, vendor_port))
-        serve = partial(serve_connection, log=workspace.log, peer="127.0.0.1", drain=Drain())
+        serve = partial(serve_connection, log=workspace.log, peer="127.0.0.1", drain=Drain(), idle=Idle())
         application = internal.build_application()
 
         async def connect() -> trio.abc.Stream:

@@ -26,7 +26,7 @@ from benchmarks.report import Table, count, median, milliseconds, paired_ratio
 from benchmarks.run_worker import MEASURED
 from svc.doors import LOOPBACK, Internal
 from svc.nursery import open_task_group
-from svc.protocol import Drain, Link, serve_connection
+from svc.protocol import Drain, Idle, Link, serve_connection
 from svc.protocol.memory import stream_pair
 from svc.runs import Dispatcher, begin
 from svc.runs.dispatch import order_of
@@ -126,7 +126,7 @@ async def _ours(path: Path, steps: int) -> float:
         internal = workspace.service(Internal)
         internal.trust(TOKEN)
         internal.port = 4782
-        serve = partial(serve_connection, log=workspace.log, peer="127.0.0.1", drain=Drain())
+        serve = partial(serve_connection, log=workspace.log, peer="127.0.0.1", drain=Drain(), idle=Idle())
         application = internal.build_application()
 
         async def connect() -> trio.abc.Stream:
@@ -160,7 +160,7 @@ async def _apart(path: Path, steps: int) -> float:
         application = internal.build_application()
 
         async def serve(stream: trio.SocketStream) -> None:
-            await serve_connection(stream, application, log=workspace.log, peer=LOOPBACK, drain=Drain())
+            await serve_connection(stream, application, log=workspace.log, peer=LOOPBACK, drain=Drain(), idle=Idle())
 
         nursery.start_soon(trio.serve_listeners, serve, listeners)
         settings = {"SVC_INTERNAL_TOKEN": TOKEN, "SVC_BROKER_URL": f":{internal.port}", "SVC_WORKER_URL": ":0"}

@@ -14,7 +14,7 @@ import trio
 from svc.doors import LOOPBACK, Internal
 from svc.log import Log
 from svc.nursery import Child, Root, Subsystem
-from svc.protocol import Application, Connect, Drain, Link, serve_connection, stream_pair
+from svc.protocol import DEFAULT_LIMITS, Application, Connect, Drain, Idle, Link, serve_connection, stream_pair
 from svc.runs import IN_MEMORY, Dispatcher
 from svc.settings import DRAIN_S
 from svc.worker.plane import control_listener, scrubbed_workspace, worker_subsystems
@@ -34,14 +34,15 @@ def worker_beside(trusted: Workspace, *, log: Log) -> Subsystem:
         internal, dispatcher = trusted.service(Internal), trusted.service(Dispatcher)
         control = control_listener(workspace, halves)
         control.trust(dispatcher.token)
-        drain = Drain()
+        drain, idle = Drain(), Idle()
+        child.work.start_soon(idle.run, DEFAULT_LIMITS.idle_s, drain)
 
         def through_memory(application: Application[Any]) -> Connect:
             async def connect() -> trio.abc.Stream:
                 if drain():
                     raise trio.ClosedResourceError("this plane has ended")
                 ours, theirs = stream_pair()
-                serve = partial(serve_connection, log=log, peer=LOOPBACK, drain=drain)
+                serve = partial(serve_connection, log=log, peer=LOOPBACK, drain=drain, idle=idle)
                 child.work.start_soon(serve, theirs, application)
                 return ours
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import resource
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ import trio
 from svc.doors.full import turn_away
 from svc.log import Log
 from svc.nursery import Child
-from svc.protocol import DEFAULT_LIMITS, Application, Drain, Limits, serve_connection
+from svc.protocol import DEFAULT_LIMITS, Application, Drain, Idle, Limits, serve_connection
 
 RESERVED_DESCRIPTORS: Final = 128
 """Open files kept for the database, blobs, outgoing connections and the probes, of those that the system allows.
@@ -34,6 +34,7 @@ class Door:
     application: Application[Any]  # whatever its rows are handed
     slots: trio.Semaphore
     limits: Limits = DEFAULT_LIMITS
+    idle: Idle = field(default_factory=Idle)
 
 
 async def serve_port(
@@ -48,6 +49,8 @@ async def serve_port(
     ``linger``: on drain the port stays open, and idle connections with it, until this returns.
     """
     drain = Drain()
+    for door in doors:
+        child.work.start_soon(door.idle.run, door.limits.idle_s, drain)
     handler = partial(_serve, doors=doors, log=child.log, drain=drain)
     serve = partial(trio.serve_listeners, handler, list(listeners), handler_nursery=child.work)
     if linger is not None:
@@ -82,7 +85,9 @@ async def _serve(stream: trio.SocketStream, *, doors: Sequence[Door], log: Log, 
     except OSError:
         peer = ""  # gone before it was served
     try:
-        await serve_connection(stream, door.application, log=log, peer=peer, drain=drain, limits=door.limits)
+        await serve_connection(
+            stream, door.application, log=log, peer=peer, drain=drain, idle=door.idle, limits=door.limits
+        )
     finally:
         door.slots.release()
 

@@ -12,6 +12,7 @@ from svc.protocol.drain import Drain
 from svc.protocol.forwarded import NEAR_NETWORKS, Forwarded
 from svc.protocol.guard import Guard, LoopbackGuard, MachinesGuard
 from svc.protocol.http1 import serve_connection
+from svc.protocol.idle import Idle
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
 from svc.protocol.link import Connect, Link, LinkAnswer, LinkFault, LinkStream
 from svc.protocol.memory import stream_pair
@@ -54,6 +55,7 @@ __all__ = [
     "Forwarded",
     "Guard",
     "Headers",
+    "Idle",
     "Limits",
     "Link",
     "LinkAnswer",

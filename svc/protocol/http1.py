@@ -3,7 +3,8 @@
 Theory. A connection is a sequence of cycles: wait idle for a head, answer it, step over what is left of its body,
 again. The body is read by whoever answers, while answering. Pipelining needs no code: the next head waits in the
 buffer until the cycle before it is over. After any 400 or protocol fault the connection closes, since where the next
-request would begin is then a guess. One cancel scope a connection has its deadline moved forward with each phase.
+request would begin is then a guess. Who waits for a request stands in a row (:mod:`svc.protocol.idle`); what may be
+slow has the deadline of the connection's one cancel scope.
 
 Owns the cycle, the deadlines of waiting and sending, and the framing of answers. It never decides what a request
 means, and never outlives its stream.
@@ -27,6 +28,7 @@ from svc.protocol.body import StreamBody
 from svc.protocol.direct import Direct
 from svc.protocol.drain import Drain
 from svc.protocol.head import Head, HeadParser
+from svc.protocol.idle import Idle
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
 from svc.protocol.messages import BytesBody, FileBody, Producer, Request, Response, Sendable, pour
 from svc.protocol.response_head import BODILESS, close_body, encode_head
@@ -51,12 +53,18 @@ async def serve_connection(
     log: Log,
     peer: str,
     drain: Drain,
+    idle: Idle,
     secure: bool = False,
     limits: Limits = DEFAULT_LIMITS,
     socket_limits: SocketLimits | None = None,
 ) -> None:
-    """Serve ``stream`` until either side closes it. Returns; raises nothing but bugs and cancellation."""
-    connection = _Connection(stream, application, log=log, peer=peer, secure=secure, limits=limits, drain=drain)
+    """Serve ``stream`` until either side closes it. Returns; raises nothing but bugs and cancellation.
+
+    Whoever runs ``idle`` closes it where it waits for a request for too long.
+    """
+    connection = _Connection(
+        stream, application, log=log, peer=peer, secure=secure, limits=limits, drain=drain, idle=idle
+    )
     try:
         accepted = await connection.run()
         if accepted is not None:
@@ -90,6 +98,7 @@ class _Connection:
         secure: bool,
         limits: Limits,
         drain: Drain,
+        idle: Idle,
     ) -> None:
         self._direct = Direct.of(stream)
         self.wire = WireInput(stream, limits, direct=self._direct)
@@ -100,6 +109,7 @@ class _Connection:
         self._secure = secure
         self._limits = limits
         self._drain = drain
+        self._idle = idle
         self._heads = HeadParser(limits)
         self._scope = trio.CancelScope()
         self._phase: Phase = "idle"
@@ -107,11 +117,13 @@ class _Connection:
 
     async def run(self) -> tuple[Request, AcceptedSocket] | None:
         """Answer requests; an upgrade that was accepted is handed back with the stream still open."""
-        with self._drain.on_begin(self._close_if_idle), self._scope:
+        with self._drain.on_begin(self.close_if_idle), self._scope:
             try:
                 await self._cycle()
             except Refusal as refusal:
                 await self._refuse(refusal)
+            finally:
+                self._idle.end(self)
         if self._scope.cancelled_caught and self._phase == "head":
             with trio.move_on_after(self._limits.linger_s):
                 await self._refuse(Refusal("The request head took too long.", code="request_timeout"))
@@ -119,7 +131,7 @@ class _Connection:
             self._log.info("http.slow_reader", peer=self._peer)
         return self._accepted
 
-    def _close_if_idle(self) -> None:
+    def close_if_idle(self) -> None:
         if self._phase == "idle":
             self._scope.cancel()
 
@@ -136,16 +148,20 @@ class _Connection:
             await trio.lowlevel.checkpoint()  # a client that sends ahead must not keep the others waiting
         while (raw := self.wire.take_head()) is None:
             if self.wire.buffer and self._phase == "idle":
+                self._idle.end(self)
                 self._phase = "head"
                 self._scope.deadline = trio.current_time() + self._limits.head_s
             elif self._phase == "idle":
                 if self._drain():
                     return None
-                self._scope.deadline = trio.current_time() + self._limits.idle_s
+                self._idle.begin(self)
             if not await self.wire.receive():
                 return None
+        if self._phase == "head":
+            self._scope.deadline = math.inf
+        else:
+            self._idle.end(self)
         self._phase = "answer"
-        self._scope.deadline = math.inf
         try:
             return self._heads.parse(raw)
         except Refusal:
@@ -308,6 +324,7 @@ class _Connection:
 
     async def _refuse(self, refusal: Refusal) -> None:
         """Answer what is no request, and close."""
+        self._idle.end(self)
         for_rpc = refusal.code in _TOO_LARGE and _RPC_LINE.match(self.wire.buffer) is not None
         response = self._application.fault(refusal, peer=self._peer, secure=self._secure, for_rpc=for_rpc)
         start, _ = encode_head(response, is_http11=True, keep=False)

@@ -10,7 +10,6 @@ import trio
 import trio.testing
 
 from svc.principal import Principal
-from svc.protocol.http1 import serve_connection
 from svc.protocol.messages import Request, Response
 from svc.protocol.rows import Route
 from svc.protocol.websocket import SocketLimits
@@ -54,7 +53,6 @@ WHOLE: Final = {
 """Requests with the status of their answer."""
 CASES: Final = ("1", "2", "3", "4", "5", "6", "7", *(("9",) if SOAK else ()), "10")
 """12 and 13 are about compression, which is not spoken here; 9 is about messages of up to 16 MiB."""
-LARGE: Final = SocketLimits(message_bytes=16 * 1024 * 1024)
 
 
 class Mirror(HttpWorld):
@@ -70,18 +68,13 @@ class Mirror(HttpWorld):
         ]
         return rows + super().routes()
 
-    async def serve(self, stream: trio.abc.Stream) -> None:
-        await serve_connection(
-            stream, self.application, log=self.log, peer="192.0.2.7", drain=self.drain, socket_limits=LARGE
-        )
-
     async def mirror(self, who: Who, request: Request) -> Response:
         return Response(body=await request.read(100))
 
 
 @pytest.fixture
 def mirror() -> Mirror:
-    return Mirror(public_origin="http://example.com")
+    return Mirror(public_origin="http://example.com", socket_limits=SocketLimits(message_bytes=16 * 1024 * 1024))
 
 
 def test_these_are_the_33() -> None:

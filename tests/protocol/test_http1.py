@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 import trio
 import trio.testing
 
+from svc.protocol.idle import Idle
 from svc.protocol.limits import Limits
 from svc.protocol.messages import Response
 from svc.protocol.response_head import encode_head
@@ -296,6 +299,43 @@ async def test_an_idle_connection_is_closed_without_a_word(world: HttpWorld) -> 
     began = trio.current_time()
     assert await world.talk(b"") == b""
     assert trio.current_time() - began == pytest.approx(world.limits.idle_s)
+
+
+async def test_each_request_lets_a_connection_wait_anew_and_who_waits_longest_goes_first(world: HttpWorld) -> None:
+    """Ten at one port, of which some ask again meanwhile; one is busy all the time, and stays."""
+    wait_s, idle, closed = world.limits.idle_s, Idle(), dict[int, float]()
+
+    async def wait_for_the_end(number: int, ours: trio.abc.Stream) -> None:
+        await read_to_end(ours)
+        closed[number] = trio.current_time() - began
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(idle.run, wait_s, world.drain)
+        began = trio.current_time()
+        asks = {number: trio.testing.memory_stream_pair() for number in range(10)}
+        for _, theirs in asks.values():
+            nursery.start_soon(partial(world.serve, theirs, idle=idle))
+        await trio.sleep(wait_s - 1)
+        for number in (3, 7, 1):
+            await asks[number][0].send_all(request_bytes("GET", "/hello"))
+            await asks[number][0].receive_some()
+        await asks[5][0].send_all(request_bytes("GET", "/slow"))
+        for number, (ours, _) in asks.items():
+            nursery.start_soon(wait_for_the_end, number, ours)
+        await trio.sleep(4 * wait_s)
+        late = pytest.approx(2 * wait_s - 1)
+        assert closed == {**dict.fromkeys((0, 2, 4, 6, 8, 9), pytest.approx(wait_s)), 3: late, 7: late, 1: late}
+        world.drain.begin()
+        nursery.cancel_scope.cancel()
+
+
+async def test_who_watches_the_idle_ends_with_the_drain(world: HttpWorld) -> None:
+    with trio.fail_after(1):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(Idle().run, 75.0, world.drain)
+            await trio.testing.wait_all_tasks_blocked()
+            world.drain.begin()
+            nursery.start_soon(Idle().run, 75.0, world.drain)
 
 
 async def upload_at(world: HttpWorld, *, rate: int, size: int) -> bytes:

@@ -15,6 +15,7 @@ from svc.protocol.application import Application
 from svc.protocol.drain import Drain
 from svc.protocol.guard import Guard
 from svc.protocol.http1 import serve_connection
+from svc.protocol.idle import Idle
 from svc.protocol.messages import Request, Response
 from svc.protocol.router import Router
 from svc.protocol.rows import Method, Route
@@ -55,7 +56,9 @@ async def run_client(world: RpcWorld, log: RecordedLog) -> dict[str, dict[str, o
             log=log,
             clock=VirtualClock(),
         )
-        serve = partial(serve_connection, application=application, log=log, peer="127.0.0.1", drain=Drain())
+        serve = partial(
+            serve_connection, application=application, log=log, peer="127.0.0.1", drain=Drain(), idle=Idle()
+        )
         nursery.start_soon(trio.serve_listeners, serve, listeners)
         with trio.fail_after(CLIENT_DEADLINE_S):
             command = ["node", str(SCRIPT), str(modules()), f"http://127.0.0.1:{port}/trpc"]

@@ -21,11 +21,13 @@ from svc.protocol.application import Application
 from svc.protocol.drain import Drain
 from svc.protocol.guard import Guard
 from svc.protocol.http1 import serve_connection
+from svc.protocol.idle import Idle
 from svc.protocol.limits import Limits
 from svc.protocol.messages import Request, Response, json_response
 from svc.protocol.router import Router
 from svc.protocol.rows import Route, SocketRoute
 from svc.protocol.socket import Socket
+from svc.protocol.websocket import SocketLimits
 
 PORT = 4780
 HOST = f"localhost:{PORT}"
@@ -58,6 +60,7 @@ class HttpWorld:
     """``seen`` is what handlers did, in order; ``log_text`` what was logged."""
 
     limits: Limits = field(default_factory=Limits)
+    socket_limits: SocketLimits = field(default_factory=SocketLimits)
     seen: list[str] = field(default_factory=list)
     drain: Drain = field(default_factory=Drain)
     public_origin: str | None = None
@@ -195,16 +198,24 @@ class HttpWorld:
         while (message := await socket.receive()) is not None:
             await socket.send(message)
 
-    async def serve(self, stream: trio.abc.Stream) -> None:
-        await serve_connection(
-            stream,
-            self.application,
-            log=self.log,
-            peer="192.0.2.7",
-            drain=self.drain,
-            secure=self.secure,
-            limits=self.limits,
-        )
+    async def serve(self, stream: trio.abc.Stream, *, idle: Idle | None = None) -> None:
+        """``idle``: run by who gives it."""
+        async with trio.open_nursery() as nursery:
+            if idle is None:
+                idle = Idle()
+                nursery.start_soon(idle.run, self.limits.idle_s, self.drain)
+            await serve_connection(
+                stream,
+                self.application,
+                log=self.log,
+                peer="192.0.2.7",
+                drain=self.drain,
+                idle=idle,
+                secure=self.secure,
+                limits=self.limits,
+                socket_limits=self.socket_limits,
+            )
+            nursery.cancel_scope.cancel()
 
     async def talk(self, data: bytes, *, piece: int = 65536, half_close: bool = False) -> bytes:
         """Send ``data`` in pieces, then read all that comes until the server closes."""

@@ -20,6 +20,7 @@ from svc.principal import Principal
 from svc.protocol import (
     Application,
     Drain,
+    Idle,
     MachinesGuard,
     Request,
     Response,
@@ -68,7 +69,7 @@ async def stub(answer: Answer, *, log: Log) -> AsyncIterator[Stub]:
         log=log,
         clock=WallClock(),
     )
-    serve = partial(serve_connection, application=application, log=log, peer="127.0.0.1", drain=Drain())
+    serve = partial(serve_connection, application=application, log=log, peer="127.0.0.1", drain=Drain(), idle=Idle())
     async with trio.open_nursery() as nursery:
         nursery.start_soon(partial(trio.serve_listeners, serve, [listener], handler_nursery=nursery))
         yield made
