@@ -15,6 +15,7 @@ import pytest
 import trio
 import trio.testing
 
+from svc.protocol.idle import Idle
 from svc.protocol.messages import FileBody, Request, Response, Write
 from tests.sizes import HANGS_S
 from tests.support.http import HttpWorld, Who, read_to_end, replies, request_bytes
@@ -59,8 +60,8 @@ class FileWorld(HttpWorld):
     opened: list[OpenFile] = field(default_factory=list)
     ended_at: float = 0.0
 
-    async def serve(self, stream: trio.abc.Stream) -> None:
-        await super().serve(stream)
+    async def serve(self, stream: trio.abc.Stream, *, idle: Idle | None = None) -> None:
+        await super().serve(stream, idle=idle)
         self.ended_at = trio.current_time()
 
     async def big(self, who: Who, request: Request) -> Response:
