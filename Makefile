@@ -24,7 +24,7 @@ ifneq ($(IN_MEMORY),)
 test check: export TMPDIR := $(IN_MEMORY)
 endif
 
-.PHONY: run demo test soak check bench gen format clean
+.PHONY: run demo test soak check formatted typed js-typed fresh collected bench gen format clean
 .DEFAULT_GOAL := run
 
 run: $(STAMP) $(VENDOR)  ## start the service on http://127.0.0.1:4780
@@ -47,12 +47,25 @@ soak: $(STAMP) $(VENDOR)  ## the same in large sizes (tests/sizes.py), for a nig
 	$(PYTEST) -o faulthandler_timeout=14400 $(SOAK)
 
 check: $(STAMP) $(VENDOR)  ## format, lint, types, JS types, generated files fresh, every test
+	$(MAKE) --jobs=2 formatted typed js-typed fresh collected
+	$(PYTEST)
+
+formatted:
 	$(BIN)/ruff format --check svc tests benchmarks hatch_build.py
 	$(BIN)/ruff check svc tests benchmarks hatch_build.py
+
+typed:
 	$(BIN)/mypy
+
+js-typed:
 	cd static && npx --no-install tsc --noEmit -p jsconfig.json
+
+fresh:
 	$(BIN)/python -m svc.generate --check
-	$(PYTEST)
+
+# The processes of the tests each load every test: what this compiles, they find compiled. What is wrong, they tell.
+collected:
+	-$(BIN)/pytest --collect-only > /dev/null
 
 bench: $(STAMP) $(VENDOR)  ## ratios against peers and limits, measured in one run
 	$(BIN)/python -m benchmarks
