@@ -1,9 +1,10 @@
 // @ts-check
 /** One rule as a form: conditions, a question, actions; tried on one's own mail before it is switched on. */
 import { useState } from "preact/hooks";
+import { accounts } from "../mail/accounts.js";
 import { mutate } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
-import { plural } from "../ui/format.js";
+import { dollars, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { listOf, TextField } from "../ui/text_field.js";
 import { toast } from "../ui/toast.js";
@@ -67,6 +68,7 @@ export function Editor({ edited, write, done }) {
     <${TextField} label="Name" value=${title}
       set=${(/** @type {string} */ text) => write({ title: text })} hint="What it is for" first />
     <h2>When all of this holds</h2>
+    <${AccountField} value=${rule.account} set=${(/** @type {string | null} */ account) => change({ account })} />
     ${CONDITIONS.map(([name, label, hint]) => html`<${TextField} key=${name} label=${label} hint=${hint}
       value=${rule.when[name].join(", ")} set=${(/** @type {string} */ text) =>
         change({ when: { ...rule.when, [name]: listOf(text) } })} />`)}
@@ -95,11 +97,27 @@ export function Editor({ edited, write, done }) {
   </form>`;
 }
 
+/**
+ * Where somebody has several, or the rule names one.
+ * @param {{ value: string | null, set: (address: string | null) => void }} props
+ */
+function AccountField({ value, set }) {
+  const there = (accounts.value ?? []).map((one) => one.address.toLowerCase());
+  const known = [...new Set(value && !there.includes(value) ? [...there, value] : there)];
+  if (known.length < 2 && !value) return null;
+  return html`<label class="field"><span>Mail of</span>
+    <select value=${value ?? ""} onChange=${(/** @type {Event} */ event) =>
+      set(/** @type {HTMLSelectElement} */ (event.target).value || null)}>
+      <option value="">all my accounts</option>
+      ${known.map((one) => html`<option key=${one} value=${one}>${one}</option>`)}
+    </select></label>`;
+}
+
 /** @param {{ tried: Tried }} props */
 function Result({ tried }) {
   return html`<section class="rules-tried" role="status" aria-label="What it would match">
     <p>Of your newest ${plural(tried.checked, "mail")}, it matches ${plural(tried.matched.length, "thread")}.${
-      tried.calls > 0 && ` Asking the model about them would cost $${tried.cost.toFixed(4)} at most.`}</p>
+      tried.calls > 0 && ` Asking the model about them would cost ${dollars(tried.cost)} at most.`}</p>
     <ul>${tried.samples.map((one) => html`<li key=${one.threadId}><a href=${`/p/mail/t/${one.threadId}`}><bdi>${
       one.subject || "(no subject)"}</bdi></a> from <bdi>${one.sender}</bdi>: <bdi>${one.because}</bdi></li>`)}</ul>
   </section>`;
@@ -114,7 +132,7 @@ function Act({ what, label, hint, then, set }) {
   return html`<div class="rules-act"><label class="choice"><input type="checkbox" checked=${mine.length > 0}
       onChange=${() => set(mine.length > 0 ? others : [...others, { what, value: "" }])} /><span>${label}</span></label>
     ${mine.length > 0 && hint && html`<${TextField}
-      label=${`${label}: which`} hint=${hint} value=${mine[0]?.value ?? ""}
+      label=${what === "draft" ? "What it is to say" : `${label}: which`} hint=${hint} value=${mine[0]?.value ?? ""}
       set=${(/** @type {string} */ value) => set(then.map((one) => (one === mine[0] ? { what, value } : one)))} />`}
   </div>`;
 }

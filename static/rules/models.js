@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
-import { plural } from "../ui/format.js";
+import { dollars, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 
@@ -50,9 +50,4 @@ function Show({ usage, load }) {
         ${fault && html`<p class="form-problem" role="alert">${fault}</p>`}
       </form>`}
   </section>`;
-}
-
-/** Less than a cent is told in tenths of one. @param {number} usd */
-function dollars(usd) {
-  return `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 }

@@ -6,6 +6,7 @@ import { mutate } from "../rpc.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { html } from "../ui/html.js";
+import { dollars, number, plural } from "../ui/format.js";
 import { toast } from "../ui/toast.js";
 import { Editor, EMPTY } from "./editor.js";
 import { Suggestions } from "./suggestions.js";
@@ -59,6 +60,14 @@ export function RulesSection() {
         { written.value = { path: null, title, rule }; }} />`}`;
 }
 
+/** Before a rule goes over all mail that is here: how much of it, and what asking the model would cost. */
+async function whatItMeets(/** @type {string} */ path) {
+  const { checked, matched, calls, cost } = await mutate("rules.test", { path });
+  const price = calls > 0 ? ` Asking the model about those would cost ${dollars(cost)} at most.` : "";
+  return `It matches ${number(matched.length)} of the threads of your newest ${plural(checked, "mail")}.${price} ` +
+    "Apply it to all mail that is here?";
+}
+
 /** @param {{ one: Listed, load: () => Promise<void>, edit: () => void }} props */
 function Row({ one, load, edit }) {
   const [problem, setProblem] = useState("");
@@ -83,7 +92,7 @@ function Row({ one, load, edit }) {
     <button id=${`edit-${one.path}`} class="button small" aria-label=${`Edit: ${one.title}`} onClick=${edit}>
       Edit</button>
     <${ConfirmButton} label="Apply" what=${one.title} sure="Apply" calm
-      question="To all mail that is here already?" run=${() => act(() => mutate("rules.apply", { path: one.path }),
+      question=${() => whatItMeets(one.path)} run=${() => act(() => mutate("rules.apply", { path: one.path }),
         "It runs on the mail that is there: see Runs.")} />
     <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
       run=${() => act(async () => {

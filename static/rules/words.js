@@ -26,10 +26,12 @@ const ACTIONS = {
 };
 
 /** "from shop.example, with an attachment: skip the inbox, star". @param {Rule} rule */
-export function ruleWords({ when, ask, then }) {
+export function ruleWords({ account, when, ask, then, except }) {
   const conditions = CONDITIONS.filter(([name]) => when[name].length > 0)
     .map(([name, words]) => words(when[name].map((one) => (one === "*" ? "anybody" : one))
       .join(name === "words" ? " and " : " or ")));
+  if (account) conditions.push(`in ${account}`);
+  if (except.length > 0) conditions.push(`but not from ${except.join(" or ")}`);
   if (ask) conditions.push(`the model says yes to “${ask}”`);
   return `${conditions.join(", ") || "all mail"}: ${
     then.map(({ what, value }) => ACTIONS[what](value)).join(", ")}`;

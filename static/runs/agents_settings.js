@@ -5,11 +5,12 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
+import { dollars } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { AgentEditor, EMPTY } from "./agent_editor.js";
 import { begin } from "./agents.js";
-import { dollars, SpentToday } from "./money.js";
+import { SpentToday } from "./money.js";
 
 /** @typedef {OutputOf<"agents.list">[number]} Agent */
 

@@ -3,12 +3,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
 import { reasonOf, useFetched } from "../settings/fetched.js";
+import { dollars } from "../ui/format.js";
 import { html } from "../ui/html.js";
-
-/** Parts of a cent are told where they count: below a tenth of a dollar. @param {number} usd */
-export function dollars(usd) {
-  return `$${usd > 0 && usd < 0.1 ? usd.toFixed(4).replace(/00$/, "") : usd.toFixed(2)}`;
-}
 
 /** @param {{ run: RunDetail }} props */
 export function RunCost({ run }) {

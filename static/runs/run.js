@@ -10,6 +10,7 @@ import { ConfirmButton } from "../ui/confirm.js";
 import { fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { toast } from "../ui/toast.js";
 import { runHref, runsHref } from "./address.js";
 import { AgentTalk } from "./agent.js";
 import { loadApprovals } from "./approvals.js";
@@ -82,11 +83,22 @@ function Head({ run, changed }) {
     ${!hasEnded(state) && html`<${ConfirmButton} label="Cancel" what=${title} run=${act("runs.cancel")}
       question="It stops, and so does all that it began." sure="Stop it" />`}
     ${isOver && html`<${GoOn} run=${run} changed=${changed} />`}
+    ${workflow === "rules.apply" && hasEnded(state) && html`<${TakeBack} id=${id} title=${title} />`}
     ${canRetry && !parentId && html`<${ConfirmButton} label="Retry" what=${title} run=${act("runs.retry")} />
       <p class="fine">It goes on at its first step that is not done.</p>`}
     ${canRetry && parentId && html`<p class="fine">Another run began it:
       ${" "}<a href=${runHref(parentId)}>retry that one</a>.</p>`}
   </header>`;
+}
+
+/** What a rule did with the mail that was there. @param {{ id: string, title: string }} props */
+function TakeBack({ id, title }) {
+  const run = async () => {
+    await mutate("rules.undo", { runId: id });
+    toast("Taken back: labels, stars and the inbox are as before. Pages and tasks stay.");
+  };
+  return html`<${ConfirmButton} label="Undo" what=${title} sure="Take it back" calm run=${run}
+    question="Put all mail back as it was before this run?" />`;
 }
 
 /** An agent's run that has ended goes on from one of its calls of the model. @param {string} runId */

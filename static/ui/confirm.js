@@ -5,14 +5,16 @@ import { html } from "./html.js";
 
 /**
  * `run` throws, or returns nothing once it is done. Without a `question` it runs at the first press.
- * @param {{ label: string, what?: string, question?: string, sure?: string, deed?: string,
+ * @param {{ label: string, what?: string, question?: string | (() => Promise<string>), sure?: string, deed?: string,
  *   calm?: boolean, run: () => Promise<void> }} props
+ *   `question`: a function where it has to find out first what it asks;
  *   `what` it is about, for those who don't see the row that the button stands in; `deed`: how a key finds the button;
  *   `calm`: it takes nothing away, so that the second button doesn't warn
  */
 export function ConfirmButton({ label, what = "", question, sure = label, deed, calm, run }) {
   const [step, setStep] = useState(/** @type {"idle" | "asking" | "busy"} */ ("idle"));
   const [problem, setProblem] = useState("");
+  const [asked, setAsked] = useState("");
   const first = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const keep = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const wasAsking = useRef(false);
@@ -32,10 +34,18 @@ export function ConfirmButton({ label, what = "", question, sure = label, deed, 
     }
     setStep("idle");
   };
-  const ask = () => {
+  const ask = async () => {
+    if (step === "busy") return;
     setProblem("");
-    if (question) setStep("asking");
-    else void act();
+    if (!question) return void act();
+    try {
+      if (typeof question === "function") setStep("busy");
+      setAsked(typeof question === "function" ? await question() : question);
+      setStep("asking");
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+      setStep("idle");
+    }
   };
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Escape") return;
@@ -45,8 +55,8 @@ export function ConfirmButton({ label, what = "", question, sure = label, deed, 
   };
   return html`<span class="confirm">
     ${step === "asking"
-      ? html`<span class="confirm-ask" role="group" aria-label=${question} onKeyDown=${onKeyDown}>
-          <span class="confirm-question">${question}</span>
+      ? html`<span class="confirm-ask" role="group" aria-label=${asked} onKeyDown=${onKeyDown}>
+          <span class="confirm-question">${asked}</span>
           <button type="button" class=${`button small ${calm ? "primary" : "danger"}`}
             aria-label=${spoken(sure, what)} onClick=${act}>${sure}</button>
           <button type="button" class="button small" ref=${keep} onClick=${() => setStep("idle")}>Cancel</button>

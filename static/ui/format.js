@@ -99,3 +99,8 @@ export function plural(count, one, many = `${one}s`) {
 function startOfDay(date) {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 }
+
+/** Parts of a cent are told where they count: below a tenth of a dollar. @param {number} usd */
+export function dollars(usd) {
+  return `$${usd > 0 && usd < 0.1 ? usd.toFixed(4).replace(/00$/, "") : usd.toFixed(2)}`;
+}

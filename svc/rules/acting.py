@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from svc import mail
-from svc.errors import NotFound, Refusal
+from svc.errors import Refusal
 from svc.ids import derived_id
 from svc.mail import INBOX, SENT, STARRED, UNREAD, Changes, Step
 from svc.pages import page_text, readable_page, save_page
@@ -20,6 +20,8 @@ from svc.rules.model import Action
 from svc.store import ReadTx, Tx
 
 KEEP_MS: Final = 400 * 86_400_000
+UNDONE_AT_ONCE: Final = 200
+"""Mails in one transaction of what is taken back."""
 _decode_changes = msgspec.json.Decoder(Changes).decode
 
 
@@ -153,18 +155,19 @@ def _append(tx: Tx, principal: Principal, path: str, line: str) -> None:
 
 
 def undo(tx: Tx, principal: Principal, *, run_id: str) -> int:
-    """Take back what rules did with a mail, or what a run did with all of its: labels, star, inbox. How many mails."""
+    """Take back what rules did with a mail, or what a run did with all of its: labels, star, inbox. How many mails; of
+    many, ask again until there are none."""
     rows = tx.all(
         """
         select id, changes from rule_runs
         where (id = :id or batch = :id) and state = 'done' and (:everything or owner_id is :user_id)
+        limit :limit
         """,
+        limit=UNDONE_AT_ONCE,
         id=run_id,
         everything=int(principal.sees_everything),
         user_id=principal.user_id,
     )
-    if not rows:
-        raise NotFound("There is nothing of that to undo.")
     for row_id, changes in rows:
         if changes is not None:
             mail.take_back_changes(tx, principal, _decode_changes(changes))

@@ -207,7 +207,11 @@ def _why(tx: ReadTx, principal: Principal, *, thread_id: str) -> list[acting.Act
 
 
 async def undo(context: RequestContext, wanted: wire.RunInput) -> Nothing:
-    await context.workspace.store.write(acting.undo, context.principal, run_id=wanted.run_id)
+    count = await context.workspace.store.write(acting.undo, context.principal, run_id=wanted.run_id)
+    if not count:
+        raise NotFound("There is nothing of that to undo.")
+    while count == acting.UNDONE_AT_ONCE:  # others write in between
+        count = await context.workspace.store.write(acting.undo, context.principal, run_id=wanted.run_id)
     mail.carry_on(context.workspace)
     return NOTHING
 
