@@ -11,7 +11,7 @@ import os
 import re
 import tarfile
 import unicodedata
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -112,7 +112,7 @@ class Writing:
         yield TAG_MANIFEST, "".join(lines).encode()
 
 
-async def as_tar(entries: AsyncIterator[Entry], *, at: Millis) -> AsyncIterator[bytes]:
+async def as_tar(entries: AsyncIterator[Entry], *, at: Millis) -> AsyncGenerator[bytes, None]:
     """The bag as the bytes of a tar archive (POSIX, so that names may be long and in any script)."""
     writing = Writing(at=at)
     async for entry in entries:

@@ -2,34 +2,87 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Final
 
-from svc.clock import SECOND_MS
+import msgspec
+
+from svc.clock import SECOND_MS, Millis
 from svc.export.bag import as_tar
 from svc.export.collecting import Collecting
-from svc.protocol import Request, Response, Route, Says
+from svc.export.downloads import Downloads
+from svc.files import requested_range
+from svc.nursery import ThreadPool
+from svc.protocol import Request, Response, Route, Says, Wire
 from svc.workspace import RequestContext
+
+_FROM: Final = re.compile(r"bytes=\d{1,18}-", re.IGNORECASE)
+"""All from a place on: what a download that was cut off asks for."""
+
+
+class RangeHeaders(Wire, frozen=True):
+    range: str | None = msgspec.field(name="Range", default=None)
+    if_range: str | None = msgspec.field(name="If-Range", default=None)
 
 
 async def download(context: RequestContext, request: Request) -> Response:
-    """Whoever gets it gets all that is here, also what is private to others: as with the disk of the machine."""
+    """Whoever gets it gets all that is here, also what is private to others: as with the disk of the machine.
+
+    The rest of one that was cut off is asked for by ``Range``, and is of the same archive.
+    """
     workspace = context.workspace
+    downloads, person = workspace.service(Downloads), context.principal.user_id or ""
+    if (rest := await _rest(downloads, person, request, workspace.threads)) is not None:
+        return rest
     now = workspace.clock.now()
-    day = datetime.fromtimestamp(now / SECOND_MS, tz=UTC).strftime("%Y-%m-%d")
     going = Collecting(
         store=workspace.store, blobs=workspace.blobs, log=workspace.log, spool=workspace.home.spool / "export"
     )
+    pieces = as_tar(going.entries(), at=now)
+    if request.method == "HEAD":
+        return Response(headers=_headers(now), body=pieces)
     workspace.log.info("export.begun", by=context.principal.user_id)
+    kept = await downloads.begin(person, pieces)
+    if kept is None:
+        return Response(headers=_headers(now), body=pieces)
     return Response(
+        headers=[*_headers(now), ("etag", kept.tag), ("accept-ranges", "bytes")],
+        body=kept.stream(workspace.threads),
+    )
+
+
+async def _rest(downloads: Downloads, person: str, request: Request, threads: ThreadPool) -> Response | None:
+    """Of the archive that this person began to download, if it is there still and its end is asked for."""
+    kept = downloads.of(person)
+    if kept is None or not _FROM.fullmatch(request.headers.get("range") or ""):
+        return None
+    size = await kept.end()
+    if (wanted := requested_range(request, size=size, etag=kept.tag)) is None:
+        return None
+    start, stop = wanted
+    return Response(
+        status=206,
         headers=[
             ("content-type", "application/x-tar"),
-            ("content-disposition", f'attachment; filename="svc-{day}.tar"'),
             ("cache-control", "no-store"),
-            ("content-security-policy", "sandbox; default-src 'none'"),
+            ("etag", kept.tag),
+            ("accept-ranges", "bytes"),
+            ("content-range", f"bytes {start}-{stop - 1}/{size}"),
         ],
-        body=as_tar(going.entries(), at=now),
+        body=kept.stream(threads, start=start),
+        content_length=stop - start,
     )
+
+
+def _headers(now: Millis) -> list[tuple[str, str]]:
+    day = datetime.fromtimestamp(now / SECOND_MS, tz=UTC).strftime("%Y-%m-%d")
+    return [
+        ("content-type", "application/x-tar"),
+        ("content-disposition", f'attachment; filename="svc-{day}.tar"'),
+        ("cache-control", "no-store"),
+        ("content-security-policy", "sandbox; default-src 'none'"),
+    ]
 
 
 ROUTES: Final[tuple[Route[RequestContext], ...]] = (
@@ -39,6 +92,6 @@ ROUTES: Final[tuple[Route[RequestContext], ...]] = (
         access="admin",
         handle=download,
         summary="Everything that is here, in open formats, as one archive.",
-        says=Says(answers={200: "application/x-tar"}),
+        says=Says(headers=RangeHeaders, answers={200: "application/x-tar", 206: "application/x-tar"}),
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from svc.clock import Millis
 from svc.store import ReadTx
@@ -295,6 +295,19 @@ def people(tx: ReadTx) -> list[tuple[str | None, str, str, str | None, str]]:
 def ids_of_users(tx: ReadTx) -> dict[str, str]:
     """By address."""
     return dict(tx.all("select email, id from users"))
+
+
+def weight(tx: ReadTx) -> int:
+    """Bytes of the mail and files that an export has, and more or less of the rest."""
+    found = tx.value(
+        """
+        select (select coalesce(sum(size), 0) from files where origin not glob 'mail:*')
+            + (select coalesce(sum(size), 0) from deleted_files)
+            + (select coalesce(sum(raw_size), 0) from mail_messages)
+            + (select count(*) from page_revisions) * 4096
+        """
+    )
+    return cast(int, found)
 
 
 def is_empty(tx: ReadTx) -> bool:

@@ -1,0 +1,193 @@
+"""Downloads of everything that may be cut off: what was made of an archive stays for a while, so that the rest of it
+can be had where it broke (a range of the same bytes).
+
+An archive is made by a task of its own into a file that has no name, and whoever downloads reads behind it. It is made
+to its end even where the line breaks, and is gone an hour after somebody last read of it, or with the process. One of
+each person; where the disk has no room for it the archive is streamed as it is made, and can't be resumed.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import trio
+
+from svc.errors import Unavailable
+from svc.export import rows
+from svc.log import Log
+from svc.nursery import Child, ThreadPool
+from svc.store import ROOM_BYTES, Store
+
+KEPT_S: Final = 3_600.0
+"""After its last reader. Beyond: a download that broke begins anew."""
+MAX_KEPT: Final = 4
+"""Archives that are kept for people who download. Beyond: one more is streamed, and can't be resumed."""
+WHOLE_S: Final = 240.0
+"""How long who asks for the rest waits until the archive is made to its end. Beyond: 503 `unavailable`."""
+PIECE_BYTES: Final = 512 * 1024
+
+
+class ExportCut(Exception):
+    """The archive could not be made to its end."""
+
+
+@dataclass(kw_only=True)
+class Kept:
+    """An archive that is being made, or is there. ``touched``: when somebody last read of it, by Trio's clock."""
+
+    file: BinaryIO
+    tag: str = field(default_factory=lambda: f'"{secrets.token_hex(16)}"')
+    size: int = 0
+    whole: bool = False
+    fault: bool = False
+    readers: int = 0
+    touched: float = field(default_factory=trio.current_time)
+    scope: trio.CancelScope = field(default_factory=trio.CancelScope)
+    gone: bool = False
+    made: bool = False
+    """Nobody writes to it any more."""
+    _grown: trio.Event = field(default_factory=trio.Event)
+
+    def grows(self) -> None:
+        self._grown.set()
+        self._grown = trio.Event()
+
+    async def end(self) -> int:
+        """Its size, once it is whole. Raises :class:`Unavailable`."""
+        with trio.move_on_after(WHOLE_S):
+            while not self.whole and not self.fault:
+                await self._grown.wait()
+        if not self.whole:
+            raise Unavailable("The archive is not whole yet. Ask again.", headers={"Retry-After": "30"})
+        return self.size
+
+    async def stream(self, threads: ThreadPool, *, start: int = 0) -> AsyncGenerator[bytes, None]:
+        """From there to its end, as it is made."""
+        self.readers += 1
+        try:
+            at = start
+            while not (self.whole and at >= self.size):
+                if self.fault:
+                    raise ExportCut
+                if at >= self.size:
+                    await self._grown.wait()
+                    continue
+                piece = await threads.run(os.pread, self.file.fileno(), min(PIECE_BYTES, self.size - at), at)
+                at, self.touched = at + len(piece), trio.current_time()
+                yield piece
+        finally:
+            self.readers -= 1
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Who is the last to read or write one that is gone closes it."""
+        if not self.gone or self.readers:
+            return
+        if self.made:
+            self.file.close()
+        else:
+            self.scope.cancel()
+
+
+@dataclass(kw_only=True)
+class Downloads:
+    """``spool`` is where the files lie."""
+
+    store: Store
+    threads: ThreadPool
+    log: Log
+    spool: Path
+    _kept: dict[str, Kept] = field(default_factory=dict)
+    _nursery: trio.Nursery | None = None
+
+    async def run(self, child: Child) -> None:
+        """The subsystem. What is being made ends with it."""
+        try:
+            async with trio.open_nursery() as self._nursery:
+                child.started()
+                await trio.sleep_forever()
+        finally:
+            self._nursery = None
+
+    def of(self, person: str) -> Kept | None:
+        return self._kept.get(person)
+
+    async def begin(self, person: str, pieces: AsyncGenerator[bytes, None]) -> Kept | None:
+        """Have one made, in place of an earlier one of that person. ``None``: there is no room, nothing was begun."""
+        if not await self._has_room():
+            return None
+        file = await self.threads.run(_nameless, self.spool)
+        others, nursery = len(self._kept) - (person in self._kept), self._nursery
+        if nursery is None or others >= MAX_KEPT:
+            file.close()
+            return None
+        kept = Kept(file=file)
+        if (earlier := self._kept.pop(person, None)) is not None:
+            self._drop(earlier)
+        self._kept[person] = kept
+        nursery.start_soon(self._keep, person, kept, pieces)
+        return kept
+
+    async def _keep(self, person: str, kept: Kept, pieces: AsyncGenerator[bytes, None]) -> None:
+        try:
+            with kept.scope:
+                await self._make(kept, pieces)
+                while True:
+                    left_s = KEPT_S if kept.readers else kept.touched + KEPT_S - trio.current_time()
+                    if left_s <= 0:
+                        break
+                    await trio.sleep(left_s)
+        finally:
+            if self._kept.get(person) is kept:
+                del self._kept[person]
+            kept.made, kept.fault = True, not kept.whole
+            kept.grows()
+            self._drop(kept)
+
+    async def _make(self, kept: Kept, pieces: AsyncGenerator[bytes, None]) -> None:
+        try:
+            async with aclosing(pieces):
+                async for piece in pieces:
+                    await self.threads.run(_written, kept.file, piece)
+                    kept.size += len(piece)
+                    kept.grows()
+            kept.whole = True
+        except Exception as error:  # whoever reads is cut off; the others go on
+            self.log.error("export.cut", error)
+            kept.fault = True
+        kept.grows()
+
+    def _drop(self, kept: Kept) -> None:
+        kept.gone = True
+        kept.let_go()
+
+    async def _has_room(self) -> bool:
+        needed = await self.store.read(rows.weight)
+        return needed + ROOM_BYTES < await self.threads.run(_free, self.spool)
+
+
+def _nameless(folder: Path) -> BinaryIO:
+    """Gone with its descriptor, whatever happens."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, path = tempfile.mkstemp(dir=folder, prefix="download-")
+    os.unlink(path)
+    return os.fdopen(descriptor, "w+b", buffering=0)
+
+
+def _written(file: BinaryIO, piece: bytes) -> None:
+    rest = memoryview(piece)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+def _free(folder: Path) -> int:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize

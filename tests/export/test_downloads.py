@@ -1,0 +1,55 @@
+"""A download that is cut off goes on where it broke, with the bytes of the same archive."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from pathlib import Path
+
+import trio
+
+from svc.clock import VirtualClock
+from svc.export.downloads import KEPT_S, Downloads
+from tests.export.test_round_trip import bag_of
+from tests.files.uploads import uploaded
+from tests.identity.people import Person, sign_in
+from tests.recorded_log import RecordedLog
+from tests.support.http import Reply
+from tests.support.service import MIA, open_service
+
+
+async def test_the_rest_is_of_the_same_archive_for_an_hour(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        mia = await sign_in(service, MIA)
+        await uploaded(mia, b"an upload" * 100_000, **{"x-svc-filename": "plan.txt"})
+        whole = await mia.ask("GET", "/export")
+        tag, size = whole.header("etag") or "", len(whole.body)
+        assert bag_of(whole.body)
+        kept = service.workspace.service(Downloads).of(await person_of(mia))
+        assert kept is not None
+        async with aclosing(kept.stream(service.workspace.threads)) as pieces:  # the line breaks
+            begun = await anext(pieces)
+        await mia.mutate("pages.save", path="meanwhile", body="Written after it was made.")
+        conditions: tuple[dict[str, str], ...] = ({}, {"if-range": tag})
+        for condition in conditions:
+            rest = await with_fields(mia, {"range": f"bytes={len(begun)}-", **condition})
+            assert (rest.status, begun + rest.body) == (206, whole.body)
+            assert rest.header("content-range") == f"bytes {len(begun)}-{size - 1}/{size}"
+        assert (await with_fields(mia, {"range": f"bytes={size}-"})).status == 416
+
+        await trio.sleep(KEPT_S + 1)
+        assert kept.file.closed
+        assert service.workspace.service(Downloads).of(await person_of(mia)) is None
+        other = await with_fields(mia, {"range": "bytes=5-", "if-range": tag})
+        assert (other.status, other.header("etag") != tag) == (200, True)
+        assert "data/pages/meanwhile.md" in bag_of(other.body)
+        assert not list((service.workspace.home.spool / "export").iterdir()), "a file without a name is left to nobody"
+
+
+async def person_of(person: Person) -> str:
+    return str((await person.me())["user"]["id"])
+
+
+async def with_fields(person: Person, fields: dict[str, str]) -> Reply:
+    return await Person(person.service, {**person.fields, **fields}).ask("GET", "/export")
