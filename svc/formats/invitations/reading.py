@@ -7,6 +7,7 @@ next one, which another stranger wrote, so it is told to forget them before each
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
@@ -31,6 +32,14 @@ from svc.formats.text import clean_line, clean_token, cut
 
 _TOO_OFTEN: Final = frozenset({"SECONDLY", "MINUTELY"})
 """No meeting is held so; a rule that says it would only take time."""
+_FOLD: Final = re.compile(r"\r?\n[ \t]")
+_BARE_ZONE: Final = re.compile(
+    r'^([A-Z-]{3,20}(?:;VALUE=[A-Z-]{1,20})?;TZID=)([^":;\r\n]{0,80}:[^";\r\n]{0,80}):(\d{8}(?:T\d{6})?[\dTZ,]*)(?=\r?$)',
+    re.MULTILINE,
+)
+"""A zone with a colon in its name that stands there without quotes: Exchange's ``tzone://Microsoft/Custom``."""
+_APPLES_OWN: Final = "imip.me.com"
+"""iCloud has answers come to an address of each meeting's own there, and says beside it whose that is."""
 _METHODS: Final = frozenset({"REQUEST", "CANCEL", "REPLY", "COUNTER", "DECLINECOUNTER", "PUBLISH", "ADD", "REFRESH"})
 
 
@@ -63,7 +72,8 @@ def parsed(data: bytes) -> Any:
     from icalendar.timezone import tzp
 
     tzp.use_default()  # forgets the zones of the last file
-    calendars = Calendar.from_ical(data.decode("utf-8", "replace").lstrip("\ufeff"), multiple=True)
+    text = _FOLD.sub("", data.decode("utf-8", "replace").lstrip("\ufeff"))
+    calendars = Calendar.from_ical(_BARE_ZONE.sub(r'\1"\2":\3', text), multiple=True)
     return next(one for one in calendars if one.name == "VCALENDAR")
 
 
@@ -98,6 +108,13 @@ def address_of(value: Any) -> str:
     return clean_token(text[len("mailto:") :])
 
 
+def stands_for(value: Any) -> str:
+    """Whose address one of Apple's stands for; empty where it is none of those. Nobody can guess such an address, so
+    whoever names it has an invitation of that meeting; of any other, a file can say this of whom it likes."""
+    domain = address_of(value).rpartition("@")[2].lower()
+    return clean_token(str(value.params.get("EMAIL", ""))) if domain == _APPLES_OWN else ""
+
+
 def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
@@ -129,6 +146,7 @@ def _invitation(event: Any, method: str, *, events: Sequence[Any], now: Millis) 
         timezone=None if zone is None else _text(zone),
         zone_known=zone is None or begins.at is not None,
         organizer=None if organizer is None else _person(organizer),
+        organizer_mail="" if organizer is None else stands_for(organizer),
         attendees=tuple(_attendee(one) for one in listed(event.get("ATTENDEE"))[:MAX_ATTENDEES]),
         recurrence=None if rule is None else in_words(rule),
         times=() if begins.at is None else tuple(_times(event, events, begins.at, ends.at or begins.at, now=now)),

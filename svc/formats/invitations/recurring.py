@@ -16,6 +16,9 @@ _DAYS: Final = {
     "SA": "Saturday",
     "SU": "Sunday",
 }
+_WHICH: Final = {1: "first", 2: "second", 3: "third", 4: "fourth", -1: "last", -2: "last but one"}
+_LAST_DAY: Final = -1
+WEEKDAYS: Final = 5
 
 
 def in_words(rule: Mapping[str, Sequence[Any]]) -> str:
@@ -26,9 +29,33 @@ def in_words(rule: Mapping[str, Sequence[Any]]) -> str:
         return "repeats"
     interval = _first(rule, "INTERVAL")
     every = f"every {interval} {unit}s" if isinstance(interval, int) and interval > 1 else f"every {unit}"
-    days = [_DAYS[str(day).upper()] for day in rule.get("BYDAY", ()) if str(day).upper() in _DAYS]
+    days = [*_weekdays(rule), *_days_of_month(rule)]
     on = f" on {' and '.join([', '.join(days[:-1]), days[-1]] if len(days) > 1 else days)}" if days else ""
     return f"{every}{on}{_end(rule)}"
+
+
+def _weekdays(rule: Mapping[str, Sequence[Any]]) -> list[str]:
+    """Such as ``Monday``, or ``the last Friday``."""
+    places, given = rule.get("BYSETPOS", ()), [str(day).upper() for day in rule.get("BYDAY", ())]
+    if places and len(given) > 1:
+        is_weekday = set(given) == set(list(_DAYS)[:WEEKDAYS]) and len(places) == 1 and places[0] in _WHICH
+        return [f"the {_WHICH[places[0]]} weekday"] if is_weekday else []
+    found = []
+    for text in given:
+        name, number = _DAYS.get(text[-2:]), text[:-2]
+        if name is None:
+            continue
+        if not number and len(places) == 1:
+            number = str(places[0])
+        which = _WHICH.get(int(number)) if number.lstrip("+-").isdecimal() else None
+        if which is not None or not number:
+            found.append(name if which is None else f"the {which} {name}")
+    return found
+
+
+def _days_of_month(rule: Mapping[str, Sequence[Any]]) -> list[str]:
+    days = [day for day in rule.get("BYMONTHDAY", ()) if isinstance(day, int)]
+    return ["the last day" if day == _LAST_DAY else f"day {day}" for day in days if day >= _LAST_DAY]
 
 
 def _end(rule: Mapping[str, Sequence[Any]]) -> str:

@@ -113,12 +113,17 @@ def _is_from(one: Invitation, sender: str) -> bool:
     """An answer comes from who answers, all else from the organizer."""
     if one.method in {"REPLY", "COUNTER", "REFRESH"}:
         return any(person.address.lower() == sender.lower() for person in one.attendees)
-    return one.organizer is not None and one.organizer.address.lower() == sender.lower()
+    if one.organizer is None or not sender:
+        return False
+    return sender.lower() in {one.organizer.address.lower(), one.organizer_mail.lower()}
 
 
 def _follow(tx: Tx, *, account_id: str, one: Invitation) -> None:
-    """A later word of the organizer: the dates that it takes away are free again. One date never takes the series."""
-    if one.method not in {"REQUEST", "CANCEL"}:
+    """A later word of the organizer: the dates that it takes away are free again. One date never takes the series, and
+    whoever names themselves as the organizer takes none of another's meeting."""
+    if one.method not in {"REQUEST", "CANCEL"} or one.organizer is None:
+        return
+    if one.organizer.address.lower() not in queries.organizers_answered(tx, account_id=account_id, uid=one.uid):
         return
     answered = queries.answered(tx, account_id=account_id, uid=one.uid, recurrence_id=one.recurrence_id)
     if one.recurrence_id:

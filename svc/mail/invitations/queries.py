@@ -109,6 +109,21 @@ def answered(tx: ReadTx, *, account_id: str, uid: str, recurrence_id: str) -> An
     return Answered(sequence=cast(int, row[0]), answer=cast(Answer, row[1]), outgoing_id=cast(str, row[2]))
 
 
+def organizers_answered(tx: ReadTx, *, account_id: str, uid: str) -> set[str]:
+    """Whose invitations to a meeting were answered, in small letters."""
+    rows = tx.all(
+        """
+        select i.found from mail_invitation_answers a join mail_invitations i using (message_id, uid, recurrence_id)
+        where a.account_id = :account_id and a.uid = :uid limit :limit
+        """,
+        account_id=account_id,
+        uid=uid,
+        limit=MAX_VERSIONS,
+    )
+    found = (_decode(cast(str, one)).organizer for (one,) in rows)
+    return {organizer.address.lower() for organizer in found if organizer is not None}
+
+
 def proposal_answered(tx: ReadTx, *, message_id: str, uid: str, recurrence_id: str) -> Answered | None:
     """The organizer's answer to another time, unless it was held back before it left."""
     row = tx.one(

@@ -203,7 +203,8 @@ def _warnings(version: Version, message: MessageRow, others: Sequence[Version]) 
         elif one.organizer is None:
             yield "This invitation names no organizer"
         else:
-            yield f"The organizer is {one.organizer.address}, but {message.sender.address} sent this"
+            whose = one.organizer_mail or one.organizer.address
+            yield f"The organizer is {whose}, but {message.sender.address} sent this"
     if not one.zone_known:
         yield f"The time zone “{one.timezone}” is not known: the time is shown as it was written"
     if one.recurrence_id and not any(other.found.recurrence_id == "" for other in others):

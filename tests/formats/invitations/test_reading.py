@@ -35,6 +35,9 @@ def test_googles_is_read() -> None:
         ("W. Europe Standard Time", "+0100", False, "2027-03-03T09:00:00.000Z"),
         ("Customized Time Zone", "+0100", True, "2027-03-03T09:00:00.000Z"),
         ("Customized Time Zone", "+0530", True, "2027-03-03T04:30:00.000Z"),
+        ("tzone://Microsoft/Custom", "+0530", True, "2027-03-03T04:30:00.000Z"),
+        ("tzone://Microsoft/Custom", "+0100", False, "2027-03-03T10:00:00"),
+        ("(UTC+01:00) Amsterdam, Berlin, Bern, Rome", "+0100", True, "2027-03-03T09:00:00.000Z"),
         ("Mars/Olympus", "+0100", False, "2027-03-03T10:00:00"),
         ("Customized Time Zone", "+0100", False, "2027-03-03T10:00:00"),
     ],
@@ -53,6 +56,24 @@ def test_a_series_keeps_its_hour_when_summer_time_begins_and_leaves_out_what_it_
     assert one.recurrence == "every week on Wednesday, 6 times"
     begins = [datetime.fromtimestamp(starts / 1_000, UTC) for starts, _ in one.times]
     assert [(it.day, it.hour) for it in begins] == [(3, 9), (17, 9), (24, 9), (31, 8), (7, 8)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("FREQ=MONTHLY;BYDAY=-1FR", "every month on the last Friday"),
+        ("FREQ=MONTHLY;BYDAY=MO;BYSETPOS=2", "every month on the second Monday"),
+        ("FREQ=MONTHLY;BYDAY=1TU,3TU", "every month on the first Tuesday and the third Tuesday"),
+        ("FREQ=MONTHLY;INTERVAL=3;BYMONTHDAY=15", "every 3 months on day 15"),
+        ("FREQ=MONTHLY;BYMONTHDAY=-1", "every month on the last day"),
+        ("FREQ=WEEKLY;BYDAY=MO,WE,FR", "every week on Monday, Wednesday and Friday"),
+        ("FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "every month on the last weekday"),
+        ("FREQ=MONTHLY;BYDAY=MO,TU;BYSETPOS=-1", "every month"),
+    ],
+)
+def test_a_rule_in_words(rule: str, words: str) -> None:
+    (one,) = read_invitations(google(extra=f"RRULE:{rule}"), NOW)
+    assert one.recurrence == words
 
 
 def test_apples_whole_days_are_dates() -> None:

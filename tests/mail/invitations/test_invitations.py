@@ -17,7 +17,7 @@ import trio
 from svc.clock import VirtualClock
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
-from tests.support.calendars import BO, MIA, START, google, outlook, stamp
+from tests.support.calendars import BO, MIA, RELAY, START, google, icloud, outlook, stamp
 from tests.support.service import RpcError, Service, open_service
 
 UID = "abc123@google.com"
@@ -140,6 +140,23 @@ async def test_what_was_accepted_here_conflicts_until_it_is_called_off(calendar:
     await calendar.answer(first)
     assert len((await calendar.shown(other))["conflicts"]) == 1
     await calendar.shown(await calendar.receive(google(sequence=1, method="CANCEL"), method="CANCEL"))
+    assert (await calendar.shown(other))["conflicts"] == []
+
+
+async def test_icloud_names_an_address_of_the_meeting_and_whose_it_is(calendar: Calendar) -> None:
+    first = await calendar.receive(icloud())
+    assert ((await calendar.shown(first))["warnings"], (await calendar.shown(first))["state"]) == ([], "open")
+    await calendar.answer(first)
+    (outgoing,) = await calendar.service.query("mail.outgoing")
+    assert outgoing["to"] == [RELAY]
+    forged = await calendar.receive(icloud(sequence=5, at=BO, said="evil@evil.test"), sender="evil@evil.test")
+    assert f"The organizer is {BO}, but evil@evil.test sent this" in (await calendar.shown(forged))["warnings"]
+    await calendar.receive(icloud(method="CANCEL", sequence=1, at=BO), method="CANCEL")
+    assert (await calendar.shown(first))["state"] == "answered"  # the organizer of the answered one is another
+    other = await calendar.receive(google(uid="other", start=START))
+    assert [one["uid"] for one in (await calendar.shown(other))["conflicts"]] == ["5C1B4D9E@icloud.com"]
+    await calendar.receive(icloud(method="CANCEL", sequence=1), method="CANCEL")
+    assert (await calendar.shown(first))["state"] == "cancelled"
     assert (await calendar.shown(other))["conflicts"] == []
 
 
