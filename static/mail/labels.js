@@ -6,12 +6,18 @@ import { signal } from "@preact/signals";
 import { mutate, query } from "../rpc.js";
 
 const FRESH_MS = 30_000;
+/** Mail that comes together is asked about once. */
+const GATHERED_MS = 500;
 
 /** null: not known yet. */
 export const labels = signal(/** @type {AccountLabel[] | null} */ (null));
 export const labelsProblem = signal("");
 
 let askedAt = -Infinity;
+/** Ids that were asked about when a thread came with them: what stays unknown is not asked for again. */
+const met = new Set();
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let gathering;
 /** @type {Promise<void> | null} */
 let asking = null;
 
@@ -34,6 +40,18 @@ async function fetchLabels() {
     askedAt = performance.now();
   } catch (error) {
     labelsProblem.value = error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** A thread came: a label of it that nobody knows here was made elsewhere. @param {Thread} thread */
+export function meetLabels(thread) {
+  if (labels.value === null) return;
+  const known = new Set(labels.value.map(({ id }) => id));
+  const strange = thread.labels.filter(({ id }) => !known.has(id) && !met.has(id));
+  for (const { id } of strange) met.add(id);
+  if (strange.length) {
+    clearTimeout(gathering);
+    gathering = setTimeout(() => void loadLabels(), GATHERED_MS);
   }
 }
 

@@ -26,9 +26,10 @@ import { returned } from "./returned.js";
 import { Row } from "./row.js";
 import { AskKinds, kindWords } from "./row_kinds.js";
 import { entered, hovered, onPointerLeave, onPointerOver } from "./row_acts.js";
-import { onClick, onContextMenu, onFocusOut, onKeyDown, onPointerDown } from "./row_events.js";
+import { onClick, onContextMenu, onFocusOut, onKeyDown, onPointerDown, onPointerEnd, onPointerMove
+  } from "./row_events.js";
 import { focusWanted, folded, isPicked, picked, pickedList, selectedId, toggleSection } from "./selection.js";
-import { BelowDrawn, draw, drawn, letGo } from "./swipe.js";
+import { BelowDrawn, drawn } from "./swipe.js";
 import { pickMore } from "./everything.js";
 import { layOut, rowsInSight, scrollToShow } from "./window.js";
 
@@ -120,9 +121,9 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     onKeyDown=${onKeyDown}
     onFocusOut=${onFocusOut}
     onPointerDown=${(/** @type {PointerEvent} */ event) => onPointerDown(event, lists)}
-    onPointerMove=${draw}
-    onPointerUp=${letGo}
-    onPointerCancel=${letGo}
+    onPointerMove=${onPointerMove}
+    onPointerUp=${onPointerEnd}
+    onPointerCancel=${onPointerEnd}
     onPointerOver=${onPointerOver}
     onPointerLeave=${onPointerLeave}
   >

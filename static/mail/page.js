@@ -27,6 +27,7 @@ import { applyThread, forgetThread, knownThread, refetchLists } from "./lists.js
 import { openRow } from "./moving.js";
 import { Pickers } from "./pickers.js";
 import { refusalFor } from "./refusals.js";
+import { meetLabels } from "./labels.js";
 import { returned } from "./returned.js";
 import { RowMenu } from "./row_menu.js";
 import { SearchNotices } from "./search.js";
@@ -122,6 +123,7 @@ export function onMailEvent(event) {
 
 /** @param {Thread} thread */
 function changed(thread) {
+  meetLabels(thread);
   const before = returned.value.has(thread.id);
   applyThread(thread);
   threadMoved(thread);

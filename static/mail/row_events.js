@@ -5,7 +5,8 @@ import { mailPath } from "./address.js";
 import { actsAt, enter, entered, linkAt, threadAt } from "./row_acts.js";
 import { openRowMenu } from "./row_menu.js";
 import { neighbour, outermost, pickTo, picked, pickedThreads, select, togglePick } from "./selection.js";
-import { takeHold } from "./swipe.js";
+import { hasRested, mayRest, restEnds, restMoves, rests } from "./rest.js";
+import { draw, letGo, takeHold } from "./swipe.js";
 import { useTool } from "./tools.js";
 
 /** @typedef {import("./lists.js").ThreadList} ThreadList */
@@ -31,6 +32,10 @@ function rowAt({ target }, lists) {
 export function onClick(event, lists, accountId, open) {
   const { row, thread } = rowAt(event, lists);
   if (!row || !thread || !(event.target instanceof Element)) return;
+  if (hasRested()) {
+    event.preventDefault();
+    return;
+  }
   const act = event.target.closest("[data-act]")?.getAttribute("data-act");
   const label = event.target.closest("[data-label]")?.getAttribute("data-label");
   if (act === "pick") togglePick(thread.id);
@@ -47,7 +52,24 @@ export function onClick(event, lists, accountId, open) {
 /** @param {PointerEvent} event @param {ThreadList[]} lists */
 export function onPointerDown(event, lists) {
   const { row, thread } = rowAt(event, lists);
-  if (row && thread) takeHold(event, row, thread);
+  if (!row || !thread) return;
+  takeHold(event, row, thread);
+  mayRest(event, () => {
+    letGo(event);
+    togglePick(thread.id);
+  });
+}
+
+/** @param {PointerEvent} event */
+export function onPointerMove(event) {
+  restMoves(event);
+  draw(event);
+}
+
+/** @param {PointerEvent} event */
+export function onPointerEnd(event) {
+  restEnds();
+  letGo(event);
 }
 
 /**
@@ -59,8 +81,9 @@ export function onContextMenu(event, lists) {
   const { row, thread } = rowAt(event, lists);
   if (!row || !thread) return;
   event.preventDefault();
-  if (event instanceof PointerEvent && event.pointerType === "touch") togglePick(thread.id);
-  else openRowMenu(event, row, picked.value.has(thread.id) ? pickedThreads() : [thread]);
+  if (event instanceof PointerEvent && event.pointerType === "touch") {
+    if (!rests() && !hasRested()) togglePick(thread.id);
+  } else openRowMenu(event, row, picked.value.has(thread.id) ? pickedThreads() : [thread]);
 }
 
 /**

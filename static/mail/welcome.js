@@ -11,6 +11,7 @@ import { reasonOf } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
 import { loadAccounts } from "./accounts.js";
 import { Connect } from "./connect.js";
+import { loadLabels } from "./labels.js";
 
 /** @typedef {"connect" | "demo" | "invite" | "done"} Step */
 /** @type {{ step: Step, name: string }[]} */
@@ -58,7 +59,7 @@ export function TryOut() {
     setProblem("");
     try {
       await mutate("demo.tryOut");
-      await loadAccounts();
+      await Promise.all([loadAccounts(), loadLabels()]);
     } catch (error) {
       setProblem(reasonOf(error));
     }

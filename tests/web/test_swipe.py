@@ -96,3 +96,15 @@ def test_at_rest_it_picks(phone: App) -> None:
     )
     expect(phone.page.locator("[role=row][aria-selected=true]")).to_have_count(1)
     expect(phone.page.get_by_role("group", name="This thread")).to_be_hidden()
+
+
+def test_where_the_browser_says_nothing_of_a_finger_at_rest_it_picks_all_the_same(phone: App) -> None:
+    phone.page.evaluate("() => addEventListener('contextmenu', event => event.stopPropagation(), { capture: true })")
+    finger = Finger(phone.page, "thr_02")
+    expect(phone.page.locator("[role=row][aria-selected=true]")).to_have_count(1)
+    finger.move(0.5 * finger.width)  # a rest is no drawing any more
+    finger.lift()
+    assert phone.calls("mail.archive") == []
+    phone.at("/p/mail")
+    phone.row("thr_03").click()
+    phone.at("/p/mail/t/thr_03")
