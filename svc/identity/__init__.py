@@ -12,8 +12,9 @@ from svc.identity.discovery import Discovery, OpenIdProvider, ProviderAway
 from svc.identity.feature import FEATURE
 from svc.identity.http_client import HttpClient, decoded
 from svc.identity.oauth_client_row import OAUTH_CLIENT, ClientCredentials, client_credentials, has_client
-from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState, begin_round_trip, end_round_trip
+from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState
 from svc.identity.revoked import CLOSE_SIGNED_OUT, until_revoked
+from svc.identity.round_trips import RoundTrips, from_elsewhere
 from svc.identity.service import Identity
 from svc.identity.settings import CLAIM_TOKEN, CORS_ORIGINS, believed_proxies, is_for_this_machine
 
@@ -35,13 +36,13 @@ __all__ = [
     "OAuthState",
     "OpenIdProvider",
     "ProviderAway",
+    "RoundTrips",
     "anybody_could_claim",
-    "begin_round_trip",
     "believed_proxies",
     "bring_back",
     "client_credentials",
     "decoded",
-    "end_round_trip",
+    "from_elsewhere",
     "has_client",
     "has_client_stored",
     "is_for_this_machine",

@@ -18,20 +18,19 @@ from svc.identity.discovery import ProviderAway
 from svc.identity.limiter import limited
 from svc.identity.model import MAX_NAME_CHARS
 from svc.identity.oauth_client_row import ClientCredentials
-from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState, begin_round_trip, end_round_trip
+from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState
 from svc.identity.oidc import OpenIdLogin, VerifiedIdentity, authorization_url
 from svc.identity.oidc_admission import OTHER_PROVIDER, UNVERIFIED, admit
 from svc.identity.oidc_refusal import SignInRefused
 from svc.identity.oidc_trip import HOME, MAX_INVITE_CHARS, Luggage, nonce_of, opened, safe_next, sealed
+from svc.identity.round_trips import RoundTrips, from_elsewhere
 from svc.identity.routes import session_cookie
 from svc.identity.service import SESSION_COOKIE, Identity
 from svc.principal import system
-from svc.protocol import Request, Response, Route, Says, Wire, cookie, redirect, set_cookie
+from svc.protocol import Request, Response, Route, Says, Wire, cookie, redirect
 from svc.settings import canonical_origin
 from svc.workspace import RequestContext
 
-BROWSER_COOKIE: Final = "svc_login"
-COOKIE_LIFETIME_S: Final = 600
 START_PATH: Final = "/auth/idp/start"
 CALLBACK_PATH: Final = "/auth/idp/callback"
 
@@ -44,9 +43,8 @@ REFUSALS: Final[Mapping[str, str]] = {
 }
 """The codes of who was identified and may not come in all the same."""
 
-_COOKIE_PATH: Final = "/auth/idp/"
+TRIPS: Final = RoundTrips(purpose="login", cookie="svc_login", path="/auth/idp/")
 _KEY_BYTES: Final = 32
-_PURPOSE: Final = "login"
 _VISITOR: Final = system("login")
 """Nobody is signed in yet; the round trip belongs to the browser alone."""
 
@@ -70,23 +68,17 @@ async def start(context: RequestContext, request: Request) -> Response:
     """Send the browser to the provider's sign-in screen."""
     credentials = await _configured(context)
     origin = _origin(context)
-    if request.headers.get("host") != origin.partition("://")[2]:
-        # The cookie that binds the state has to be there at the callback, so the trip begins on the canonical origin.
-        return redirect(origin + request.target)
+    if other := from_elsewhere(request, origin=origin):
+        return other
     luggage = _luggage(request)
     try:
         provider = await context.workspace.service(OpenIdLogin).provider()
     except ProviderAway as away:
         context.workspace.log.warning("identity.provider_away", reason=away.detail)
         return _back_to_login(PROVIDER_AWAY, luggage)
-    browser_key = cookie(request.headers, BROWSER_COOKIE) or secrets.token_urlsafe(_KEY_BYTES)
-    trip = await context.workspace.store.write(
-        begin_round_trip,
-        _VISITOR,
-        purpose=_PURPOSE,
-        hint="",
-        browser_key=browser_key,
-        payload=sealed(luggage, browser_key=browser_key),
+    browser_key = TRIPS.browser_key(request) or secrets.token_urlsafe(_KEY_BYTES)
+    trip = await TRIPS.begin(
+        context, _VISITOR, browser_key=browser_key, payload=sealed(luggage, browser_key=browser_key)
     )
     location = authorization_url(
         provider,
@@ -96,23 +88,14 @@ async def start(context: RequestContext, request: Request) -> Response:
         nonce=nonce_of(trip),
         code_challenge=trip.challenge,
     )
-    bind = set_cookie(
-        BROWSER_COOKIE, browser_key, max_age_s=COOKIE_LIFETIME_S, secure=_is_secure(context), path=_COOKIE_PATH
-    )
-    return redirect(location, headers=[bind])
+    return TRIPS.away(location, trip, origin=origin)
 
 
 async def callback(context: RequestContext, request: Request) -> Response:
     """Take the code, learn who it is, and open a session for them if they may have one."""
     credentials = await _configured(context)
     query = request.query()
-    trip = await context.workspace.store.write(
-        end_round_trip,
-        _VISITOR,
-        purpose=_PURPOSE,
-        state=query.get("state", ""),
-        browser_key=cookie(request.headers, BROWSER_COOKIE),
-    )
+    trip = await TRIPS.end(context, request, _VISITOR)
     if trip is None:
         raise ROUND_TRIP_REFUSED
     luggage = opened(trip)
@@ -196,11 +179,6 @@ def _not_consented(error: str) -> SignInRefused:
 
 def _origin(context: RequestContext) -> str:
     return canonical_origin(context.workspace.config, port=context.workspace.port)
-
-
-def _is_secure(context: RequestContext) -> bool:
-    """Of the origin that the callback comes to: the trip ends there, however it was begun."""
-    return _origin(context).startswith("https:")
 
 
 ROUTES: tuple[Route[RequestContext], ...] = (

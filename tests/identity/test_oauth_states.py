@@ -9,8 +9,7 @@ from dataclasses import replace
 import pytest
 
 from svc.clock import VirtualClock
-from svc.identity import OAuthState, begin_round_trip, end_round_trip
-from svc.identity.oauth_states import MAX_OPEN_STATES
+from svc.identity.oauth_states import MAX_OPEN_STATES, OAuthState, begin_round_trip, end_round_trip
 from svc.principal import UNCLAIMED, Principal
 from svc.store import Tx
 from tests.support.service import Service

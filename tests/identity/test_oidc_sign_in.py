@@ -15,8 +15,8 @@ import pytest
 import trio
 
 from svc.clock import MINUTE_MS, VirtualClock
-from svc.identity import begin_round_trip
 from svc.identity.idp_routes import PROVIDER_AWAY, REFUSALS, REFUSED
+from svc.identity.oauth_states import begin_round_trip
 from svc.identity.oidc_refusal import RefusalCause
 from svc.principal import UNCLAIMED, system
 from svc.store import Tx

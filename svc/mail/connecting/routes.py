@@ -17,19 +17,16 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from svc.errors import NotConfigured, NotFound
-from svc.identity import ROUND_TRIP_REFUSED, begin_round_trip, end_round_trip
+from svc.identity import ROUND_TRIP_REFUSED, RoundTrips, from_elsewhere
 from svc.mail.connecting.connection import CALLBACK_PATH, LANDING_PATH, Connecting, Connections, ConnectRefused
 from svc.mail.providers.kinds import BY_OAUTH
 from svc.mail.providers.table import Providers
 from svc.mail.sync.engine import MailEngine
-from svc.protocol import Request, Response, Route, Says, Wire, cookie, redirect, set_cookie
+from svc.protocol import Request, Response, Route, Says, Wire, redirect
 from svc.settings import PORT, canonical_origin
 from svc.workspace import RequestContext, Workspace
 
-BROWSER_COOKIE: Final = "svc_oauth"
-COOKIE_LIFETIME_S: Final = 600
-_COOKIE_PATH: Final = "/oauth/"
-_PURPOSE: Final = "mail"
+TRIPS: Final = RoundTrips(purpose="mail")
 
 
 class StartQuery(Wire, frozen=True):
@@ -53,29 +50,20 @@ async def start(context: RequestContext, request: Request) -> Response:
     asked = request.query()
     connecting = await _configured(context, asked.get("provider", ""))
     origin = origin_of(context.workspace)
-    if request.headers.get("host") != origin.partition("://")[2]:
-        # The cookie that binds the state has to be there at the callback, so the trip begins on the canonical origin.
-        return redirect(origin + request.target)
-    started = await context.workspace.store.write(
-        begin_round_trip,
+    if other := from_elsewhere(request, origin=origin):
+        return other
+    started = await TRIPS.begin(
+        context,
         context.principal,
-        purpose=_PURPOSE,
+        browser_key=TRIPS.browser_key(request),
         hint=asked.get("email", "")[:320],
-        browser_key=cookie(request.headers, BROWSER_COOKIE),
         payload=connecting.kind.name,
     )
     try:
         location = await connecting.consent_url(started, origin=origin)
     except ConnectRefused as refused:
         return redirect(_told(refused))
-    bind = set_cookie(
-        BROWSER_COOKIE,
-        started.browser_key,
-        max_age_s=COOKIE_LIFETIME_S,
-        secure=origin.startswith("https:"),
-        path=_COOKIE_PATH,
-    )
-    return redirect(location, headers=[bind])
+    return TRIPS.away(location, started, origin=origin)
 
 
 async def callback(context: RequestContext, request: Request) -> Response:
@@ -83,17 +71,10 @@ async def callback(context: RequestContext, request: Request) -> Response:
     await _any_configured(context)
     query = request.query()
     origin = origin_of(context.workspace)
-    ended = await context.workspace.store.write(
-        end_round_trip,
-        context.principal,
-        purpose=_PURPOSE,
-        state=query.get("state", ""),
-        browser_key=cookie(request.headers, BROWSER_COOKIE),
-    )
+    ended = await TRIPS.end(context, request, context.principal)
     if ended is None:
         raise ROUND_TRIP_REFUSED
     connecting = await _configured(context, ended.payload)
-    # The cookie stays until it expires: another tab of this browser may be on the same round trip.
     try:
         if "code" not in query:
             raise connecting.refused(query.get("error", ""), query.get("error_description", ""))

@@ -14,23 +14,20 @@ from urllib.parse import urlencode
 import msgspec
 
 from svc.errors import Conflict, Forbidden, NotFound
-from svc.identity import begin_round_trip, end_round_trip
+from svc.identity import RoundTrips, from_elsewhere
 from svc.mcp import pinned
 from svc.mcp.servers import McpServer, agreed_server
 from svc.mcp.signing.discovery import DOCUMENT_PATH, own_document
 from svc.mcp.signing.sign_ins import CALLBACK_PATH, SignInRefused, SignIns, Trip, may_sign_in
 from svc.principal import Principal
-from svc.protocol import Request, Response, Route, Says, Wire, cookie, json_response, redirect, set_cookie
+from svc.protocol import Request, Response, Route, Says, Wire, json_response, redirect
 from svc.runs import Dispatcher
 from svc.store import Tx
 from svc.workspace import RequestContext, Workspace
 
 START_PATH: Final = "/oauth/mcp/start"
 SETTINGS_PAGE: Final = "/settings/mcp"
-BROWSER_COOKIE: Final = "svc_oauth"
-COOKIE_LIFETIME_S: Final = 600
-_COOKIE_PATH: Final = "/oauth/"
-_PURPOSE: Final = "mcp"
+TRIPS: Final = RoundTrips(purpose="mcp")
 
 
 class StartQuery(Wire, frozen=True):
@@ -65,41 +62,25 @@ async def start(context: RequestContext, request: Request) -> Response:
     in_person(context.principal)
     workspace = context.workspace
     sign_ins = workspace.service(SignIns)
-    if request.headers.get("host") != sign_ins.origin.partition("://")[2]:
-        # The cookie that binds the state has to be there at the callback, so the trip begins on the canonical origin.
-        return redirect(sign_ins.origin + request.target)
+    if other := from_elsewhere(request, origin=sign_ins.origin):
+        return other
     server = await usable(context, request.query().get("server", ""))
     trip = await sign_ins.trip(server)
-    started = await workspace.store.write(
-        begin_round_trip,
+    started = await TRIPS.begin(
+        context,
         context.principal,
-        purpose=_PURPOSE,
-        hint="",
-        browser_key=cookie(request.headers, BROWSER_COOKIE),
+        browser_key=TRIPS.browser_key(request),
         payload=msgspec.json.encode(trip).decode(),
     )
     location = await sign_ins.consent_url(server, started)
-    bind = set_cookie(
-        BROWSER_COOKIE,
-        started.browser_key,
-        max_age_s=COOKIE_LIFETIME_S,
-        secure=sign_ins.origin.startswith("https:"),
-        path=_COOKIE_PATH,
-    )
-    return redirect(location, headers=[bind])
+    return TRIPS.away(location, started, origin=sign_ins.origin)
 
 
 async def callback(context: RequestContext, request: Request) -> Response:
     """Take the code, keep what it is good for, and look at the server's tools."""
     in_person(context.principal)
     workspace, query = context.workspace, request.query()
-    ended = await workspace.store.write(
-        end_round_trip,
-        context.principal,
-        purpose=_PURPOSE,
-        state=query.get("state", ""),
-        browser_key=cookie(request.headers, BROWSER_COOKIE),
-    )
+    ended = await TRIPS.end(context, request, context.principal)
     if ended is None:
         return redirect(f"{SETTINGS_PAGE}?signIn=stale")
     trip = msgspec.json.decode(ended.payload, type=Trip)
