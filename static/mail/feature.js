@@ -60,10 +60,10 @@ export const FEATURE = {
   settings: [
     { name: "first-steps", label: "First steps", title: "First steps", group: "General", icon: "check", order: 8,
       holds: ["Try the demo", "Connect a mailbox", "Invite people"], show: FirstStepsSection },
-    { name: "accounts", label: "Accounts", title: "Mail accounts", group: "Mail", icon: "inbox", order: 10,
+    { name: "accounts", label: "Accounts", title: "Mail accounts", group: "Mail", icon: "unread", order: 10,
       holds: ["Connect a mailbox", "Disconnect", "Your name in From", "Aliases", "Share an account", "Password"],
       show: AccountsSection },
-    { name: "signatures", label: "Signatures", title: "Signatures", group: "Mail", icon: "edit", order: 20,
+    { name: "signatures", label: "Signatures", title: "Signatures", group: "Mail", icon: "signature", order: 20,
       holds: ["Text below your mail"], show: SignaturesSection },
     { name: "snippets", label: "Snippets", title: "Snippets", group: "Mail", icon: "snippet", order: 25,
       holds: ["Canned answers", "Templates", "Text blocks"], show: SnippetsSection },
@@ -75,10 +75,10 @@ export const FEATURE = {
     { name: "import", label: "Import", title: "Import and export", group: "Data & backups", icon: "download", order: 40,
       holds: ["Mbox", "Takeout", "Maildir", "Download your mail"], show: ImportSection },
     { name: "sign-ins", label: "Google and Microsoft", title: "Google and Microsoft", group: "Server",
-      icon: "key", order: 54,
+      icon: "sign-in", order: 54,
       adminOnly: true, holds: ["Google client id and secret", "Microsoft client", "Redirect address", "OAuth client"],
       show: SignInsSection },
-    { name: "search", label: "Search", title: "Search", group: "Server", icon: "search", order: 58, adminOnly: true,
+    { name: "search", label: "Search", title: "Search", group: "Server", icon: "index", order: 58, adminOnly: true,
       holds: ["Search index"], show: SearchSection },
   ],
   commands: paletteCommands,
@@ -88,6 +88,10 @@ export const FEATURE = {
     void wantSnippets().catch(() => undefined); // then the palette has none
   },
   icons: {
+    signature: "M3 16h14M3.5 12.5c2.5-1 5-7.5 6.3-7.3 1.6.3-2.3 6.6-.8 7.1 1.2.4 1.8-2.3 2.8-2.1.9.2.1 1.9 1 2.1.8.2 " +
+      "1.2-1 2.1-1 .7 0 .8.9 1.6.9",
+    "sign-in": "M11 4h5v12h-5M3.5 10h8.5M9 7l3 3-3 3",
+    index: "M3.5 5.5h8M3.5 9.5h4M3.5 13.5h4M12.5 8.8a2.9 2.9 0 1 0 0 5.8 2.9 2.9 0 0 0 0-5.8zM14.7 13.9l2.3 2.3",
     all: "M3 6.5 10 3l7 3.5L10 10zM3 10l7 3.5 7-3.5M3 13.5 10 17l7-3.5",
     "pick-all": "M3 10.5 6.5 14 13 7M9.5 13l1 1L17 7.5",
     archive: "M3 4.5h14v3H3zM4.5 7.5v8h11v-8M8 10.5h4",
@@ -122,7 +126,8 @@ export const FEATURE = {
     minimise: "M5 14.5h10",
     again: "M16 10a6 6 0 1 1-1.8-4.3M16 3.5v3h-3",
     print: "M6 7.5v-4h8v4M6 14H3.5V7.5h13V14H14M6 11.5h8v5H6z",
-    "answer-more": "M4.5 10h.01M10 10h.01M15.5 10h.01",
+    "answer-more": "M4.2 10a.4.4 0 1 0 .8 0 .4.4 0 1 0-.8 0zM9.6 10a.4.4 0 1 0 .8 0 .4.4 0 1 0-.8 0zM15 10a.4.4 0 1 " +
+      "0 .8 0 .4.4 0 1 0-.8 0z",
     "answer-in": "M4 4.5h12v11H4zM4 11.5h12M7 8h6",
     "answer-full": "M4 8V4h4M12 4h4v4M16 12v4h-4M8 16H4v-4",
     trash: "M4 5.5h12M8 5.5v-2h4v2M5.5 5.5l.7 11h7.6l.7-11M8.5 8.5v5M11.5 8.5v5",

@@ -22,9 +22,13 @@ export const FEATURE = {
     show: ({ text }) => html`<${Shell}><${BestPage} text=${text} /></${Shell}>`,
   }],
   settings: [
-    { name: "meaning", label: "Search by meaning", title: "Search by meaning", group: "Mail", icon: "search", order: 31,
-      holds: ["Semantic search", "Best match", "Embeddings", "Vectors"], show: MeaningSection },
+    { name: "meaning", label: "Search by meaning", title: "Search by meaning", group: "Mail", icon: "meaning",
+      order: 31, holds: ["Semantic search", "Best match", "Embeddings", "Vectors"], show: MeaningSection },
   ],
+  icons: {
+    meaning: "M9 3.5c.6 4.2 2 5.6 6 6.3-4 .7-5.4 2.1-6 6.3-.6-4.2-2-5.6-6-6.3 4-.7 5.4-2.1 6-6.3zM15.5 3v3M14 4.5h3" +
+      "M15.5 14v3M14 15.5h3",
+  },
   async lookup(text) {
     if (text.trim().split(/\s+/).length < MIN_WORDS) return [];
     return [{ id: "best match", label: `Best match: ${text}`, group: "Search", run: () => navigate(bestHref(text)) }];

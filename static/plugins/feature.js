@@ -30,7 +30,7 @@ export const FEATURE = {
   templates,
   settings: [
     { name: "appearance", label: "Appearance", title: "Appearance", group: "General", icon: "colours", order: 5,
-      holds: ["Colours", "Dark", "Light", "Theme"], show: AppearanceSection },
+      holds: ["Colours", "Theme"], show: AppearanceSection },
     { name: "plugins", label: "Plugins", title: "Plugins", group: "Server", icon: "plugin", order: 57, adminOnly: true,
       holds: ["Install a plugin", "Package"], show: PluginsSection },
   ],

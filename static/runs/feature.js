@@ -36,12 +36,13 @@ export const FEATURE = {
     void loadApprovals();
   },
   overlays: [AskDialog],
-  settings: [{ name: "agents", label: "Agents", title: "Agents", group: "Agents", icon: "runs", order: 56,
+  settings: [{ name: "agents", label: "Agents", title: "Agents", group: "Agents", icon: "agent", order: 56,
     holds: ["Agents", "Instructions", "Schedule", "Triggers", "Memory", "Assistant"], show: AgentsSection }],
   prepare: prepareAgents,
   commands: agentCommands,
   lookup: askCommand,
   icons: {
+    agent: "M4.5 7.5h11V15h-11zM10 7.5V4.8M10 3.6h.01M7.8 10.6v1M12.2 10.6v1M2.5 10v2.5M17.5 10v2.5",
     runs: "M10 3.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM8.5 7.3l4.3 2.7-4.3 2.7z",
   },
 };

@@ -132,6 +132,14 @@ def test_no_class_belongs_to_two_features() -> None:
     assert {pair: names for pair, names in shared.items() if names} == {}
 
 
+def test_no_two_settings_share_an_icon() -> None:
+    rows = [
+        row for path in ours("feature.js") for row in re.findall(r'group: "[^"]+",\s*icon: "([^"]+)"', path.read_text())
+    ]
+    assert len(rows) > 25
+    assert sorted(rows) == sorted(set(rows))
+
+
 def test_only_what_all_share_styles_plain_elements() -> None:
     assert [room for room, names in roots().items() if None in names] == ["ui"]
 
