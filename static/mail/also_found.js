@@ -35,7 +35,8 @@ export function AlsoFound({ accountId, view }) {
   if (!sections.length) return null;
   return html`<details class="also-found" open=${unfolded}
     onToggle=${(/** @type {{ currentTarget: HTMLDetailsElement }} */ event) => setUnfolded(event.currentTarget.open)}>
-    <summary>Also found: ${sections.map(({ found, one, many }) => plural(found.length, one, many)).join(", ")}</summary>
+    <summary><${Icon} name="chevron" size=${14} /> Also found: ${sections.map(({ found, one, many }) =>
+      plural(found.length, one, many)).join(", ")}</summary>
     ${sections.map(({ title, icon, found }) => html`<section key=${title} aria-label=${title}>
       <h2>${title}</h2>
       <ul>${found.map((thing) => html`<li key=${thing.id}>

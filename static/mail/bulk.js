@@ -2,19 +2,24 @@
 /**
  * The bar that takes the place of the list's own while threads are picked: how many, and what can be done with them.
  */
-import { html } from "../ui/html.js";
+import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
-import { withKeys } from "../ui/key_words.js";
+import { keysFor, withKeys } from "../ui/key_words.js";
+import { MenuButton, MenuItem } from "../ui/menu.js";
 import { number, plural } from "../ui/format.js";
 import { pickMore } from "./everything.js";
 import { clearPicks, everything, openLists, picked, pickedThreads } from "./selection.js";
 import { toolsFor } from "./tools.js";
+
+/** What has a button on a phone as well, where one line holds no more: the others are in a menu. */
+const FIRST = new Set(["archive", "inbox", "read", "unread", "trash"]);
 
 export function BulkBar() {
   if (picked.value.size) for (const list of openLists()) void list.version.value; // what is picked may leave
   const threads = pickedThreads();
   const count = everything.value?.count ?? threads.length;
   const words = threads.length ? `${plural(count, "thread")} picked` : "";
+  const tools = toolsFor(threads);
   return html`<span class="sr-only" role="status">${words}</span>
     ${threads.length > 0 && html`<div class="bulk" role="toolbar" aria-label="Picked threads">
       <button class="icon-button" aria-label="Pick nothing" title="Pick nothing (Esc)" onClick=${clearPicks}>
@@ -22,11 +27,13 @@ export function BulkBar() {
       <b class="bulk-count" aria-hidden="true">${number(count)}<span> picked</span></b>
       <button class="icon-button" aria-label="Pick all" title="Pick all (*)" onClick=${() => pickMore()}>
         <${Icon} name="pick-all" /></button>
-      ${toolsFor(threads).map(
-        ({ icon, label, keys, run }) => html`<button key=${label} class="icon-button" aria-label=${label}
-          title=${withKeys(label, keys)} onClick=${() => run(threads)}>
-          <${Icon} name=${icon} />
-        </button>`,
-      )}
+      ${tools.map(({ icon, label, keys, run }) => html`<button key=${label} aria-label=${label}
+        class=${classes({ "icon-button": true, "wide-only": !FIRST.has(icon) })} title=${withKeys(label, keys)}
+        onClick=${() => run(threads)}><${Icon} name=${icon} /></button>`)}
+      <${MenuButton} id="bulk-menu" class="icon-button bulk-others" icon="answer-more" label="More" title="More"
+        about="More to do with the picked threads">
+        ${tools.filter(({ icon }) => !FIRST.has(icon)).map(({ icon, label, keys, run }) => html`<${MenuItem}
+          key=${label} icon=${icon} words=${label} keys=${keysFor(keys)} act=${() => run(threads)} />`)}
+      </${MenuButton}>
     </div>`}`;
 }
