@@ -6,6 +6,7 @@ import { mutate } from "../rpc.js";
 import { Pending, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { ago, duration, fileSize, fullTime, number, plural } from "../ui/format.js";
+import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
@@ -31,12 +32,13 @@ export function BackupsSection() {
     return () => clearInterval(timer);
   }, [busy]);
   return html`<section class="setting" aria-labelledby="backup-title">
-      <h2 id="backup-title">The archive</h2>
+      <h2 id="backup-title">Backup</h2>
       <${Pending} of=${status} what="how backups stand" />
       ${found && (found.archiving.enabled ? html`<${Archive} status=${found} load=${status.load} />`
-        : html`<p class="quiet-text">Nothing is archived: a lost disk loses everything. A variable says where the
-            archive goes: <code>ARCHIVE_FILE_PREFIX</code> to a folder, <code>ARCHIVE_S3_PREFIX</code> to a bucket, and
-            three more for other places.</p>`)}
+        : html`<${Nothing} icon="backup" title="Nothing is backed up">
+          <p>If this disk is lost, everything is. Say where copies go: a folder on another disk, or a bucket.</p>
+          <p class="fine">Set on the server, with a restart: <code>ARCHIVE_FILE_PREFIX</code> for a folder,${" "}
+            <code>ARCHIVE_S3_PREFIX</code> for a bucket; <code>svc --help</code> names the others.</p></${Nothing}>`)}
     </section>
     ${found?.archiving.enabled && html`
       <${RecoveryCode} known=${found.recoveryCode} fingerprint=${found.fingerprint} load=${status.load} />
@@ -49,14 +51,14 @@ export function BackupsSection() {
 function AsFiles({ snapshots }) {
   const [newest] = snapshots;
   return html`<section class="setting" aria-labelledby="as-files-title">
-    <h2 id="as-files-title">As files</h2>
-    <p>Mail, pages, files and the rest in open formats, as one archive; <code>svc import</code> brings it into an empty
-      home.</p>
+    <h2 id="as-files-title">Everything as one file</h2>
+    <p>Mail, pages, files and the rest in open formats, which other programs read, too. A new server takes it in with
+      ${" "}<code>svc import</code>.</p>
     <p><a class="button" href="/export" download>Download everything</a></p>
     <p class="fine">${newest ? html`Pages were in a snapshot <time dateTime=${newest.at}
       title=${fullTime(newest.at)}>${ago(newest.at, now.value)}</time>; ${snapshots.length} ${snapshots.length === 1
-      ? "is" : "are"} kept.` : html`No snapshots of pages are made: <code>SNAPSHOT_REPOSITORY</code> says where they
-      go.`}</p>
+      ? "is" : "are"} kept.` : html`No snapshots of pages are made. Set on the server:${" "}
+      <code>SNAPSHOT_REPOSITORY</code>, which says where they go.`}</p>
   </section>`;
 }
 
@@ -65,7 +67,7 @@ function Archive({ status, load }) {
   const { archiving, replica, baseBackups } = status;
   const backUp = async () => {
     const made = await mutate("backup.now");
-    toast(`A base backup of ${fileSize(made.bytes)} is in the archive.`);
+    toast(`A full copy of ${fileSize(made.bytes)} is in the archive.`);
     await load();
   };
   const [newest] = baseBackups;
@@ -75,14 +77,15 @@ function Archive({ status, load }) {
     <dl class="backup-facts">
       <dt>Kept at</dt><dd><code>${archiving.target}</code></dd>
       <dt>Last sent</dt><dd>${archiving.lastAt ? html`<${Moment} at=${archiving.lastAt} />` : "nothing yet"}
-        ${archiving.unsentBytes > 0 && ` · ${fileSize(archiving.unsentBytes)} wait`}</dd>
-      <dt>Base backups</dt><dd>${baseBackups.length === 0 ? "none yet"
+        ${archiving.unsentBytes > 0 && ` · ${fileSize(archiving.unsentBytes)} to send`}</dd>
+      <dt>Full copies</dt><dd>${baseBackups.length === 0 ? "none yet"
         : html`${number(baseBackups.length)}, the newest <${Moment} at=${newest?.at ?? ""} />,${" "}
           ${fileSize(newest?.bytes ?? 0)}`}</dd>
       ${status.baseBegunAt && html`<dt>Being sent</dt><dd>one that was begun <${Moment} at=${status.baseBegunAt} />;
         what is written meanwhile is sent, too</dd>`}
-      ${status.nextAt && html`<dt>Next one</dt><dd>${fullTime(status.nextAt)}</dd>`}
-      <dt>Mail and files</dt><dd>${!replica.enabled ? "not copied: SVC_BLOB_REPLICA_URL is not set"
+      ${status.nextAt && html`<dt>Next full copy</dt><dd>${fullTime(status.nextAt)}</dd>`}
+      <dt>Mail and files</dt><dd>${!replica.enabled ? html`not copied yet: they need a place of their own${" "}
+        <span class="fine">(set on the server: <code>SVC_BLOB_REPLICA_URL</code>)</span>`
         : replica.pending === 0 ? "all copied" : `${number(replica.pending)} on their way`}</dd>
     </dl>
     <${ConfirmButton} label="Back up now" run=${backUp} />`;
@@ -97,11 +100,11 @@ function Points({ status, load }) {
     await load();
   };
   return html`<section class="setting" aria-labelledby="points-title">
-    <h2 id="points-title">Moments that can be had back</h2>
-    <p class="fine">Each of them has the database and every mail and file of that moment. It is restored into a new
-      folder beside the home, and nothing that is here is touched. The archive holds every moment in between, too, for
-      the command <code>svc restore --at</code>.</p>
-    ${status.waitsFor && html`<p class="quiet-text" role="status">No newer one yet: ${status.waitsFor}</p>`}
+    <h2 id="points-title">Go back to a moment</h2>
+    <p class="fine">Everything as it was then, in a new folder on the server: nothing that is here is touched. Moments
+      in between are there, too, by the command <code>svc restore --at</code>.</p>
+    ${status.waitsFor && html`<p class="quiet-text" role="status">${recoveryPoints.length > 0 ? "No newer moment yet"
+      : "No moment yet"}. ${status.waitsFor}</p>`}
     ${restore && html`<${Restore} restore=${restore} />`}
     ${recoveryPoints.length > 0 && html`<${Timeline} points=${recoveryPoints} run=${bringBack} />
       ${pointCount > recoveryPoints.length && html`<p class="fine">And
@@ -134,12 +137,14 @@ function Drill({ status, load }) {
     toast("Restored and checked.");
   };
   return html`<section class="setting" aria-labelledby="drill-title">
-    <h2 id="drill-title">The restore that is tried each night</h2>
+    <h2 id="drill-title">Nightly restore test</h2>
     ${drill?.ok && html`<p>Restored and checked <${Moment} at=${drill.at} />, in${" "}
       ${duration(Math.max(1, Math.round(drill.seconds)))}.</p>`}
     ${drill && !drill.ok && html`<${Bad} text=${`It failed ${ago(drill.at, now.value)}: ${drill.problem}`} />`}
-    ${!drill && html`<p class="quiet-text">It has not been tried yet.</p>`}
-    ${!status.drillEnabled && html`<p class="fine">It is off at night: <code>SVC_BACKUP_DRILL=0</code>.</p>`}
+    ${!drill && html`<p class="quiet-text">Not tried yet. Each night the archive is restored into a folder, checked
+      and removed.</p>`}
+    ${!status.drillEnabled && html`<p class="fine">It is off at night. Set on the server:${" "}
+      <code>SVC_BACKUP_DRILL</code></p>`}
     <${ConfirmButton} label="Try it now" run=${tryIt} />
   </section>`;
 }

@@ -19,7 +19,7 @@ export function RecoveryCode({ known, fingerprint, load }) {
   };
   const safe = known?.confirmed ?? false;
   return html`<section class="setting" aria-labelledby="code-title">
-    <h2 id="code-title">The recovery code</h2>
+    <h2 id="code-title">Recovery code</h2>
     ${!safe && !code && html`<div class="notice bad" role="status"><${Icon} name="warning" /><div>
       <p>${known ? "A recovery code was made, and nobody has said that it is written down."
         : "There is no recovery code yet."}</p>

@@ -48,8 +48,7 @@ function CredentialRow({ credential, changed }) {
   };
   return html`<li class="thing credential">
     <div class="thing-text">
-      <p class="thing-title">${title} <span class=${`badge ${configured ? "open" : ""}`}>${
-        configured ? "set" : "not set"}</span></p>
+      <p class="thing-title">${title}${configured && html` <span class="badge open">set</span>`}</p>
       <p class="fine">${credential.purpose}</p>
       <p class="fine"><${Facts} credential=${credential} /></p>
     </div>

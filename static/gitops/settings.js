@@ -7,6 +7,7 @@ import { mutate } from "../rpc.js";
 import { Pending, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { ago, fullTime } from "../ui/format.js";
+import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
@@ -28,10 +29,12 @@ export function GitSection() {
   }, [told]);
   const found = status.data;
   return html`<section class="setting" aria-labelledby="git-title">
-      <h2 id="git-title">The followed repository</h2>
+      <h2 id="git-title">Repository</h2>
       <${Pending} of=${status} what="how the repository stands" />
-      ${found && (found.enabled ? html`<${Followed} status=${found} />` : html`<p class="quiet-text">
-        No repository is followed. The variable <code>SVC_GITOPS_REPO</code> names one.</p>`)}
+      ${found && (found.enabled ? html`<${Followed} status=${found} />` : html`<${Nothing} icon="git"
+        title="No repository is followed"><p>Pages, rules and agents can come from a git repository, and each edit
+        here can become a commit there.</p>
+        <p class="fine">Set on the server, with a restart: <code>SVC_GITOPS_REPO</code></p></${Nothing}>`)}
     </section>
     ${found?.enabled && html`<${Conflicts} status=${found} /><${Problems} status=${found} />`}`;
 }

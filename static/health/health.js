@@ -4,11 +4,13 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
 
 /** @typedef {OutputOf<"health.check">["checks"][number]} Check */
 
 /** What needs somebody stands first. @type {readonly Check["state"][]} */
 const ORDER = ["failed", "warning", "ok", "skipped"];
+const ICONS = { failed: "close", warning: "warning", ok: "check", skipped: "chevron" };
 const SHOWN = { failed: "failed", warning: "look here", ok: "well", skipped: "not asked" };
 
 export function HealthSection() {
@@ -31,13 +33,15 @@ export function HealthSection() {
 /** @param {{ check: Check }} props */
 function Row({ check }) {
   const { name, summary, state, detail, remedy } = check;
-  return html`<li class="thing health-check" data-state=${state}><div class="thing-text">
-    <p class="thing-title health-name">${name}${" "}
-      <span class=${`badge ${state === "ok" ? "open" : ""}`}>${SHOWN[state]}</span></p>
-    <p>${detail}</p>
-    ${remedy && html`<p class="health-remedy">${remedy}</p>`}
-    ${state !== "ok" && html`<p class="fine">${summary}</p>`}
-  </div></li>`;
+  return html`<li class="thing health-check" data-state=${state}>
+    <${Icon} name=${ICONS[state]} size=${16} />
+    <p class="thing-title health-name">${name}</p>
+    <div class="health-found">
+      <p><span class=${state === "ok" ? "sr-only" : "badge"}>${SHOWN[state]}</span> ${detail}</p>
+      ${remedy && html`<p class="health-remedy">${remedy}</p>`}
+      ${state !== "ok" && html`<p class="fine">${summary}</p>`}
+    </div>
+  </li>`;
 }
 
 /** Asked when the section opens, and by the button. What was found stays while it is asked again. */

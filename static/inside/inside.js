@@ -57,8 +57,9 @@ function Tasks({ of: { tasks, cut } }) {
       <input type="search" placeholder="Find a task" value=${words}
         onInput=${(/** @type {InputEvent & { currentTarget: HTMLInputElement }} */ event) =>
           setWords(event.currentTarget.value)} /></label>
-    <div class="inside-wide" role="region" aria-label="The tree of tasks" tabindex="0"><table>
-      <thead><tr><th>Task</th><th>Since</th><th>Waits in</th><th>For</th></tr></thead>
+    <div class="inside-wide" role="region" aria-label="The tree of tasks" tabindex="0"><table
+      class="inside-tree">
+      <thead><tr><th>Task</th><th>Since</th><th>Waits in, for</th></tr></thead>
       <tbody>${shown.map((row, index) => html`<${TaskLine} key=${index} row=${row} />`)}</tbody></table></div>
     ${shown.length === 0 && html`<p class="quiet-text">No task of that name.</p>`}
     ${cut && html`<p class="fine">There are more tasks than are shown here.</p>`}
@@ -69,7 +70,8 @@ function Tasks({ of: { tasks, cut } }) {
 function TaskLine({ row: { depth, kind, name, waitsIn, waitsFor, seconds, count } }) {
   return html`<tr data-kind=${kind}>
     <td style=${{ "--depth": depth }}>${called(kind, name, count)}</td>
-    <td>${seconds === null ? "" : since(seconds)}</td><td>${waitsIn}</td><td>${waitsFor}</td></tr>`;
+    <td>${seconds === null ? "" : since(seconds)}</td><td>${waitsIn}
+      ${waitsFor && html`<span class="quiet-text">${waitsFor}</span>`}</td></tr>`;
 }
 
 /** @param {Inside["tasks"][number]["kind"]} kind @param {string} name @param {number} count */

@@ -30,10 +30,12 @@ export const DRAFT_SHORTCUTS = [
 /** @param {{ accountId: string | null }} props */
 export function DraftsList({ accountId }) {
   useEffect(() => void loadDrafts(), []);
+  const others = mailPath(accountId, null, { kind: "label", name: "Draft" });
   return html`<div class="drafts-list">
     ${!drafts.value.length && html`<div class="empty"><${Icon} name="edit" size=${40} />
       <p class="empty-title">No drafts</p>
-      <p>What you begin to write is kept here until it is sent.</p></div>`}
+      <p>What you begin to write is kept here until it is sent.</p>
+      <p><a href=${others}>Drafts of other programs</a></p></div>`}
     <ul>${drafts.value.map((one) => html`<li key=${one.id}>
       <button class="drafts-row" data-draft=${one.id} onClick=${() => void openDraft(one.id)}>
         <span class="drafts-to"><bdi>${one.to.length ? `To ${listed(one.to.map(shortName))}` : "To nobody yet"}</bdi>
@@ -47,8 +49,7 @@ export function DraftsList({ accountId }) {
       <button class="icon-button" aria-label=${`Delete the draft: ${one.subject || "no subject"}`}
         title=${withKeys("Delete", "Drafts #")} onClick=${() => away(one.id)}><${Icon} name="trash" /></button>
     </li>`)}</ul>
-    <p class="drafts-others"><a href=${mailPath(accountId, null, { kind: "label", name: "Draft" })}>Threads with drafts
-      of other programs</a></p>
+    ${drafts.value.length > 0 && html`<p class="drafts-others"><a href=${others}>Drafts of other programs</a></p>`}
   </div>`;
 }
 

@@ -6,6 +6,7 @@ import { now } from "../now.js";
 import { Pending, useFetched } from "../settings/fetched.js";
 import { ago } from "../ui/format.js";
 import { ConfirmButton } from "../ui/confirm.js";
+import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
@@ -41,7 +42,8 @@ export function ServersSection() {
     ${refusalOf("") && html`<p class="form-problem" role="alert">${refusalOf("")}</p>`}
     ${broken.map((one) => html`<p key=${one.path} class="form-problem" role="status"><a href=${`/p/${one.path}`}>${
       one.path}</a>, line ${one.line}: ${one.reason}.${one.inForce && " Its last whole version stays in force."}</p>`)}
-    ${servers.data?.length === 0 && html`<p>There is no MCP server yet.</p>`}
+    ${servers.data?.length === 0 && html`<section class="setting" aria-label="Connected servers"><${Nothing} icon="mcp"
+      title="No servers yet"><p>Add one below by its address, or by the program that it is.</p></${Nothing}></section>`}
     ${servers.data?.map((one) => html`<${ServerCard} key=${one.name} server=${one} load=${load} />`)}
     ${servers.data && html`<${Declare} taken=${servers.data.map((one) => one.name)} load=${load} />`}`;
 }
@@ -66,7 +68,8 @@ function ServerCard({ server, load }) {
       <span class=${`badge ${state === "ready" ? "open" : ""}`}>${STATES[state]}</span></div>
     <p class="fine"><code>${target}</code></p>
     <p class="fine">${kind === "stdio" ? "A program on the server" : "An address"}${
-      path === null ? ", named by SVC_MCP_SERVERS" : html`, named by <a href=${`/p/${path}`}>${path}</a>`}.
+      path === null ? html`, set up on the server (<code>SVC_MCP_SERVERS</code>)`
+        : html`, named by <a href=${`/p/${path}`}>${path}</a>`}.
       ${values.length > 0 && ` It is given ${values.join(", ")}.`}
       ${version && ` Version ${version}.`} ${lookedAt && ` Looked at ${ago(lookedAt, now.value)}.`}</p>
     ${kind === "stdio" && html`<${Rights} folders=${server.folders} confined=${server.confined} />`}

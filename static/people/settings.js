@@ -31,7 +31,7 @@ export function PeopleSection() {
       <a href="/p/people">all people</a>. The pages below were made for people you never wrote to, and nobody has
       touched them since. Taken away, their people are suggested, and adding one makes the same page again.</p>
     <${Pending} of=${strangers} what="the pages" />
-    ${strangers.data && !found.length && html`<p class="quiet-text">None.</p>`}
+    ${strangers.data && !found.length && html`<p class="quiet-text">There are none: nothing is to be done here.</p>`}
     ${found.length > 0 && html`<p><${ConfirmButton} label=${`Take away ${plural(found.length, "page")}`}
       what="pages of strangers"
       question="Pages that somebody edited, shared, moved or linked to stay." sure="Take them away" run=${tidy} /></p>`}

@@ -35,7 +35,7 @@ export function Suggestions() {
       itself.${" "}
       <a href="/settings/people">Pages of strangers</a> from before can be taken away.</p>
     <${Pending} of=${found} what="the suggestions" />
-    ${found.data && !people.length && html`<p class="quiet-text">None.</p>`}
+    ${found.data && !people.length && html`<p class="quiet-text">Nobody to suggest now.</p>`}
     <ul class="things">${people.map((one) => html`<li key=${one.address} class="thing">
       <div class="thing-text">
         <p class="thing-title"><bdi>${one.name || one.address}</bdi></p>

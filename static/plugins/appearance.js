@@ -1,17 +1,9 @@
 // @ts-check
-/** How the app looks in this browser: by day or night, and in which colours. */
+/** In which colours the app is in this browser; light or dark is a choice of its display. */
 import { useEffect } from "preact/hooks";
-import { chooseTheme, theme } from "../theme.js";
 import { html } from "../ui/html.js";
 import { loadOffers, offers } from "./offers.js";
 import { chooseStyle, idOf, style } from "./style.js";
-
-/** @type {{ value: import("../theme.js").Theme, label: string }[]} */
-const LIGHTS = [
-  { value: "system", label: "As the system says" },
-  { value: "light", label: "Light" },
-  { value: "dark", label: "Dark" },
-];
 
 export function AppearanceSection() {
   useEffect(() => void loadOffers(), []);
@@ -21,17 +13,11 @@ export function AppearanceSection() {
     const found = themes.find((one) => idOf(one) === id);
     chooseStyle(found ? { id, tokens: found.tokens } : null);
   };
-  return html`<section class="setting" aria-labelledby="light-title">
-      <h2 id="light-title">Light</h2>
-      <p class="fine">For this browser.</p>
-      <div role="radiogroup" aria-labelledby="light-title">${LIGHTS.map(({ value, label }) =>
-        html`<${Choice} key=${value} name="light" label=${label} checked=${theme.value === value}
-          choose=${() => chooseTheme(value)} />`)}</div>
-    </section>
-    <section class="setting" aria-labelledby="colours-title">
-      <h2 id="colours-title">Colours</h2>
+  return html`<section class="setting" aria-labelledby="colours-title">
+      <h2 id="colours-title">Theme</h2>
       <p class="fine">${themes.length ? "Themes come with plugins. For this browser."
-        : "Plugins can bring themes; none that is on does."}</p>
+        : "Plugins can bring themes; none that is on does."} Light or dark is chosen under${" "}
+        <a href="/settings/display">Display</a>.</p>
       <div role="radiogroup" aria-labelledby="colours-title">
         <${Choice} name="colours" label="svc" checked=${chosen === ""} choose=${() => choose("")} />
         ${themes.map((one) => html`<${Choice} key=${idOf(one)} name="colours" label=${one.title} note=${one.plugin}

@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
+import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
@@ -14,9 +15,8 @@ import { changes } from "./news.js";
 
 const STATES = { on: "on", off: "off", failed: "failed" };
 const SOURCES = {
-  none: "No plugins are wanted. SVC_PLUGINS names them, or plugins.json in the repository that is followed.",
-  environment: "Those that SVC_PLUGINS names.",
-  repository: "Those that plugins.json in the repository names.",
+  environment: html`Which they are is set on the server, as <code>SVC_PLUGINS</code>.`,
+  repository: html`Which they are stands in <code>plugins.json</code> of the repository that is followed.`,
 };
 const KINDS = { note: "Note", template: "Template", rule: "Rule for mail", agent: "Agent" };
 
@@ -38,7 +38,11 @@ export function PluginsSection() {
   return html`<section class="setting" aria-labelledby="plugins-title">
       <h2 id="plugins-title">Installed plugins</h2>
       <${Pending} of=${status} what="how the plugins stand" />
-      ${status.data && html`<p class="fine">${SOURCES[status.data.source]}
+      ${status.data?.source === "none" && html`<${Nothing} icon="plugin" title="No plugins yet">
+        <p>A plugin brings notes, templates, themes, commands or rules.</p>
+        <p class="fine">Set on the server, with a restart: <code>SVC_PLUGINS</code>. Or name them in
+          ${" "}<code>plugins.json</code> of the repository that is followed.</p></${Nothing}>`}
+      ${status.data && status.data.source !== "none" && html`<p class="fine">${SOURCES[status.data.source]}
         ${status.data.registry && html`From <code>${status.data.registry}</code>.`}</p>`}
       ${status.data?.problem && html`<div class="notice bad" role="status"><${Icon} name="warning" />
         <div><p>${status.data.problem}.</p><p>What was there before holds on.</p></div></div>`}

@@ -37,12 +37,18 @@ function Show({ usage, load }) {
       onInput=${(/** @type {Event} */ event) => setWanted({ ...wanted,
         [name]: Number(/** @type {HTMLInputElement} */ (event.target).value) })} /></label>`;
   return html`<section class="setting" aria-label="Language models">
-    <p><bdi>${model}</bdi> is asked, as <code>SVC_MODEL</code> says. ${price.input + price.output > 0
-      ? `A million tokens cost $${price.input} read and $${price.output} written.` : "It costs nothing."}</p>
+    <h2><bdi>${model}</bdi></h2>
+    <p class="fine">${price.input + price.output > 0 ? `A million tokens cost $${price.input} read and $${price.output}
+      written.` : "It costs nothing."} Another model is set on the server: <code>SVC_MODEL</code></p>
     ${problem && html`<p class="form-problem" role="status">${problem}</p>`}
-    <p>Yours: ${dollars(today.usd)} today in ${plural(today.calls, "call")}, ${dollars(month.usd)} in 30 days.</p>
-    ${everybody && html`<p>Everybody today: ${dollars(everybody.usd)} in ${plural(everybody.calls, "call")}.</p>
-      <form class="ceilings" onSubmit=${save}><h2>Ceilings</h2>
+    <dl class="facts">
+      <div><dt>You, today</dt><dd>${dollars(today.usd)} <span class="fine">in ${plural(today.calls, "call")}</span>
+        </dd></div>
+      <div><dt>You, in 30 days</dt><dd>${dollars(month.usd)}</dd></div>
+      ${everybody && html`<div><dt>Everybody, today</dt><dd>${dollars(everybody.usd)} <span class="fine">in${" "}
+        ${plural(everybody.calls, "call")}</span></dd></div>`}
+    </dl>
+    ${everybody && html`<form class="ceilings" onSubmit=${save}><h2>Ceilings</h2>
         ${field("dayUsd", "Dollars a day, for everybody together")}
         ${field("runUsd", "Dollars for one run")}
         ${field("dayTokens", "Tokens a day")}

@@ -5,8 +5,10 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
+import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
 import { dollars, number, plural } from "../ui/format.js";
+import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 import { Editor, EMPTY } from "./editor.js";
 import { Suggestions } from "./suggestions.js";
@@ -42,18 +44,22 @@ export function RulesSection() {
     left.current = null;
   }, [edited]);
   if (edited) return html`<${Editor} edited=${edited} write=${write} done=${done} />`;
+  const begin = html`<p><button id="edit-new" class="button primary"
+    onClick=${() => { written.value = { path: null, title: "", rule: EMPTY }; }}><${Icon} name="plus" size=${16} />
+    New rule</button></p>`;
   const broken = (problems.data ?? []).filter((one) => one.path.startsWith("mail-rules/"));
   return html`<${Pending} of=${fetched} what="your rules" />
     ${broken.map((one) => html`<p key=${one.path} class="form-problem" role="status"><a href=${`/p/${one.path}`}>${
       one.path}</a>, line ${one.line}: ${one.reason}.${one.inForce && " Its last whole version stays in force."}</p>`)}
     ${fetched.data && html`<section class="setting" aria-label="Mail rules">
       <p class="fine">Rules sort mail as it comes, from the first to the last. What asks no model costs nothing.</p>
-      ${fetched.data.length === 0 && html`<p>There is no rule yet.</p>`}
+      ${fetched.data.length === 0 && html`<${Nothing} icon="rules" title="No rules yet">
+        <p>A rule files, labels, forwards or answers mail as it comes: “from a shop: label Receipts, and archive”.
+          </p>
+        ${begin}</${Nothing}>`}
       <ul class="rules-list">${fetched.data.map((one) => html`<${Row} key=${one.path} one=${one} load=${fetched.load}
         edit=${() => { written.value = { path: one.path, title: one.title, rule: one.rule }; }} />`)}</ul>
-      <p><button id="edit-new" class="button primary"
-        onClick=${() => { written.value = { path: null, title: "", rule: EMPTY }; }}>
-        New rule</button></p>
+      ${fetched.data.length > 0 && begin}
     </section>
     <${Suggestions} found=${suggested.data ?? []} load=${load}
       edit=${(/** @type {import("./suggestions.js").Suggestion} */ { title, rule }) =>

@@ -6,7 +6,9 @@ import { mutate } from "../rpc.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { dollars } from "../ui/format.js";
+import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
+import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 import { AgentEditor, EMPTY } from "./agent_editor.js";
 import { begin } from "./agents.js";
@@ -40,6 +42,9 @@ export function AgentsSection() {
     left.current = null;
   }, [edited]);
   if (edited) return html`<${AgentEditor} edited=${edited} write=${write} done=${done} />`;
+  const beginOne = html`<p><button id="edit-new" class="button primary"
+    onClick=${() => { written.value = { path: null, title: "", agent: EMPTY }; }}><${Icon} name="plus" size=${16} />
+    New agent</button></p>`;
   const broken = (problems.data ?? []).filter((one) => one.path.startsWith("agents/"));
   return html`<${Pending} of=${fetched} what="your agents" />
     ${broken.map((one) => html`<p key=${one.path} class="form-problem" role="status"><a href=${`/p/${one.path}`}>${
@@ -48,12 +53,12 @@ export function AgentsSection() {
       <p class="fine">An agent is a model that works with your pages, mail and tasks. It acts as you; what it sends,
         fetches or changes for others waits for you once it has read text from outside.</p>
       <${SpentToday} />
-      ${fetched.data.length === 0 && html`<p>There is no agent yet.</p>`}
+      ${fetched.data.length === 0 && html`<${Nothing} icon="agent" title="No agents yet">
+        <p>One might look through the night’s mail each morning, and make a task of whatever you must answer.</p>
+        ${beginOne}</${Nothing}>`}
       <ul class="rules-list">${fetched.data.map((one) => html`<${Row} key=${one.path} one=${one} load=${load}
         edit=${() => { written.value = { path: one.path, title: one.title, agent: one }; }} />`)}</ul>
-      <p><button id="edit-new" class="button primary"
-        onClick=${() => { written.value = { path: null, title: "", agent: EMPTY }; }}>
-        New agent</button></p>
+      ${fetched.data.length > 0 && beginOne}
     </section>
     <${Memory} />`}`;
 }
@@ -97,7 +102,8 @@ function Memory() {
     <h2>Memory</h2>
     <p class="fine">What agents keep are pages under memory/, which you alone can read, edit and delete.</p>
     <${Pending} of=${fetched} what="the memory" />
-    ${fetched.data?.length === 0 && html`<p>Agents have kept nothing.</p>`}
+    ${fetched.data?.length === 0 && html`<p class="quiet-text">Nothing is kept yet. An agent notes here what it must
+      know the next time.</p>`}
     <ul class="rules-list">${(fetched.data ?? []).map((one) => html`<li key=${one.name} class="rules-row">
       <span class="triage-sender"><a href=${`/p/memory/${one.name}`}><bdi>${one.title || one.name}</bdi></a></span>
       ${one.fromOutside && html`<span class="chip quiet">from outside, not trusted</span>`}</li>`)}</ul>

@@ -9,8 +9,8 @@ import { isAdmin } from "../session.js";
 import { Pending, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { fullTime } from "../ui/format.js";
+import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
-import { Icon } from "../ui/icons.js";
 import { runHref, runsHref, STATES } from "./address.js";
 import { Progress, State } from "./badge.js";
 import { focusNext } from "./focus.js";
@@ -86,7 +86,7 @@ function List({ filter, seen }) {
   }, [runs.length]);
   return html`<section class="setting runs-list" aria-label="Runs">
     <${Pending} of=${found} what="the runs" />
-    ${found.data && !runs.length && html`<${Nothing} filter=${filter} />`}
+    ${found.data && !runs.length && html`<${Empty} filter=${filter} />`}
     <ul class="things" ref=${list}>${runs.map((run) =>
       html`<${RunRow} key=${run.id} run=${run} owner=${ownerOf(run, users.data)} changed=${found.load} />`)}</ul>
     ${found.data?.nextCursor && html`<button class="button" onClick=${more}>Show more</button>`}
@@ -94,13 +94,13 @@ function List({ filter, seen }) {
 }
 
 /** @param {{ filter: Filter }} props */
-function Nothing({ filter }) {
+function Empty({ filter }) {
   if (filter.state || filter.workflow) {
     return html`<p class="quiet-text">No such run. <a href="/p/runs">Show all</a></p>`;
   }
-  return html`<div class="empty"><${Icon} name="runs" size=${40} />
-    <p class="empty-title">Nothing has run yet.</p>
-    <p>What agents do for you stands here, and long work that goes on after a restart.</p></div>`;
+  return html`<${Nothing} icon="runs" title="Nothing has run yet">
+    <p>What agents do for you stands here, and long work that goes on after a restart.</p>
+    <p><a class="button" href="/settings/agents">Agents</a></p></${Nothing}>`;
 }
 
 /** "" for one's own. @param {Run} run @param {Member[] | null} users */

@@ -13,16 +13,15 @@ import { prefer, preferences } from "./preferences.js";
 const COLOURS = [{ value: "system", label: "As the system" }, { value: "light", label: "Light" },
   { value: "dark", label: "Dark" }];
 /** @type {Option<import("../frame.js").Density>[]} */
-const DENSITIES = [{ value: "comfortable", label: "Comfortable" }, { value: "compact", label: "Compact: more rows, " +
-  "without the line of the message" }];
+const DENSITIES = [{ value: "comfortable", label: "Comfortable" }, { value: "compact", label: "Compact" }];
 /** @type {Option<import("./preferences.js").Preferences["hours"]>[]} */
-const HOURS = [{ value: "auto", label: "As the language has it" }, { value: "24", label: "24 hours" },
+const HOURS = [{ value: "auto", label: "As the language" }, { value: "24", label: "24 hours" },
   { value: "12", label: "12 hours" }];
 /** @type {Option<import("./preferences.js").Preferences["dateOrder"]>[]} */
-const ORDERS = [{ value: "auto", label: "As the language has it" }, { value: "day", label: "Day first: 12 Mar 2027" },
-  { value: "month", label: "Month first: Mar 12, 2027" }, { value: "year", label: "Year first: 2027-03-12" }];
+const ORDERS = [{ value: "auto", label: "As the language" }, { value: "day", label: "Day first" },
+  { value: "month", label: "Month first" }, { value: "year", label: "Year first" }];
 /** @type {Option<import("./preferences.js").Preferences["weekStart"]>[]} */
-const WEEKS = [{ value: "auto", label: "As the language has it" }, { value: "monday", label: "Monday" },
+const WEEKS = [{ value: "auto", label: "As the language" }, { value: "monday", label: "Monday" },
   { value: "sunday", label: "Sunday" }, { value: "saturday", label: "Saturday" }];
 /** Languages that dates are offered in besides the browser's own; each is called as it calls itself. */
 const LANGUAGES = ["en-GB", "en-US", "de", "fr", "es", "it", "pt", "nl", "pl", "cs", "sv", "da", "nb", "fi", "tr", "el",
@@ -34,6 +33,7 @@ export function DisplaySection() {
     <p class="fine">Kept in this browser: another one, such as your phone, has its own.</p>
     <${Choice} name="colours" title="Colours" options=${COLOURS} chosen=${theme.value} choose=${chooseTheme} />
     <${Choice} name="density" title="Lists" options=${DENSITIES} chosen=${density.value} choose=${chooseDensity} />
+    <p class="fine">Compact lists show more rows, each without the line of its message.</p>
   </section>
   <${Dates} />
   <${Start} />`;
@@ -46,7 +46,7 @@ function Dates() {
     <h2 id="dates-title">Dates and times</h2>
     <p class="fine">Kept with your account: every browser of yours has them.</p>
     <p class="display-sample">${longDate(at)}, ${clockTime(at)} · ${wholeDate(at)}</p>
-    <label class="field"><span>Language of dates</span>
+    <label class="display-line"><span>Language of dates</span>
       <select value=${language} onChange=${chosen((one) => prefer({ language: one }))}>
         <option value="">As this browser</option>
         ${LANGUAGES.map((one) => html`<option key=${one} value=${one} lang=${one}>${nameOf(one)}</option>`)}
@@ -57,8 +57,8 @@ function Dates() {
       choose=${(/** @type {typeof dateOrder} */ one) => prefer({ dateOrder: one })} />
     <${Choice} name="week" title="A week begins on" options=${WEEKS} chosen=${weekStart}
       choose=${(/** @type {typeof weekStart} */ one) => prefer({ weekStart: one })} />
-    <p class="fine">It counts where you type a time: “1/12” is read in this order, and “next Sunday” is the one in
-      the week that begins next.</p>
+    <p class="fine">It counts where you type a time: “1/12” is read in this order, and “next Sunday” is the one
+      in the week that begins next.</p>
   </section>`;
 }
 
@@ -72,7 +72,7 @@ function Start() {
   };
   return html`<section class="setting" aria-labelledby="start-title">
     <h2 id="start-title">Start page</h2>
-    <label class="field"><span>The app opens with</span>
+    <label class="display-line"><span>The app opens with</span>
       <select value=${value} onChange=${chosen(choose)}>
         <option value="inbox">Inbox of all accounts</option>
         ${known.map(({ id, address }) => html`<option key=${id} value=${`account ${id}`}>Inbox of ${address}</option>`)}
@@ -103,7 +103,8 @@ function nameOf(tag) {
 function Choice({ name, title, options, chosen: current, choose }) {
   return html`<fieldset class="display-choice">
     <legend>${title}</legend>
-    ${options.map(({ value, label }) => html`<label key=${value}><input type="radio" name=${name} value=${value}
-      checked=${value === current} onChange=${() => choose(value)} /> ${label}</label>`)}
+    <div class="display-options">${options.map(({ value, label }) => html`<label key=${value}><input type="radio"
+      name=${name} value=${value} checked=${value === current} onChange=${() => choose(value)} /> ${label}</label>`)}
+    </div>
   </fieldset>`;
 }

@@ -68,11 +68,12 @@ function KeyRow({ command, all, editing, edit }) {
       (part) => html`<kbd key=${part}>${part}</kbd>`)}</span>`)}
       ${keys.length === 0 && html`<span class="quiet-text">none</span>`}</span>
     ${fixed ? html`<span class="quiet-text">fixed</span>` : html`<span class="key-steps">
-      <button class="button small" ref=${change} aria-label=${`Change: ${label}`} aria-expanded=${editing !== null}
-        onClick=${() => edit(editing ? "" : name)}>Change</button>
-      ${movable.length > 0 && html`<button class="button small" aria-label=${`Clear: ${label}`}
+      <button class="button small key-change" ref=${change} aria-label=${`Change: ${label}`}
+        aria-expanded=${editing !== null} onClick=${() => edit(editing ? "" : name)}>Change</button>
+      ${movable.length > 0 && html`<button class="button small key-clear" aria-label=${`Clear: ${label}`}
         onClick=${() => void give(name, [])}>Clear</button>`}
-      ${isChanged && html`<button class="button small" aria-label=${`Reset: ${label}`} onClick=${reset}>Reset</button>`}
+      ${isChanged && html`<button class="button small key-reset" aria-label=${`Reset: ${label}`}
+        onClick=${reset}>Reset</button>`}
     </span>`}
     ${editing && html`<${Recorder} key=${editing.keys} command=${command} all=${all} begin=${editing.keys}
       close=${() => edit("")} />`}

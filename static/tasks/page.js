@@ -71,8 +71,9 @@ function Nothing() {
   return html`<div class="empty">
     <${Icon} name="tasks" size=${44} />
     <p class="empty-title">Nothing waits for you</p>
-    <p>What an agent asks before it acts, mail that could not be sent, and mail that goes later stand here.</p>
-    <p>Nothing is scheduled. The clock beside Send chooses when a mail goes.</p>
+    <p>Questions of your agents stand here, and mail that goes later or could not be sent. The clock beside Send
+      chooses when a mail goes.</p>
+    <p><a class="button" href="/p/mail">Go to the inbox</a></p>
   </div>`;
 }
 

@@ -63,7 +63,7 @@ class Minting:
     async def round(self) -> Point | None:
         """Make a point if there is one to make."""
         if self.beyond is None:
-            self.waits_for = "No replica of the blobs is configured (SVC_BLOB_REPLICA_URL)."
+            self.waits_for = "Mail and files are not copied to a place of their own yet (SVC_BLOB_REPLICA_URL)."
             return None
         try:
             return await self._mint()

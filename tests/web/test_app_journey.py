@@ -140,7 +140,7 @@ def blocks_a_sender(seat: AppPage, service: ServiceProcess) -> None:
     expect(page.get_by_role("link", name="The ferry is later")).to_have_count(0)
     page.goto(f"{service.base}/settings/blocked")
     page.get_by_role("button", name="Unblock").click()
-    page.get_by_text("Nobody is blocked.").wait_for()
+    page.get_by_text("Nobody is blocked").wait_for()
     page.goto(f"{service.base}/p/mail")
     page.wait_for_selector("[data-thread]")
 

@@ -36,7 +36,7 @@ def test_what_is_kept_elsewhere_is_seen_tried_and_had_back(browser: Browser, tmp
             hear(page, seat.problems.append)
             page.goto("/settings/backups")
 
-            code = page.get_by_role("region", name="The recovery code")
+            code = page.get_by_role("region", name="Recovery code")
             expect(code).to_contain_text("There is no recovery code yet.", timeout=LONG_MS)
             code.get_by_role("button", name="Make a recovery code").click()
             made = code.locator("output").inner_text()
@@ -49,7 +49,7 @@ def test_what_is_kept_elsewhere_is_seen_tried_and_had_back(browser: Browser, tmp
             expect(code).to_contain_text("and is written down")
             expect(code).not_to_contain_text(made)
 
-            archive = page.get_by_role("region", name="The archive")
+            archive = page.get_by_role("region", name="Backup", exact=True)
             page.get_by_role("button", name="Back up now").click()
             expect(page.get_by_text("is in the archive.")).to_be_visible(timeout=LONG_MS)
             expect(archive).to_contain_text(str(machine.archive))
@@ -60,7 +60,7 @@ def test_what_is_kept_elsewhere_is_seen_tried_and_had_back(browser: Browser, tmp
                 tell=service.log,
             )
             page.reload()
-            points = page.get_by_role("region", name="Moments that can be had back")
+            points = page.get_by_role("region", name="Go back to a moment")
             newest = points.get_by_role("listitem").first
             expect(newest).to_contain_text("mails and files")
             newest.get_by_role("button", name=re.compile("Restore to a new folder")).click()
@@ -70,7 +70,7 @@ def test_what_is_kept_elsewhere_is_seen_tried_and_had_back(browser: Browser, tmp
             expect(told).to_contain_text(f"SVC_HOME={restored}")
             assert "kept elsewhere" in kept(restored)
 
-            drill = page.get_by_role("region", name="The restore that is tried each night")
+            drill = page.get_by_role("region", name="Nightly restore test")
             drill.get_by_role("button", name="Try it now").click()
             expect(drill).to_contain_text("Restored and checked", timeout=LONG_MS)
             machine.archive.rename(tmp_path / "taken away")

@@ -42,7 +42,7 @@ def test_a_sender_is_blocked_with_what_is_here_and_unblocked_in_the_settings(sta
         page.screenshot(path=f"{LOOKS}/blocked.png")
     assert app.complaints() == []
     page.get_by_role("button", name="Unblock").click()
-    page.get_by_text("Nobody is blocked.").wait_for()
+    page.get_by_text("Nobody is blocked").wait_for()
 
 
 def test_what_is_here_can_stay_and_it_can_hold_in_one_account(start: Callable[..., App]) -> None:

@@ -82,5 +82,5 @@ def test_without_a_repository_the_settings_say_how_to_follow_one(browser: Browse
         service.start(PROVIDERS="fake")
         with fresh_page(browser, base_url=service.base) as page:
             page.goto("/settings/git")
-            expect(page.get_by_text("No repository is followed.")).to_contain_text("SVC_GITOPS_REPO")
+            expect(page.get_by_role("region", name="Repository")).to_contain_text("SVC_GITOPS_REPO")
         assert service.stop() == 0

@@ -148,7 +148,7 @@ def test_always_for_this_sender_loads_and_trusts_and_can_be_taken_back(start: Ca
     app.page.get_by_role("button", name="Undo").click()
     app.wait(lambda: app.world.trusted == [], what="the trust to be taken back")
     app.open("/settings/images", ready="#images-title")
-    app.page.get_by_text("None so far.").wait_for()
+    app.page.get_by_text("No senders yet").wait_for()
     assert app.world.trusted == []
 
 

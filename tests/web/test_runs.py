@@ -44,7 +44,7 @@ def open_step(page: Page, name: str) -> Locator:
 
 def test_nothing_has_run_yet(app: App) -> None:
     page = runs(app)
-    expect(page.get_by_text("Nothing has run yet.")).to_be_visible()
+    expect(page.get_by_text("Nothing has run yet")).to_be_visible()
     expect(page.get_by_role("link", name="Runs")).to_be_visible()
 
 
@@ -156,7 +156,7 @@ def test_a_list_that_cannot_be_loaded_says_so(app: App) -> None:
     expect(page.get_by_role("alert")).to_contain_text("Could not load the runs: Something broke.")
     app.world.failing.clear()
     page.get_by_role("button", name="Try again").click()
-    expect(page.get_by_text("Nothing has run yet.")).to_be_visible()
+    expect(page.get_by_text("Nothing has run yet")).to_be_visible()
 
 
 # One run

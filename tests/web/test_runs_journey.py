@@ -18,7 +18,7 @@ def test_a_run_is_begun_found_in_the_list_and_followed_to_its_end(browser: Brows
         until(desk.page, lambda: service.query("search.state")["waiting"] == 0, what="the index to be there")
         messages = service.query("search.state")["messages"]
         page = desk.go("/p/runs")
-        expect(page.get_by_text("Nothing has run yet.")).to_be_visible()
+        expect(page.get_by_text("Nothing has run yet")).to_be_visible()
         service.mutate("search.reindex")
         page.get_by_role("link", name="Re-index everything").click()
         expect(page.locator(".run-head .run-state")).to_have_text("Done")

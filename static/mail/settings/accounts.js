@@ -11,7 +11,8 @@ import { now } from "../../now.js";
 import { mutate } from "../../rpc.js";
 import { isAdmin } from "../../session.js";
 import { ConfirmButton } from "../../ui/confirm.js";
-import { ago, duration, fullTime, number, plural } from "../../ui/format.js";
+import { duration, fullTime, number, plural } from "../../ui/format.js";
+import { Nothing } from "../../ui/empty.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { toast } from "../../ui/toast.js";
@@ -47,15 +48,19 @@ export function AccountsSection() {
   const card = (/** @type {{ account: Account, stands: Health }} */ { account, stands }) =>
     html`<${AccountCard} key=${account.id} account=${account} stands=${stands} changed=${health.load} />`;
   const apart = cards.filter((one) => one.stands.state === "disconnected");
+  const none = health.data?.length === 0 && !known?.some(isShared);
+  const connect = html`<button class="button" onClick=${() => { connectOpen.value = true; }}>
+    <${Icon} name="plus" size=${16} /> Connect ${known?.length ? "another" : "an"} account</button>`;
   return html`
     <${Pending} of=${health} what="the accounts" />
-    ${health.data?.length === 0 && !known?.some(isShared) && html`<p class="quiet-text">No account is connected.</p>`}
+    ${none && html`<section class="setting" aria-label="Mail accounts"><${Nothing} icon="unread"
+      title="No account is connected"><p>Mail of any provider: by its password, or by the sign-in of Google or
+      Microsoft.</p>${connect}</${Nothing}></section>`}
     ${cards.filter((one) => one.stands.state !== "disconnected").map(card)}
     ${apart.length > 0 && html`<h2 class="apart">Disconnected</h2>
       <p class="fine">Their mail stays readable here; nothing comes or goes.</p>${apart.map(card)}`}
     ${(known ?? []).filter(isShared).map((account) => html`<${SharedCard} key=${account.id} account=${account} />`)}
-    <div><button class="button" onClick=${() => { connectOpen.value = true; }}>
-      <${Icon} name="plus" size=${16} /> Connect ${known?.length ? "another" : "an"} account</button></div>
+    ${!none && html`<div>${connect}</div>`}
     <${ConnectDialog} />`;
 }
 
@@ -76,7 +81,8 @@ function AccountCard({ account, stands, changed }) {
   };
   return html`<section class="setting account" aria-labelledby=${`account-${account.id}`}>
     <h2 id=${`account-${account.id}`}><span class=${`sync-dot ${tone}`}></span> ${address}</h2>
-    <p>${text}</p>
+    <p title=${stands.lastSyncedAt ? fullTime(stands.lastSyncedAt) : undefined}>${text}
+      ${stands.provider === stands.here && ` ${plural(stands.here, "mail")}, all here.`}</p>
     <${Trouble} stands=${stands} account=${account} />
     <${FullSync} stands=${stands} address=${address} />
     <${Facts} stands=${stands} />
@@ -141,12 +147,11 @@ function FullSync({ stands, address }) {
 
 /** @param {{ stands: Health }} props */
 function Facts({ stands }) {
-  const { quota, lastSyncedAt, nextAttemptAt } = stands;
+  const { quota, nextAttemptAt } = stands;
   return html`<dl class="facts">
-    <div><dt>At the provider</dt><dd>${stands.provider === null ? "not heard yet" : number(stands.provider)}</dd></div>
-    <div><dt>Here</dt><dd>${number(stands.here)}</dd></div>
-    <div><dt>Last synced</dt><dd title=${lastSyncedAt ? fullTime(lastSyncedAt) : undefined}>
-      ${lastSyncedAt ? ago(lastSyncedAt, now.value) : "never"}</dd></div>
+    ${stands.provider !== stands.here && html`<div><dt>At the provider</dt>
+      <dd>${stands.provider === null ? "not heard yet" : number(stands.provider)}</dd></div>
+      <div><dt>Here</dt><dd>${number(stands.here)}</dd></div>`}
     ${nextAttemptAt && stands.state === "waiting"
       && html`<div><dt>Next attempt</dt><dd title=${fullTime(nextAttemptAt)}>${until(nextAttemptAt, now.value)}</dd>
         </div>`}

@@ -32,8 +32,8 @@ export function SenderName({ account }) {
     <label class="fine" for=${id}>Your name in From</label>
     <div class="account-name-row">
       <input id=${id} value=${name} maxlength=${MAX_CHARS} autocomplete="name" onInput=${typed} />
-      <button class="button small" aria-busy=${busy}
-        aria-label=${`Save the name in From of ${account.address}`}>Save</button>
+      ${(busy || name !== (account.senderName ?? "")) && html`<button class="button small" aria-busy=${busy}
+        aria-label=${`Save the name in From of ${account.address}`}>Save</button>`}
     </div>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </form>`;

@@ -2,6 +2,7 @@
 /** The senders whose mail goes to the trash or to spam as it arrives, and how one is taken out again. */
 import { mutate } from "../../rpc.js";
 import { ConfirmButton } from "../../ui/confirm.js";
+import { Nothing } from "../../ui/empty.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { day } from "../../settings/dates.js";
@@ -18,12 +19,11 @@ export function BlockedSection() {
       await senders.load();
     }
   };
-  return html`<section class="setting" aria-labelledby="blocked-title">
-    <h2 id="blocked-title">Blocked senders</h2>
-    <p class="fine">What they send goes away as it arrives, and you are not notified. Block somebody by the menu of a
-      message, “Block sender”.</p>
+  return html`<section class="setting" aria-label="Blocked senders">
+    <p class="fine">What they send goes to spam or the trash as it arrives, and you are not notified.</p>
     <${Pending} of=${senders} what="the senders" />
-    ${senders.data?.length === 0 && html`<p class="quiet-text">Nobody is blocked.</p>`}
+    ${senders.data?.length === 0 && html`<${Nothing} icon="blocked-sender" title="Nobody is blocked">
+      <p>The menu of each message has “Block sender”.</p></${Nothing}>`}
     <ul class="things">${senders.data?.map(({ id, address, accountId, to, since }) => html`<li key=${id} class="thing">
       <span class="thing-icon"><${Icon} name="blocked-sender" /></span>
       <div class="thing-text">

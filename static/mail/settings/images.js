@@ -2,6 +2,7 @@
 /** The senders whose remote images are loaded without asking, and how one is taken out again. */
 import { mutate } from "../../rpc.js";
 import { ConfirmButton } from "../../ui/confirm.js";
+import { Nothing } from "../../ui/empty.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { day } from "../../settings/dates.js";
@@ -19,9 +20,10 @@ export function ImagesSection() {
   return html`<section class="setting" aria-labelledby="images-title">
     <h2 id="images-title">Senders whose images are loaded</h2>
     <p class="fine">Images of everybody else wait until you load them: fetching one tells its sender that you read the
-      message. “Always for this sender”, above a message, adds one here.</p>
+      message.</p>
     <${Pending} of=${senders} what="the senders" />
-    ${senders.data?.length === 0 && html`<p class="quiet-text">None so far.</p>`}
+    ${senders.data?.length === 0 && html`<${Nothing} icon="image" title="No senders yet"><p>“Always for this sender”,
+      above a message whose images wait, adds one here.</p></${Nothing}>`}
     <ul class="things">${senders.data?.map(({ address, since }) => html`<li key=${address} class="thing">
       <span class="thing-icon"><${Icon} name="image" /></span>
       <div class="thing-text">

@@ -6,7 +6,9 @@ import { Editor } from "../compose/editor.js";
 import { KNOWN } from "../snippets/fields.js";
 import { wordsOf } from "../snippets/menu.js";
 import { deleteSnippet, loadSnippets, saveSnippet, snippets } from "../snippets/store.js";
+import { Nothing } from "../../ui/empty.js";
 import { html } from "../../ui/html.js";
+import { Icon } from "../../ui/icons.js";
 import { toast } from "../../ui/toast.js";
 import { reasonOf } from "../../settings/fetched.js";
 
@@ -18,18 +20,34 @@ export function SnippetsSection() {
   useEffect(() => void loadSnippets().catch((error) => setProblem(reasonOf(error))), []);
   const known = snippets.value;
   const close = () => setEdited(null);
+  const begin = html`<p><button type="button" class="button primary" onClick=${() => setEdited("")}>
+    <${Icon} name="plus" size=${16} /> New snippet</button></p>`;
   return html`<p class="fine">Type <kbd>;name</kbd> in a message to put one in, or press
-      ${" "}<kbd>Ctrl</kbd> <kbd>;</kbd>.${" "}
-      ${KNOWN.map((field) => html`<code key=${field}>{${field}}</code> `)} are filled by themselves, writing goes on
-      ${" "}at <code>{cursor}</code>, and Tab leads to any others, such as <code>{project}</code>.</p>
+      ${" "}<kbd>Ctrl</kbd> <kbd>;</kbd>.</p>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     ${!known && !problem && html`<p class="quiet-text" role="status">Loading the snippets</p>`}
-    ${known?.length === 0 && edited === null && html`<p class="quiet-text">There are no snippets yet.</p>`}
+    ${known?.length === 0 && edited === null && html`<section class="setting" aria-label="Snippets"><${Nothing}
+      icon="snippet" title="No snippets yet">
+      <p>A text that you write again and again, such as the way to your door, is one word away.</p>
+      ${begin}</${Nothing}></section>`}
     ${known && html`<div class="snippet-list">${known.map((one) => one.id === edited
       ? html`<${SnippetForm} key=${one.id} snippet=${one} close=${close} />`
       : html`<${SnippetRow} key=${one.id} snippet=${one} edit=${() => setEdited(one.id)} />`)}</div>
       ${edited === "" ? html`<${SnippetForm} snippet=${null} close=${close} />`
-        : html`<button type="button" class="button" onClick=${() => setEdited("")}>New snippet</button>`}`}`;
+        : known.length > 0 && begin}
+      <${Fields} />`}`;
+}
+
+/** What may stand in a text between braces. */
+function Fields() {
+  return html`<section class="setting" aria-labelledby="fields-title">
+    <h2 id="fields-title">Fields</h2>
+    <dl class="snippet-fields">
+      <dt>${KNOWN.map((field) => html`<code key=${field}>{${field}}</code> `)}</dt><dd>Filled in by themselves</dd>
+      <dt><code>{cursor}</code></dt><dd>Where writing goes on</dd>
+      <dt><code>{project}</code></dt><dd>Any other word: Tab leads to it, and you fill it in</dd>
+    </dl>
+  </section>`;
 }
 
 /** @param {{ snippet: Snippet, edit: () => void }} props */

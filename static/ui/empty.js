@@ -1,0 +1,10 @@
+// @ts-check
+/** What stands where there is nothing yet: what would stand here, and the next step as children. */
+import { html } from "./html.js";
+import { Icon } from "./icons.js";
+
+/** @param {{ icon: string, title: string, size?: number, children?: unknown }} props */
+export function Nothing({ icon, title, size = 36, children }) {
+  return html`<div class="empty"><${Icon} name=${icon} size=${size} />
+    <p class="empty-title">${title}</p>${children}</div>`;
+}
