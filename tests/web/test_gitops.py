@@ -64,7 +64,7 @@ def test_a_push_appears_in_an_open_browser_at_once_and_within_the_poll(
             problems = page.get_by_role("region", name="Files that are not here as they are there")
             expect(problems).to_contain_text("pages/plan.md, line 2")
             expect(problems).to_contain_text("access is inherited or explicit")
-            expect(page.get_by_role("region", name="The followed repository")).to_contain_text("1 added")
+            expect(page.get_by_role("region", name="Repository")).to_contain_text("1 added")
             assert seat.complaints() == []
         assert service.stop() == 0
 

@@ -157,7 +157,7 @@ def test_an_agent_is_written_without_yaml_begun_on_a_page_and_a_thread_and_goes_
 
 def _write_an_agent(service: ServiceProcess, page: Page) -> None:
     page.goto("/settings/agents")
-    expect(page.get_by_text("Agents have kept nothing.")).to_be_visible()
+    expect(page.get_by_text("Nothing is kept yet.")).to_be_visible()
     page.get_by_role("button", name="New agent").click()
     form = page.get_by_role("form", name="Agent")
     form.get_by_label("Name", exact=True).fill("Reader of mail")

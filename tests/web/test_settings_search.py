@@ -40,7 +40,7 @@ def test_slash_finds_by_what_a_section_holds_and_enter_opens_the_first(start: Ca
     [
         ("signature", ["Signatures"]),
         ("senders trusted", ["ImagesTrusted senders"]),
-        ("dark", ["AppearanceDark", "DisplayDark"]),
+        ("dark", ["DisplayDark"]),
         ("mail accounts password", ["AccountsPassword"]),
         ("ccounts", []),
     ],

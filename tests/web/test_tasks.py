@@ -32,7 +32,7 @@ def ago(**before: float) -> str:
 def test_an_empty_queue_says_how_to_schedule(app: App) -> None:
     page = tasks(app)
     expect(page.get_by_text("Nothing waits for you")).to_be_visible()
-    expect(page.get_by_text("Nothing is scheduled.")).to_be_visible()
+    expect(page.get_by_text("The clock beside Send")).to_be_visible()
 
 
 def test_each_state_has_its_words_and_its_deeds(app: App) -> None:
@@ -69,7 +69,7 @@ def test_rows_move_before_the_eyes(app: App) -> None:
     expect(page.get_by_role("region", name="Scheduled").get_by_text("Moving")).to_be_visible()
     app.world.move_outgoing(key, state="sent")
     expect(page.get_by_role("region", name="In the last 24 hours").get_by_text("Moving")).to_be_visible()
-    expect(page.get_by_text("Nothing is scheduled.")).to_be_visible()
+    expect(page.get_by_text("The clock beside Send")).to_be_visible()
 
 
 def test_edit_takes_it_back_and_opens_it(app: App) -> None:
