@@ -43,7 +43,7 @@ class Attendee(msgspec.Struct, frozen=True):
 class Invitation(msgspec.Struct, frozen=True, kw_only=True):
     """One event of a calendar file. ``recurrence_id``: which date of a series it is about, as it stands there; empty:
     the whole. ``timezone``: the name of its zone; ``zone_known``: whether that means something. ``recurrence``: in
-    words. ``organizer_mail``: whose address the organizer's stands for, where Apple put one of its own in the place of it;
+    words. ``organizer_mail``: whose address the organizer's stands for, where Apple put one of its own in its place;
     answers go to that one. ``times``: beginnings and ends of its dates, from now on, where they are instants."""
 
     uid: str
