@@ -18,9 +18,10 @@ from svc.clock import SECOND_MS, Millis
 MAX_MAIL_BYTES: Final = 100 * 1024 * 1024
 """Of one mail. What is longer is passed over, without ever being in memory."""
 PIECE_BYTES: Final = 256 * 1024
-"""Read at a time: a line that is longer comes in pieces."""
+"""Read at a time."""
 MAX_ENVELOPE_BYTES: Final = 1_024
 
+_FROM: Final = b"From "
 _MONTH: Final = rb"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _ENVELOPE: Final = re.compile(
     rb"From (?:.*\s)?(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun),?\s+"
@@ -74,25 +75,57 @@ def envelope_date(line: bytes) -> Millis | None:
 
 def mails(stream: IO[bytes], *, limit: int = MAX_MAIL_BYTES) -> Iterator[Mail | TooLong]:
     """Each mail of an mbox, in its order, unquoted. What stands before the first envelope line is no mail."""
-    held: list[bytes] | None = None
+    held: bytearray | None = None  # many short lines, each an object of its own, would take fifty times their room
     size = 0
     at: Millis | None = None
-    at_start = True
-    while piece := stream.readline(PIECE_BYTES):
-        begins = envelope_date(piece.rstrip(b"\r\n")) if at_start else None
+    for piece, may_begin in _pieces(stream):
+        begins = envelope_date(piece.rstrip(b"\r\n")) if may_begin else None
         if begins is not None:
             if held is not None:
                 yield _mail(held, size, limit, at)
-            held, size, at = [], 0, begins
+            held, size, at = bytearray(), 0, begins
         elif held is not None:
             size += len(piece)
             if size <= limit:
-                held.append(piece)
+                held += piece
             else:
-                held.clear()
-        at_start = piece.endswith(b"\n")
+                held = bytearray()
     if held is not None:
         yield _mail(held, size, limit, at)
+
+
+def _pieces(stream: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
+    """All of the stream, in pieces, each with whether it is one line that begins with ``From ``."""
+    read = getattr(stream, "read1", stream.read)  # one read a time: what came before a fault is not lost
+    data, at_start = b"", True  # what is not told yet, and whether it begins a line
+    while True:
+        more = read(PIECE_BYTES)
+        data += more
+        position = 0
+        while True:
+            if not (at_start and data.startswith(_FROM, position)):
+                start = data.find(b"\n" + _FROM, position) + 1
+                if not start:
+                    break
+                yield data[position:start], False
+                position, at_start = start, True
+            end = data.find(b"\n", position) + 1
+            if not end and more and len(data) - position <= MAX_ENVELOPE_BYTES:
+                break  # the line may go on
+            end = end or len(data)
+            yield data[position:end], True
+            position, at_start = end, data.endswith(b"\n", 0, end)
+        if not more:
+            if position < len(data):
+                yield data[position:], at_start and data.startswith(_FROM, position)
+            return
+        kept = position
+        if not (at_start and data.startswith(_FROM, position)):
+            kept = max(position, len(data) - len(_FROM))  # the last bytes may be the beginning of such a line
+        if kept > position:
+            yield data[position:kept], False
+            at_start = data.endswith(b"\n", 0, kept)
+        data = data[kept:]
 
 
 def entry(raw: bytes, *, sender: str, at: Millis) -> bytes:
@@ -103,11 +136,11 @@ def entry(raw: bytes, *, sender: str, at: Millis) -> bytes:
     return f"From {address} {date}\n".encode("ascii") + _TO_QUOTE.sub(rb">\1", raw) + b"\n"
 
 
-def _mail(pieces: list[bytes], size: int, limit: int, at: Millis | None) -> Mail | TooLong:
+def _mail(held: bytearray, size: int, limit: int, at: Millis | None) -> Mail | TooLong:
     if size > limit:
         return TooLong(size)
-    raw = b"".join(pieces)
-    pieces.clear()
+    raw = bytes(held)
+    held.clear()
     return Mail(_QUOTED.sub(rb"\1", _without_blank_line(raw)), at)
 
 

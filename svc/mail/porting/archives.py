@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import lzma
 import stat
 import tarfile
 import zipfile
@@ -44,7 +45,7 @@ class Bounds:
 def zip_members(file: IO[bytes], *, bounds: Bounds) -> Iterator[tuple[str, IO[bytes]]]:
     try:
         archive = zipfile.ZipFile(_Careful(file))
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, ValueError) as error:  # a name that is no text, a place before the beginning
         raise SourceFault("The zip is damaged, or is cut off.") from error
     with archive:
         for info in archive.infolist():
@@ -86,7 +87,14 @@ class _Plain(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        data = self._source.read1(len(buffer))
+        try:
+            data = self._source.read1(len(buffer))
+        except lzma.LZMAError as error:
+            raise EOFError("damaged") from error
+        except OSError as error:  # bz2 and gzip say so of what they can't read; the system's own have a number
+            if error.errno is not None:
+                raise
+            raise EOFError("damaged") from error
         buffer[: len(data)] = data
         return len(data)
 
@@ -113,7 +121,10 @@ class _Opening:
 
     def read1(self, size: int) -> bytes:
         if self._file is None:
-            self._file = self._archive.open(self._info)
+            try:
+                self._file = self._archive.open(self._info)
+            except ValueError as error:  # as of the list of files
+                raise EOFError("damaged") from error
         data: bytes = self._file.read1(size)  # type: ignore[attr-defined]
         return data
 

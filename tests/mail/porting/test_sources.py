@@ -6,11 +6,16 @@ import gzip
 import io
 import os
 import tarfile
+import tracemalloc
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from svc.formats.mailbox import Mail, TooLong, mails
 from svc.mail.porting import archives, sources
@@ -207,3 +212,55 @@ def test_nuls_and_lines_without_end_are_bytes_like_any_others() -> None:
     found = read(LINE + raw + b"\n\n" + mbox("after"))
     assert next(one.raw for one in found if isinstance(one, Item)) == raw + b"\n"
     assert subjects(found)[1] == "after"
+
+
+@pytest.mark.parametrize("kind", ["stored", "deflated", "bzip2", "lzma", "gzip", "tar"])
+def test_whatever_byte_of_an_archive_is_wrong_it_is_told_in_words(kind: str) -> None:
+    method = {"stored": 0, "deflated": 8, "bzip2": 12, "lzma": 14}.get(kind)
+    if method is not None:
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", method) as archive:
+            archive.writestr("Inbox.mbox", mbox("a", "b"))
+            archive.writestr("\u00e9.eml", mail("c"))
+        whole = packed.getvalue()
+    else:
+        whole = gzip.compress(mbox("a", "b")) if kind == "gzip" else tarred({"Inbox.mbox": mbox("a", "b")})
+    for place in range(len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 0xA5
+        with suppress(SourceFault):
+            read(bytes(damaged))
+    assert subjects(read(whole))[:2] == ["a", "b"]
+
+
+def test_many_short_lines_take_no_more_room_than_their_bytes() -> None:
+    box = LINE + b"a\n" * 1_000_000
+    tracemalloc.start()
+    (found,) = mails(io.BytesIO(box))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert isinstance(found, Mail)
+    assert len(found.raw) == 2_000_000
+    assert most < 6 * len(found.raw)
+
+
+@given(st.lists(st.sampled_from([LINE, LINE[:-1], b"From ", b"Fr", b"\n", b"\r\n", b"x", b">From a\n"]), max_size=10))
+def test_an_mbox_is_cut_into_the_same_mails_however_it_comes_in_pieces(parts: list[bytes]) -> None:
+    box = b"".join(parts)
+    at_once = list(mails(io.BytesIO(box)))
+    assert list(mails(io.BufferedReader(_Dripping(box), 1))) == at_once
+
+
+class _Dripping(io.RawIOBase):
+    """A byte at a time."""
+
+    def __init__(self, data: bytes) -> None:
+        self._left = io.BytesIO(data)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._left.read(1)
+        buffer[: len(data)] = data
+        return len(data)
