@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from svc import __version__
@@ -106,4 +106,18 @@ def _options(argument: Argument) -> dict[str, Any]:
         return {**options, "action": "store_true"}
     if argument.metavar is not None:
         options["metavar"] = argument.metavar
-    return {**options, "type": argument.type, "default": argument.default, "choices": argument.choices}
+    return {**options, "type": _worded(argument.type), "default": argument.default, "choices": argument.choices}
+
+
+def _worded(read: Callable[[str], object]) -> Callable[[str], object]:
+    """What a reader of ours says of a value that does not fit reaches the person who gave it."""
+    if isinstance(read, type):
+        return read
+
+    def reading(text: str) -> object:
+        try:
+            return read(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
+    return reading

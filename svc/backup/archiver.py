@@ -33,7 +33,15 @@ import trio
 from svc.backoff import Backoff
 from svc.backup.archive import Archive
 from svc.backup.control import Control, Position
-from svc.backup.litestream import ArchiveFault, Litestream, complaint, found_program, refuse_old, told_of_copy
+from svc.backup.litestream import (
+    ArchiveFault,
+    Litestream,
+    complaint,
+    found_program,
+    refuse_old,
+    says_nothing_is_there,
+    told_of_copy,
+)
 from svc.backup.settings import BIN
 from svc.backup.target import Part
 from svc.clock import Millis
@@ -244,7 +252,7 @@ class Archiver:
             try:
                 await tool.restore(config, "ledger", into=copy)
             except ArchiveFault as fault:
-                if not _is_empty(str(fault)):
+                if not says_nothing_is_there(str(fault)):
                     raise
             found = await self.threads.run(Ledger(copy).under, "") if copy.exists() else {}
         theirs = found.get("home", b"").decode()
@@ -429,11 +437,6 @@ def _folder(database: Path) -> Path:
 
 def _size_of(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-def _is_empty(fault: str) -> bool:
-    """What it says of a place where nothing lies yet."""
-    return "no matching backup" in fault or "no snapshots available" in fault or "transaction not available" in fault
 
 
 def _socket_folder(home: Home) -> Path:

@@ -250,6 +250,11 @@ def told_of_copy(line: bytes, database: Path) -> str | None:
     return None
 
 
+def says_nothing_is_there(fault: str) -> bool:
+    """What it says of a place where nothing lies yet."""
+    return "no matching backup" in fault or "no snapshots available" in fault or "transaction not available" in fault
+
+
 def complaint(said: bytes) -> str:
     """The last thing that it complains of, in one line."""
     if _AZURE.search(said.decode(errors="replace")) is not None:

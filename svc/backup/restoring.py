@@ -22,7 +22,7 @@ import trio
 from svc.backup.beyond import Bringing
 from svc.backup.catalogue import Catalogue
 from svc.backup.folders import scratch_for
-from svc.backup.litestream import ArchiveFault, Litestream
+from svc.backup.litestream import ArchiveFault, Litestream, says_nothing_is_there
 from svc.backup.minting import names_in
 from svc.backup.points import Point, digest_of
 from svc.capabilities import CodeRefused, code_fits, key_source, put_back, sealed_of
@@ -182,7 +182,14 @@ class Restoring:
         config = await self.threads.run(begin)
         ledger = Home.ledger_of(scratch)
         self.tell(f"Reading {self.tool.target.place}")
-        await self.tool.restore(config, "ledger", into=ledger)
+        try:
+            await self.tool.restore(config, "ledger", into=ledger)
+        except ArchiveFault as fault:
+            if not says_nothing_is_there(str(fault)):
+                raise
+            raise ArchiveFault(
+                f"there is no archive at {self.tool.target.place}; see whether this is where it lies"
+            ) from fault
         catalogue = Catalogue(Ledger(ledger))
         home = await self.threads.run(catalogue.home)
         if home is None:

@@ -107,4 +107,6 @@ def any_place(value: str) -> Place:
     for kind, schemes in _SCHEMES.items():
         if scheme in schemes:
             return place_of(kind, value)
-    raise BadValue(f"{without_password(value)!r} is no place of an archive; write it as {_FORMS['s3']}, or a path")
+    raise BadValue(
+        f"{without_password(value)!r} is no place of an archive; write it as {_FORMS['s3']}, or a path from / on"
+    )

@@ -79,10 +79,9 @@ def _complain(code: int, line: str) -> int:
 
 
 def _port(value: str) -> int:
-    port = int(value)
-    if not 0 <= port <= 65_535:
-        raise ValueError
-    return port
+    if not (value.isascii() and value.isdigit() and len(value) <= 5 and int(value) <= 65_535):
+        raise ValueError("a port is a whole number up to 65535")
+    return int(value)
 
 
 COMMANDS: Final = (

@@ -139,8 +139,27 @@ async def test_what_is_not_whole_or_has_no_room_is_told_and_nothing_is_left(
             )
     done = await kept.restoring().restore(Wanted(into=kept.into))
     assert done.position > 0
+    nowhere = Archived(tmp_path / "one", threads, Target(place=place_of("file", str(tmp_path / "nowhere"))))
+    with pytest.raises(RestoreFault, match="there is no archive at file:///"):
+        await nowhere.restoring().restore(Wanted(into=tmp_path / "one" / "other"))
     with pytest.raises(RestoreFault, match="is not empty"):
         await kept.restoring().restore(Wanted(into=kept.into))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ["restore", "--into", "here", "--from", "bucket"],
+            "--from: 'bucket' is no place of an archive; write it as s3:",
+        ),
+        (["replica", "serve", "--dir", "d", "--port", "70000"], "--port: a port is a whole number up to 65535"),
+    ],
+)
+def test_what_does_not_fit_is_told_in_words(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(words)
+    assert said in capsys.readouterr().err
 
 
 async def test_a_base_backup_is_made_by_the_command_where_no_service_runs(
