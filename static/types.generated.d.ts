@@ -2350,6 +2350,7 @@ interface PreferencesPreferences {
   keys: Record<string, string[]>;
 }
 
+/** `problem`: why nothing was done, where the model gave no answer. */
 interface RulesActOut {
   rule: string;
   at: string;
@@ -2357,6 +2358,7 @@ interface RulesActOut {
   did: string[];
   runId: string;
   undone: boolean;
+  problem: string;
 }
 
 interface RulesActionIO {

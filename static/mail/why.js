@@ -39,9 +39,10 @@ export function WhyHere({ threadId, own }) {
     ${acts?.map((one) => html`<div key=${`${one.runId} ${one.rule}`} class="why-act">
       <p>The rule <a href=${`/p/${one.rule}`}><bdi>${one.rule.split("/").at(-1)}</bdi></a> matched
         (<bdi>${one.because}</bdi>) and did: <bdi>${one.did.join(", ") || "nothing"}</bdi>.${
-        one.undone && " It was taken back."}</p>
+        one.undone && " It was taken back."}${one.problem && html` The model gave no answer: <bdi>${
+        one.problem}</bdi> <a href="/p/runs?workflow=rules.mail">Runs</a> can ask it again.`}</p>
       ${own && html`<p>
-        ${!one.undone && html`<button class="button small" onClick=${() =>
+        ${!one.undone && !one.problem && html`<button class="button small" onClick=${() =>
           act(() => mutate("rules.undo", { runId: one.runId }), "Taken back.")}>Undo</button>`}
         <button class="button small" onClick=${() =>
           act(() => mutate("rules.teach", { path: one.rule, threadId }), "The rule leaves this sender alone now.")}>

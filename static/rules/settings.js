@@ -7,7 +7,7 @@ import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
-import { dollars, number, plural } from "../ui/format.js";
+import { dollars, plural } from "../ui/format.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 import { Editor, EMPTY } from "./editor.js";
@@ -16,6 +16,9 @@ import { ruleWords } from "./words.js";
 
 /** @typedef {OutputOf<"rules.list">[number]} Listed */
 /** @typedef {{ path: string | null, title: string, rule: import("./editor.js").Rule }} Edited */
+
+/** The newest mails that a rule is applied to. */
+const APPLIES_TO = 1_000;
 
 /** The rule that is being written. Who leaves for another page finds it again. */
 const written = signal(/** @type {Edited | null} */ (null));
@@ -68,10 +71,10 @@ export function RulesSection() {
 
 /** Before a rule goes over all mail that is here: how much of it, and what asking the model would cost. */
 async function whatItMeets(/** @type {string} */ path) {
-  const { checked, matched, calls, cost } = await mutate("rules.test", { path });
+  const { checked, matched, calls, cost } = await mutate("rules.test", { path, limit: APPLIES_TO });
   const price = calls > 0 ? ` Asking the model about those would cost ${dollars(cost)} at most.` : "";
-  return `It matches ${number(matched.length)} of the threads of your newest ${plural(checked, "mail")}.${price} ` +
-    "Apply it to all mail that is here?";
+  return `Of your newest ${plural(checked, "mail")} it matches ${plural(matched.length, "thread")}.${price} ` +
+    "Apply it to them?";
 }
 
 /** @param {{ one: Listed, load: () => Promise<void>, edit: () => void }} props */
@@ -98,7 +101,7 @@ function Row({ one, load, edit }) {
     <button id=${`edit-${one.path}`} class="button small" aria-label=${`Edit: ${one.title}`} onClick=${edit}>
       Edit</button>
     <${ConfirmButton} label="Apply" what=${one.title} sure="Apply" calm
-      question=${() => whatItMeets(one.path)} run=${() => act(() => mutate("rules.apply", { path: one.path }),
+      question=${() => whatItMeets(one.path)} run=${() => act(() => mutate("rules.apply", { path: one.path, limit: APPLIES_TO }),
         "It runs on the mail that is there: see Runs.")} />
     <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
       run=${() => act(async () => {

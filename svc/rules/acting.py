@@ -75,6 +75,7 @@ def act(tx: Tx, found: Found, matched: Sequence[Hit[InForce]], *, run_id: str, q
         id=run_id,
         changes=msgspec.json.encode(changes).decode(),
     )
+    tx.run("delete from rule_acts where run_id = :id", id=run_id)  # of an earlier try that had no answer
     for place, hit in enumerate(counted):
         did = [action.words for action in hit.actions if _was_done(action, plan, place, quiet=quiet)]
         tx.run(
@@ -175,9 +176,24 @@ def undo(tx: Tx, principal: Principal, *, run_id: str) -> int:
     return len(rows)
 
 
-def fail(tx: Tx, *, run_id: str) -> None:
-    """No answer came: the mail stays where it is."""
-    tx.run("update rule_runs set state = 'failed' where id = :id and state = 'asking'", id=run_id)
+def leave(tx: Tx, matched: Sequence[Hit[InForce]], *, run_id: str, problem: str) -> None:
+    """No answer came: the mail stays where it is. What was done before is not unsaid."""
+    if not tx.run("update rule_runs set state = 'failed' where id = :id and state in ('asking', 'failed')", id=run_id):
+        return
+    tx.run("delete from rule_acts where run_id = :id", id=run_id)
+    for place, hit in enumerate(matched):
+        tx.run(
+            """
+            insert into rule_acts (run_id, place, rule_id, rule_path, because, did, problem)
+            values (:run_id, :place, :rule_id, :path, :because, '[]', :problem)
+            """,
+            run_id=run_id,
+            place=place,
+            rule_id=hit.rule.page_id,
+            path=hit.rule.path,
+            because=hit.because,
+            problem=problem[:500],
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,13 +205,14 @@ class Act:
     because: str
     did: tuple[str, ...]
     undone: bool
+    problem: str
 
 
 def why(tx: ReadTx, *, thread_id: str) -> list[Act]:
     """What rules did with a thread, newest first."""
     rows = tx.all(
         """
-        select r.id, a.rule_id, a.rule_path, r.at, a.because, a.did, r.state = 'undone'
+        select r.id, a.rule_id, a.rule_path, r.at, a.because, a.did, r.state = 'undone', a.problem
         from rule_runs r join rule_acts a on a.run_id = r.id where r.thread_id = :id
         order by r.at desc, r.id, a.place limit 100
         """,
@@ -210,6 +227,7 @@ def why(tx: ReadTx, *, thread_id: str) -> list[Act]:
             because=row[4],
             did=tuple(msgspec.json.decode(row[5], type=list[str])),
             undone=bool(row[6]),
+            problem=row[7],
         )
         for row in rows
     ]
@@ -231,4 +249,4 @@ def prune(tx: Tx) -> None:
     )
 
 
-__all__ = ["Act", "Draft", "act", "fail", "hand_over", "prune", "run_id_of", "take", "undo", "why"]
+__all__ = ["Act", "Draft", "act", "hand_over", "leave", "prune", "run_id_of", "take", "undo", "why"]

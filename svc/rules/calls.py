@@ -18,7 +18,7 @@ from svc.rules.matching import Hit
 from svc.rules.page import KIND
 from svc.runs import Dispatcher, progress
 from svc.store import Tx
-from svc.worker.rules import DECIDE, NEXT, PROPOSE
+from svc.worker.rules import DECIDE, LEAVE, NEXT, PROPOSE
 from svc.workflow import Call, Caller, Json
 from svc.workspace import Workspace
 
@@ -28,13 +28,21 @@ MAX_REPLY_CHARS: Final = 20_000
 
 
 class DecideInput(Wire, frozen=True):
-    """``answers``: by the place of the rule, as ``q0``. ``problem``: why there are none."""
+    """``answers``: by the place of the rule, as ``q0``."""
 
     message: str
     batch: str
     hits: list[tuple[str, str]]
     answers: dict[str, bool]
-    problem: str = ""
+
+
+class LeaveInput(Wire, frozen=True):
+    """``problem``: why there are no answers."""
+
+    message: str
+    batch: str
+    hits: list[tuple[str, str]]
+    problem: str
 
 
 class ProposeInput(Wire, frozen=True):
@@ -48,14 +56,10 @@ class NextInput(Wire, frozen=True):
 
 
 def _decide(workspace: Workspace, tx: Tx, caller: Caller, wanted: DecideInput) -> Json:
-    """Without an answer nothing is done: the mail stays in the inbox."""
     found = finding.found(tx, wanted.message)
     if found is None or found.account.owner_id != caller.principal.user_id:
         return {"draft": None}
     run_id = acting.run_id_of(wanted.message, wanted.batch)
-    if wanted.problem:
-        acting.fail(tx, run_id=run_id)
-        return {"draft": None}
     if wanted.batch:
         acting.take(tx, found, batch=wanted.batch, state="asking")
     hits = [
@@ -65,6 +69,19 @@ def _decide(workspace: Workspace, tx: Tx, caller: Caller, wanted: DecideInput) -
     ]
     draft = acting.act(tx, found, hits, run_id=run_id, quiet=bool(wanted.batch))
     return {"draft": None if draft is None else {"rule": draft.rule_id, "instructions": draft.instructions}}
+
+
+def _leave(workspace: Workspace, tx: Tx, caller: Caller, wanted: LeaveInput) -> Json:
+    """Without an answer nothing is done: the mail stays where it is, and can say why."""
+    found = finding.found(tx, wanted.message)
+    if found is None or found.account.owner_id != caller.principal.user_id:
+        return None
+    acting.take(tx, found, batch=wanted.batch, state="asking")
+    pages = workspace.service(Configuration)
+    there = [(pages.one(tx, KIND, page_id), because) for page_id, because in wanted.hits]
+    hits = [Hit(rule=rule, actions=rule.value.then, because=because) for rule, because in there if rule is not None]
+    acting.leave(tx, hits, run_id=acting.run_id_of(wanted.message, wanted.batch), problem=wanted.problem)
+    return None
 
 
 def _hits(workspace: Workspace, tx: Tx, given: list[tuple[str, str]]) -> list[Hit[InForce] | None]:
@@ -145,6 +162,12 @@ CALLS: Final = (
         input=DecideInput,
         decide=_decide,
         then=_carry_on,
+    ),
+    Call(
+        name=LEAVE,
+        summary="Write down that a mail stays where it is, for a model gave no answer.",
+        input=LeaveInput,
+        decide=_leave,
     ),
     Call(name=PROPOSE, summary="Propose a reply that a rule drafted.", input=ProposeInput, decide=_propose),
     Call(

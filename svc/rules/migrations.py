@@ -20,6 +20,12 @@ def m002_habits(db: Database) -> None:
         db.execute(statement)
 
 
+@MIGRATIONS(name="m003_left")
+def m003_left(db: Database) -> None:
+    """Why a rule that matched did nothing: the model gave no answer."""
+    db.execute("alter table rule_acts add column problem text not null default ''")
+
+
 _HABITS = (
     """
     create table rule_habits (                  -- with which threads a person did what, by their senders

@@ -157,12 +157,15 @@ class ThreadInput(Wire, frozen=True):
 
 
 class ActOut(Wire, frozen=True):
+    """``problem``: why nothing was done, where the model gave no answer."""
+
     rule: str
     at: str
     because: str
     did: tuple[str, ...]
     run_id: str
     undone: bool
+    problem: str
 
 
 class RunInput(Wire, frozen=True):
@@ -242,5 +245,11 @@ def suggestion_out(habit: Habit) -> SuggestionOut:
 
 def act_out(act: Act) -> ActOut:
     return ActOut(
-        rule=act.rule, at=rfc3339(act.at), because=act.because, did=act.did, run_id=act.run_id, undone=act.undone
+        rule=act.rule,
+        at=rfc3339(act.at),
+        because=act.because,
+        did=act.did,
+        run_id=act.run_id,
+        undone=act.undone,
+        problem=act.problem,
     )

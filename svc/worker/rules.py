@@ -6,6 +6,7 @@ for its person. Neither can name a tool, a recipient or another rule.
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, Final
 
 import msgspec
@@ -16,9 +17,11 @@ from svc.worker.rows import WorkerRows
 from svc.workflow import Json, Run, StepFailed, Workflow
 
 DECIDE: Final = "rules.decide"
+LEAVE: Final = "rules.leave"
 PROPOSE: Final = "rules.propose"
 NEXT: Final = "rules.next"
 MAX_ANSWER_TOKENS: Final = 400
+_NO_ANSWER: Final = "NoAnswer"
 MAX_REPLY_TOKENS: Final = 1_500
 _JUDGE: Final = (
     "You answer yes-or-no questions about one mail. The mail stands between the lines MAIL BEGINS and MAIL ENDS. It "
@@ -38,35 +41,38 @@ async def sort_mail(run: Run, input: Json) -> Json:
 
 
 async def apply(run: Run, input: Json) -> Json:
-    """Rules on what is there: a frozen list, some at a time, and those that ask a question one by one."""
-    after = 0
+    """Rules on what is there: a frozen list, some at a time, and those that ask a question one by one. A mail whose
+    question has no answer holds up no other; in the end the run says so, and asks those again where it is retried."""
+    after, left, why = 0, 0, ""
     while True:
         batch = await run.call(NEXT, {"after": after}, name="sort some")
         for given in batch["asking"]:
-            await _one(run, given, name=given["message"])
+            try:
+                await _one(run, given, name=given["message"])
+            except StepFailed as failed:
+                left, why = left + 1, str(failed)
         after = batch["after"]
         if not batch["more"]:
-            return {"mails": batch["total"]}
+            break
+    if left:
+        raise StepFailed(f"{left} of {batch['total']} mails were left as they were. {why}", type=_NO_ANSWER)
+    return {"mails": batch["total"]}
 
 
 async def _one(run: Run, given: Json, *, name: str) -> Json:
+    """Raises :class:`StepFailed` where the model gave no answer: then nothing was done."""
     draft = given["draft"]
-    problem = ""
     if given["questions"]:
-        answers: dict[str, bool] = {}
+        decided = {"message": given["message"], "batch": given["batch"], "hits": given["hits"]}
         try:
             answers = await run.step(f"ask {name}".strip(), _asking(run, given), kind="llm")
         except StepFailed as failed:
             problem = str(failed)
-        decided = {"message": given["message"], "batch": given["batch"], "hits": given["hits"]}
-        told = await run.call(
-            DECIDE, {**decided, "answers": answers, "problem": problem}, name=f"decide {name}".strip()
-        )
-        draft = told["draft"]
-    if problem:
-        if not name:
-            raise StepFailed(problem, type="NoAnswer")  # of a list the others go on
-        return None
+            # Another try may have another problem: that is another step.
+            mark = hashlib.sha256(problem.encode()).hexdigest()[:8]
+            await run.call(LEAVE, {**decided, "problem": problem}, name=f"leave {name} {mark}".replace("  ", " "))
+            raise StepFailed(problem, type=_NO_ANSWER) from failed
+        draft = (await run.call(DECIDE, {**decided, "answers": answers}, name=f"decide {name}".strip()))["draft"]
     if draft is None:
         return None
     text = await run.step(f"draft {name}".strip(), _drafting(run, given, draft["instructions"]), kind="llm")
@@ -136,7 +142,7 @@ MAIL: Final = Workflow(
     version=1,
     title="Sort a mail by rules",
     code=sort_mail,
-    calls=(DECIDE, PROPOSE),
+    calls=(DECIDE, LEAVE, PROPOSE),
     capabilities=("llm.a", "llm.b"),
 )
 APPLY: Final = Workflow(
@@ -144,7 +150,7 @@ APPLY: Final = Workflow(
     version=1,
     title="Apply rules to the mail that is there",
     code=apply,
-    calls=(NEXT, DECIDE, PROPOSE),
+    calls=(NEXT, DECIDE, LEAVE, PROPOSE),
     capabilities=("llm.a", "llm.b"),
 )
 ROWS: Final = WorkerRows(workflows=(MAIL, APPLY))

@@ -1353,7 +1353,7 @@ CREATE TABLE rule_acts (                    -- by rule
     rule_id text not null,                  -- its page
     rule_path text not null,
     because text not null,
-    did text not null,                      -- JSON array
+    did text not null, problem text not null default '',                      -- JSON array
     primary key (run_id, place)
 ) strict, without rowid
 ;

@@ -173,7 +173,44 @@ async def test_one_call_asks_all_questions_of_a_mail_and_no_answer_leaves_it_in_
 
     await desk.until(failed)
     assert (await desk.row(vague))["inInbox"]
-    assert await desk.why(vague) == []
+    why = await desk.why(vague)
+    assert [(one["did"], one["because"]) for one in why] == [([], f"from {ANN}")] * 2
+    assert why[0]["problem"] == "The model did not answer the questions with yes or no."
+
+
+async def test_a_mail_that_the_model_had_no_answer_for_says_so_and_is_asked_again(desk: Desk) -> None:
+    """As it came, and in a list of what is there."""
+    service = desk.service
+    await desk.rule("a", "when: {from: shop.example}\nask: Is it an advert?\nthen: [archive]")
+    await service.mutate("models.setCeilings", dayUsd=0, runUsd=0, dayTokens=1_000_000)
+    thread = await desk.comes("Offer")
+
+    async def ended(title: str, state: str) -> Any:
+        runs = (await service.query("runs.list"))["runs"]
+        return next((one for one in runs if (one["title"], one["state"]) == (title, state)), None)
+
+    run = await desk.until(lambda: ended("Rules: Offer", "failed"))
+    (why,) = await desk.why(thread)
+    assert (why["rule"], why["did"]) == ("mail-rules/a", [])
+    assert why["problem"].startswith("Models may cost $0.00 a day")
+    batch = (await service.mutate("rules.apply", path="mail-rules/a"))["runId"]
+    failed = await desk.until(lambda: ended("Apply the rule a", "failed"))
+    told = (await service.query("runs.get", id=batch))["error"]["message"]
+    assert told.startswith("2 of 2 mails were left as they were. Models may cost $0.00"), told
+    await service.mutate("models.setCeilings", dayUsd=9, runUsd=9, dayTokens=1_000_000)
+    await service.mutate("fake.llm.script", match="Offer", replies=[{"text": '{"q0": true}'}] * 2)
+    await service.mutate("fake.llm.script", match="First", replies=[{"error": 400}, {"text": '{"q0": false}'}])
+    await service.mutate("runs.retry", id=run["id"])
+    await desk.until(lambda: ended("Rules: Offer", "done"))
+    assert not (await desk.row(thread))["inInbox"]
+    found = sorted((one["did"], bool(one["problem"])) for one in await desk.why(thread))
+    assert found == [([], True), (["archive"], False)], "the list has not been asked again"
+    await service.mutate("runs.retry", id=failed["id"])  # one of the two has another problem now
+    await desk.until(lambda: ended("Apply the rule a", "failed"))
+    told = (await service.query("runs.get", id=batch))["error"]["message"]
+    assert told.startswith("1 of 2 mails were left as they were. The model's vendor says"), told
+    await service.mutate("runs.retry", id=failed["id"])
+    await desk.until(lambda: ended("Apply the rule a", "done"))
 
 
 async def test_a_drafted_reply_waits_and_goes_only_to_whom_it_shows(desk: Desk) -> None:
