@@ -101,7 +101,8 @@ function Row({ one, load, edit }) {
     <button id=${`edit-${one.path}`} class="button small" aria-label=${`Edit: ${one.title}`} onClick=${edit}>
       Edit</button>
     <${ConfirmButton} label="Apply" what=${one.title} sure="Apply" calm
-      question=${() => whatItMeets(one.path)} run=${() => act(() => mutate("rules.apply", { path: one.path, limit: APPLIES_TO }),
+      question=${() => whatItMeets(one.path)}
+      run=${() => act(() => mutate("rules.apply", { path: one.path, limit: APPLIES_TO }),
         "It runs on the mail that is there: see Runs.")} />
     <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
       run=${() => act(async () => {
