@@ -1,15 +1,24 @@
 // @ts-check
-/** The place of what is begun and not sent: one's own drafts, newest first, and the way to those of other programs. */
-import { useEffect } from "preact/hooks";
+/**
+ * The place of what is begun and not sent: one's own drafts, newest first, and those that other programs began, which
+ * are opened to go on with them.
+ */
+import { useEffect, useState } from "preact/hooks";
 import { now } from "../now.js";
 import { ago } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { withKeys } from "../ui/key_words.js";
+import { accounts } from "./accounts.js";
 import { mailPath } from "./address.js";
 import { discardKept, openDraft, shortName } from "./compose/compose.js";
 import { drafts, loadDrafts } from "./compose/drafts.js";
 import { listed } from "./names.js";
+import { labelSource } from "./sources.js";
+
+/** @type {import("./address.js").View} */
+const THREADS = { kind: "label", name: "Draft" };
+const OTHERS_SHOWN = 50;
 
 /** How many there are, for the navigation. @returns {import("../feature.js").NavCount | null} */
 export function draftsCount() {
@@ -24,33 +33,66 @@ export const DRAFT_SHORTCUTS = [
   { keys: ["Home"], label: "First draft", run: () => go(0) },
   { keys: ["End"], label: "Last draft", run: () => go(rows().length - 1) },
   { keys: ["o"], label: "Go on writing it", acts: true, when: () => here() >= 0, run: () => rows()[here()]?.click() },
-  { keys: ["#"], label: "Delete the draft", acts: true, when: () => here() >= 0, run: deleteHere },
+  { keys: ["#"], label: "Delete the draft", acts: true, when: () => rows()[here()]?.dataset.draft !== undefined,
+    run: deleteHere },
 ];
 
 /** @param {{ accountId: string | null }} props */
 export function DraftsList({ accountId }) {
   useEffect(() => void loadDrafts(), []);
-  const others = mailPath(accountId, null, { kind: "label", name: "Draft" });
+  const others = useOthers(accountId);
   return html`<div class="drafts-list">
-    ${!drafts.value.length && html`<div class="empty"><${Icon} name="edit" size=${40} />
+    ${!drafts.value.length && !others.threads.length && html`<div class="empty"><${Icon} name="edit" size=${40} />
       <p class="empty-title">No drafts</p>
-      <p>What you begin to write is kept here until it is sent.</p>
-      <p><a href=${others}>Drafts of other programs</a></p></div>`}
+      <p>What you begin to write is kept here until it is sent.</p></div>`}
     <ul>${drafts.value.map((one) => html`<li key=${one.id}>
       <button class="drafts-row" data-draft=${one.id} onClick=${() => void openDraft(one.id)}>
-        <span class="drafts-to"><bdi>${one.to.length ? `To ${listed(one.to.map(shortName))}` : "To nobody yet"}</bdi>
-          </span>
-        <span class="drafts-time">${ago(one.updatedAt, now.value)}</span>
-        <span class="drafts-text"><bdi>${one.subject || "(no subject)"}</bdi> <span class="quiet-text">
-          <bdi>${one.snippet}</bdi></span></span>
+        <${Row} to=${one.to.map(shortName)} at=${one.updatedAt} subject=${one.subject} snippet=${one.snippet} />
         ${one.notes.map((words) => html`<span key=${words} class="drafts-note"><${Icon} name="warning" size=${14} />
           ${" "}<bdi>${words}</bdi></span>`)}
       </button>
       <button class="icon-button" aria-label=${`Delete the draft: ${one.subject || "no subject"}`}
         title=${withKeys("Delete", "Drafts #")} onClick=${() => away(one.id)}><${Icon} name="trash" /></button>
     </li>`)}</ul>
-    ${drafts.value.length > 0 && html`<p class="drafts-others"><a href=${others}>Drafts of other programs</a></p>`}
+    ${others.threads.length > 0 && html`<h2 class="drafts-others" id="drafts-others">From other programs</h2>
+      <ul aria-labelledby="drafts-others">${others.threads.map(({ thread, draft }) => html`<li key=${thread.id}>
+        <a class="drafts-row" href=${mailPath(accountId, thread.id, THREADS)}>
+          <${Row} to=${draft.to.map((one) => one.title || one.name || one.address)} at=${draft.at}
+            subject=${thread.subject} snippet=${draft.snippet} />
+        </a></li>`)}</ul>
+      ${others.more && html`<p class="drafts-others"><a href=${mailPath(accountId, null, THREADS)}>All threads with
+        drafts of other programs</a></p>`}`}
   </div>`;
+}
+
+/** @param {{ to: string[], at: string, subject: string, snippet: string }} props */
+function Row({ to, at, subject, snippet }) {
+  return html`<span class="drafts-to"><bdi>${to.length ? `To ${listed(to)}` : "To nobody yet"}</bdi></span>
+    <span class="drafts-time">${ago(at, now.value)}</span>
+    <span class="drafts-text"><bdi>${subject || "(no subject)"}</bdi> <span class="quiet-text"><bdi>${snippet}</bdi>
+      </span></span>`;
+}
+
+/**
+ * The threads with drafts that lie in the mailboxes alone; asked for again with each news of the accounts, and of one's
+ * own drafts: a draft that is changed here goes over to them.
+ * @param {string | null} accountId
+ */
+function useOthers(accountId) {
+  const [found, setFound] = useState(/** @type {{ threads: { thread: Thread, draft: NonNullable<Thread["draft"]> }[],
+    more: boolean }} */ ({ threads: [], more: false }));
+  const [known, own] = [accounts.value, drafts.value];
+  useEffect(() => {
+    let left = false;
+    labelSource("Draft", accountId).page(null, OTHERS_SHOWN).then(({ threads, nextCursor }) => {
+      const rows = threads.flatMap((thread) => (thread.draft ? [{ thread, draft: thread.draft }] : []));
+      if (!left) setFound({ threads: rows, more: nextCursor !== null });
+    }, () => undefined); // what is shown stays: the next news asks again
+    return () => {
+      left = true;
+    };
+  }, [accountId, known, own]);
+  return found;
 }
 
 /** @returns {HTMLElement[]} */

@@ -176,11 +176,19 @@ def test_a_send_whose_answer_was_lost_goes_out_once_when_it_is_sent_again(app: A
 def test_a_draft_of_another_program_is_continued_from_its_thread(start: Callable[..., App]) -> None:
     world = World()
     world.begun_elsewhere = {"subject": "Begun elsewhere", "html": "<div>High at nine.</div>", "to": ["a@sea.example"]}
-    world.details["thr_01"] = fake_world.detail(world.thread("thr_01"))
+    thread = world.thread("thr_01")
+    world.details["thr_01"] = fake_world.detail(thread)
     message = world.details["thr_01"]["messages"][-1]
-    message["labels"] = [{"id": "DRAFT", "name": "Draft", "color": None}]
+    message["labels"] = thread["labels"] = [{"id": "DRAFT", "name": "Draft", "color": None}]
+    to = {"name": "", "address": "a@sea.example", "title": None}
+    thread["draft"] = {"sender": "", "to": [to], "others": 0, "snippet": "High at nine."}
+    thread["draft"] |= {"at": fake_world.at(days=1), "by": None}
     app = start(world)
-    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    page = app.open("/p/mail/drafts", ready=".drafts-list")
+    others = page.get_by_role("list", name="From other programs").get_by_role("link")
+    expect(others).to_have_count(1)
+    others.filter(has_text="High at nine.").click()
+    page.locator("iframe").first.wait_for()
     page.get_by_role("button", name="Continue writing").click()
     ready(page)
     expect(text(page)).to_contain_text("High at nine.")
