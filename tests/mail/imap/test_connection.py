@@ -13,7 +13,9 @@ from svc.mail.providers.imap.faults import MailServerFault
 from svc.mail.providers.imap.login import Login
 from svc.mail.providers.imap.opening import connected
 from svc.mail.providers.imap.protocol.responses import Exists
-from svc.mail.providers.imap.servers import MailServer, checked
+from svc.mail.providers.imap.seam_faults import as_of_mail
+from svc.mail.providers.imap.servers import Certificate, MailServer, checked
+from svc.mail.providers.seam import GrantLost, Unreachable
 from svc.nursery import open_task_group
 from tests.mail.imap.scripted_server import SERVER, STARTTLS, Script, ScriptedDialler, Wire, answers
 
@@ -136,6 +138,13 @@ async def test_why_nobody_is_let_in_is_said(serve: Serve, words: str, reason: st
         assert told not in words or meant in fault.detail
     if "Backoff" in words:
         assert fault.retry_after_s == pytest.approx(92.415)
+
+
+def test_a_certificate_that_nobody_accepted_wants_a_person_and_one_that_ran_out_does_not() -> None:
+    shown = Certificate(sha256="0" * 64, subject="CN=a", issuer="CN=a", not_after="2027-01-01T00:00:00.000Z")
+    other = as_of_mail(MailServerFault("tls_failed", "It shows another one.", certificate=shown))
+    assert isinstance(other, GrantLost)
+    assert isinstance(as_of_mail(MailServerFault("tls_failed", "It has expired.")), Unreachable)
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,7 @@ async def discovery() -> AsyncIterator[Make]:
         ("mia@Yahoo.co.uk", "imap.mail.yahoo.com:993", "mia@Yahoo.co.uk"),
         ("mia@icloud.com", "imap.mail.me.com:993", "mia@icloud.com"),
         ("mia@web.de", "imap.web.de:993", "mia"),
+        ("mia@zohomail.eu", "imap.zoho.eu:993", "mia@zohomail.eu"),
         ("mia@yandex.com.tr", "imap.yandex.com:993", "mia@yandex.com.tr"),
         ("mia@bk.ru", "imap.mail.ru:993", "mia@bk.ru"),
         ("mia@posteo.net", "posteo.de:993", "mia@posteo.net"),
@@ -132,11 +133,13 @@ async def test_a_domain_of_ones_own_at_a_known_provider_is_known_by_who_takes_it
             "office.test": ["office-test.mail.protection.outlook.com"],
             "fast.test": ["in1-smtp.messagingengine.com"],
             "own.test": ["mx.own.test"],
+            "india.test": ["mx.zoho.in"],
             "evil.test": ["notgoogle.com"],
         }
     )
     assert (await discovery(world).find("mia@office.test")).oauth == "outlook"
     assert str((await discovery(world).find("mia@fast.test")).imap) == "imap.fastmail.com:993"
+    assert str((await discovery(world).find("mia@india.test")).imap) == "imappro.zoho.in:993"
     assert (await discovery(world).find("mia@own.test")).source == "guess"
     assert (await discovery(world).find("mia@evil.test")).source == "guess"
 

@@ -18,6 +18,8 @@ def as_of_mail(fault: MailServerFault | CommandRefused, *, writes: bool = False)
         return Refused(detail, status=REFUSED_STATUS) if writes else Unreachable(detail)
     if fault.reason in _CLOSED:
         return GrantLost(f"{fault.detail} Connect the account again.", trouble="revoked")
+    if fault.reason == "tls_failed" and fault.certificate is not None:  # not the one that a person accepted
+        return GrantLost(f"{fault.detail} Connect the account again: it is shown to you then.", trouble="other")
     if fault.reason in {"too_many", "busy"}:
         return Throttled(f"{fault.detail} It goes on by itself.", retry_after_s=fault.retry_after_s)
     if fault.reason == "refused":

@@ -124,6 +124,7 @@ _GMX: Final = (
     "Switch on POP3 and IMAP in the mailbox's settings first. With two-step sign-in, make an app-specific password in "
     "the account's security settings."
 )
+_ZOHO: Final = "Switch on IMAP access in Zoho's settings first; with two-step sign-in make an app-specific password."
 
 PRESETS: Final = (
     _preset(
@@ -145,7 +146,8 @@ PRESETS: Final = (
         "me.com",
         "mac.com",
         exchangers=("mail.icloud.com",),
-        help="Apple wants an app-specific password: make one at https://account.apple.com under Sign-In and Security.",
+        help="Apple wants an app-specific password: make one at https://account.apple.com under Sign-In and Security. "
+        "For an address of a domain of your own the user name is your iCloud address.",
         submission="starttls",
     ),
     _preset(
@@ -175,24 +177,12 @@ PRESETS: Final = (
     _preset("imap.gmx.net", "mail.gmx.net", "gmx.net", "gmx.de", "gmx.at", "gmx.ch", help=_GMX),
     _preset("imap.gmx.com", "mail.gmx.com", "gmx.com", "gmx.us", "gmx.co.uk", "gmx.fr", "gmx.es", help=_GMX),
     _preset("imap.web.de", "smtp.web.de", "web.de", help=_GMX, local_user=True),
-    _preset(
-        "imap.zoho.com",
-        "smtp.zoho.com",
-        "zoho.com",
-        "zohomail.com",
-        help="Switch on IMAP access in Zoho's settings first; with two-step sign-in make an app-specific password.",
-    ),
-    _preset(
-        "imappro.zoho.com",
-        "smtppro.zoho.com",
-        exchangers=("zoho.com",),
-        help="Switch on IMAP access in Zoho's settings first; with two-step sign-in make an app-specific password.",
-    ),
-    _preset(
-        "imappro.zoho.eu",
-        "smtppro.zoho.eu",
-        exchangers=("zoho.eu",),
-        help="Switch on IMAP access in Zoho's settings first; with two-step sign-in make an app-specific password.",
+    _preset("imap.zoho.com", "smtp.zoho.com", "zoho.com", "zohomail.com", help=_ZOHO),
+    _preset("imap.zoho.eu", "smtp.zoho.eu", "zoho.eu", "zohomail.eu", help=_ZOHO),
+    _preset("imap.zoho.in", "smtp.zoho.in", "zoho.in", "zohomail.in", help=_ZOHO),
+    *(
+        _preset(f"imappro.{region}", f"smtppro.{region}", exchangers=(region,), help=_ZOHO)
+        for region in ("zoho.com", "zoho.eu", "zoho.in", "zoho.com.au")
     ),
     _preset(
         "imap.yandex.com",
