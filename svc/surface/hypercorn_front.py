@@ -3,7 +3,9 @@
 It parses, frames and keeps the deadlines of connections; guard, routes, errors and headers are the same application's.
 It bounds the number of connections as our own front does, but for the few that are kept for probes. What it can't do,
 our own can: cut a client that sends its head or takes its answer too slowly. Its server of one connection is used as
-its own loop over listeners uses it. Imported only where it is chosen, since Hypercorn is an extra (`svc[hypercorn]`).
+its own loop over listeners uses it, but for one thing: with them a connection whose client is gone lies there until its
+idle time is over, and the next ping of its sockets due. Imported only where it is chosen, since Hypercorn is an extra
+(`svc[hypercorn]`).
 """
 
 from __future__ import annotations
@@ -14,23 +16,25 @@ from typing import Any, Final, cast
 
 import trio
 from hypercorn.config import Config as HypercornConfig
+from hypercorn.events import Event, Updated
 from hypercorn.logging import Logger
 from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import ASGIFramework, ConnectionState
+from hypercorn.typing import AppWrapper, ASGIFramework, ConnectionState
 from hypercorn.utils import wrap_app
 
 from svc.config import Config
 from svc.doors import turn_away
 from svc.log import Log
 from svc.nursery import Child
-from svc.protocol import DEFAULT_LIMITS, Application, AsgiFace, Drain, SocketLimits
+from svc.protocol import DEFAULT_LIMITS, Application, AsgiFace, Drain, Limits, SocketLimits
 from svc.settings import DRAIN_S, TLS_CERT_FILE, TLS_KEY_FILE
 
 HANDSHAKE_S: Final = 10.0
 """A TLS handshake, from the connection on. Beyond: the connection closes."""
 MAX_STREAMS: Final = 100
 """Requests at a time of one HTTP/2 connection. Beyond: the client waits."""
+_SOCKETS: Final = SocketLimits()
 
 
 async def serve_by_hypercorn(
@@ -40,13 +44,15 @@ async def serve_by_hypercorn(
     *,
     config: Config,
     slots: trio.Semaphore,
+    limits: Limits = DEFAULT_LIMITS,
+    sockets: SocketLimits = _SOCKETS,
 ) -> None:
     """Serve until the intake is cancelled. Then the port closes, and requests in flight have the drain's time."""
     drain, context = Drain(), WorkerContext(None)
-    settings = _settings(config, log=child.log)
+    settings = _settings(config, log=child.log, limits=limits, sockets=sockets)
     face = AsgiFace(application, log=child.log, drain=drain)
     application_of_theirs = wrap_app(cast(ASGIFramework, face), settings.wsgi_max_body_size, "asgi")
-    server = partial(TCPServer, application_of_theirs, settings, context, ConnectionState({}))
+    server = partial(_Connection, application_of_theirs, settings, context)
     tls = settings.create_ssl_context()
     opened = [one if tls is None else trio.SSLListener(one, tls, https_compatible=True) for one in listeners]
     child.work.start_soon(_pass_on_drain, child, drain, context)
@@ -74,23 +80,53 @@ async def _serve(
         slots.release()
 
 
+class _Connection(TCPServer):
+    """Ends with its client: nothing of it waits any more once all that came was handed on."""
+
+    def __init__(self, application: AppWrapper, settings: HypercornConfig, context: WorkerContext, stream: Any) -> None:
+        self._over = trio.Event()
+        super().__init__(application, settings, _Context(context, self._over), ConnectionState({}), stream)
+
+    async def _read_data(self) -> None:
+        await super()._read_data()
+        self._over.set()
+        await self.idle_task.stop()
+
+    async def protocol_send(self, event: Event) -> None:
+        """An answer that comes later lets nobody wait for the next request."""
+        if not (self._over.is_set() and isinstance(event, Updated)):
+            await super().protocol_send(event)
+
+
+class _Context(WorkerContext):
+    """What sleeps between two pings wakes when its connection is over."""
+
+    def __init__(self, shared: WorkerContext, over: trio.Event) -> None:
+        super().__init__(None)
+        self.terminate, self.terminated = shared.terminate, shared.terminated
+        self._over = over
+
+    async def sleep(self, wait: float) -> None:  # type: ignore[override]  # theirs is static, and called on a context
+        with trio.move_on_after(wait):
+            await self._over.wait()
+
+
 async def _pass_on_drain(child: Child, drain: Drain, context: WorkerContext) -> None:
     await child.wait_draining()
     drain.begin()
     await context.terminated.set()
 
 
-def _settings(config: Config, *, log: Log) -> HypercornConfig:
+def _settings(config: Config, *, log: Log, limits: Limits, sockets: SocketLimits) -> HypercornConfig:
     certificate, key = config[TLS_CERT_FILE], config[TLS_KEY_FILE]
-    sockets = SocketLimits()
     settings = HypercornConfig()
     settings.certfile = str(certificate) if certificate is not None else None
     settings.keyfile = str(key) if key is not None else None
     settings.ssl_handshake_timeout = HANDSHAKE_S
-    settings.keep_alive_timeout = DEFAULT_LIMITS.idle_s
-    settings.keep_alive_max_requests = DEFAULT_LIMITS.requests_per_connection
-    settings.h11_max_incomplete_size = DEFAULT_LIMITS.head_bytes
-    settings.h2_max_header_list_size = DEFAULT_LIMITS.head_bytes
+    settings.keep_alive_timeout = limits.idle_s
+    settings.keep_alive_max_requests = limits.requests_per_connection
+    settings.h11_max_incomplete_size = limits.head_bytes
+    settings.h2_max_header_list_size = limits.head_bytes
     settings.h2_max_concurrent_streams = MAX_STREAMS
     settings.websocket_ping_interval = sockets.ping_interval_s
     settings.websocket_max_message_size = sockets.message_bytes

@@ -3,18 +3,31 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
+from typing import Final
 
 import pytest
+import trio
 from cryptography.hazmat.primitives import serialization
+from wsproto import ConnectionType
+from wsproto.connection import Connection, ConnectionState
+from wsproto.events import CloseConnection
 
 from svc import preflight
 from svc.app import all_rules, all_settings
 from svc.config import Config, ConfigError, read_config
 from svc.listening import Front
+from svc.nursery import Child
 from svc.preflight import serve_rules
+from svc.protocol import Limits, SocketLimits
 from svc.settings import canonical_origin
+from svc.surface.hypercorn_front import serve_by_hypercorn
+from tests.sizes import HANGS_S
 from tests.support.certificates import self_signed
+from tests.support.http import HttpWorld, request_bytes
 
 
 def read(tmp_path: Path, front: Front, **settings: str) -> Config:
@@ -68,3 +81,73 @@ def test_without_the_extra_it_says_how_to_install_it(tmp_path: Path, monkeypatch
     monkeypatch.setattr(preflight, "find_spec", lambda name: None)
     assert faults(tmp_path, "hypercorn") == [("--front", "Hypercorn is not installed")]
     read(tmp_path, "own")
+
+
+KEY: Final = "dGhlIHNhbXBsZSBub25jZQ=="
+UPGRADE: Final = {"upgrade": "websocket", "connection": "Upgrade", "sec_websocket_version": "13"}
+
+
+@asynccontextmanager
+async def served(tmp_path: Path) -> AsyncIterator[tuple[HttpWorld, trio.Semaphore, trio.Event]]:
+    """A small application behind Hypercorn where nothing is idle for too long, and nobody is pinged twice."""
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    world = HttpWorld(port=listeners[0].socket.getsockname()[1])
+    slots, draining = trio.Semaphore(3), trio.Event()
+    with trio.fail_after(HANGS_S):
+        async with trio.open_nursery() as nursery:
+            child = Child(name="http", log=world.log, work=nursery, ready=lambda: None, drain_asked=draining)
+            nursery.start_soon(
+                partial(
+                    serve_by_hypercorn,
+                    child,
+                    listeners,
+                    world.application,
+                    config=read(tmp_path, "hypercorn"),
+                    slots=slots,
+                    limits=Limits(idle_s=10 * HANGS_S),
+                    sockets=SocketLimits(ping_interval_s=10 * HANGS_S),
+                )
+            )
+            yield world, slots, draining
+            nursery.cancel_scope.cancel()
+
+
+async def answered(world: HttpWorld, target: str, status: bytes, **fields: str) -> trio.SocketStream:
+    stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+    await stream.send_all(request_bytes("GET", target, **{"host": f"127.0.0.1:{world.port}", **fields}))
+    said = b""
+    while b"\r\n\r\n" not in said:
+        said += await stream.receive_some()
+    assert said.startswith(b"HTTP/1.1 " + status), said
+    return stream
+
+
+async def all_free(slots: trio.Semaphore) -> None:
+    while slots.value < 3:
+        await trio.lowlevel.checkpoint()
+
+
+@pytest.mark.wall_clock
+async def test_who_is_gone_holds_no_place(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, slots, _):
+        kept = await answered(world, "/hello", b"200")
+        live = await answered(world, "/ws", b"101", x_as="admin", sec_websocket_key=KEY, **UPGRADE)
+        assert slots.value == 1
+        await kept.aclose()
+        await live.aclose()
+        await all_free(slots)
+
+
+@pytest.mark.wall_clock
+async def test_a_drain_waits_for_no_socket_whose_client_says_goodbye(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, slots, draining):
+        live = await answered(world, "/ws", b"101", x_as="admin", sec_websocket_key=KEY, **UPGRADE)
+        draining.set()
+        client = Connection(ConnectionType.CLIENT)
+        while client.state is not ConnectionState.CLOSED:
+            client.receive_data(await live.receive_some())
+            for event in client.events():
+                if isinstance(event, CloseConnection):
+                    assert event.code == 1001
+                    await live.send_all(client.send(event.response()))
+        await all_free(slots)
