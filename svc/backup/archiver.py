@@ -300,10 +300,14 @@ class Archiver:
         except OSError as error:
             raise ArchiverEnded(f"the archiver can't be started: {error.strerror}") from error
         finally:
-            self.control, self._process, self.archive.runs, self._ending = None, None, False, False
-            if self._dropping:  # the child has ended by now
-                await self.threads.run(partial(shutil.rmtree, _folder(self.home.database), ignore_errors=True))
-                self._dropping = False
+            await self._ended()
+
+    async def _ended(self) -> None:
+        """The child has ended. What it was ended for waits no longer."""
+        self.control, self._process, self.archive.runs, self._ending = None, None, False, False
+        if self._dropping:
+            await self.threads.run(partial(shutil.rmtree, _folder(self.home.database), ignore_errors=True))
+            self._dropping = False
 
     async def _end_orphan(self, socket: Path) -> None:
         """One that outlived a service that was killed still answers at our socket, and must not archive beside ours."""

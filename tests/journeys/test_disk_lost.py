@@ -11,8 +11,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Final
 
@@ -143,7 +145,8 @@ def test_the_drill_finds_what_stands_against_a_restore(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     with machine.serving(), ServiceProcess(tmp_path / "service") as service:
         service.directory.mkdir()
-        service.start(**machine.settings, LLM_A_API_KEY="a-key-that-is-kept")
+        settings = {**machine.settings, "LLM_A_API_KEY": "a-key-that-is-kept"}
+        service.start(**settings)
         for count in range(BEFORE):
             receive(service, f"there {count}")
         half = machine.archive / "db" / "ltx" / "9" / "0000000000000001-0000000000000001.ltx.tmp"
@@ -157,6 +160,8 @@ def test_the_drill_finds_what_stands_against_a_restore(tmp_path: Path) -> None:
             deadline_s=HANGS_S,
             tell=service.log,
         )
+        assert drill(service)["problem"] is None
+        killed_while_a_base_backup_is_made(service, settings)
         assert drill(service)["problem"] is None
         for name, corrupt in injected(machine):
             undo = corrupt()
@@ -185,6 +190,33 @@ def test_the_drill_finds_what_stands_against_a_restore(tmp_path: Path) -> None:
         again = svc(machine, elsewhere, "restore", "--into", str(elsewhere.home))
         assert (again.returncode, "is not empty" in again.stderr) == (1, True)
         what_is_killed_is_not_taken_for_whole(machine, tmp_path, elsewhere)
+
+
+def killed_while_a_base_backup_is_made(service: ServiceProcess, settings: dict[str, str]) -> None:
+    """The whole service, with its archiver. What is begun is begun anew, and nothing is told that is not there."""
+    receive(service, "while it is made")
+    before = service.query("backup.status")["baseBackups"]
+
+    def ask() -> None:
+        with suppress(OSError, HTTPException):  # it is cut off
+            service.mutate("backup.now")
+
+    def is_begun() -> bool:
+        status = service.query("backup.status")
+        return status["baseBegunAt"] is not None or status["baseBackups"] != before
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    until(is_begun, what="a base backup", deadline_s=HANGS_S, tell=service.log)
+    service.kill()
+    asking.join()
+    service.start(**settings)
+    status = service.query("backup.status")
+    assert (status["baseBegunAt"], status["baseBackups"][-len(before) :]) == (None, before)
+    receive(service, "after it")
+    until(lambda: service.query("backup.status")["archiving"]["lastAt"] is not None, what="it runs", deadline_s=HANGS_S)
+    made = service.mutate("backup.now")
+    assert service.query("backup.status")["baseBackups"][0] == made
 
 
 def what_is_killed_is_not_taken_for_whole(machine: Machine, directory: Path, service: ServiceProcess) -> None:

@@ -1,0 +1,116 @@
+"""A target that is gone for a day: what waits and the log stay bounded, one notice comes, and one when it is back.
+
+The archiver's child is a stand-in here, so that the day is a virtual one; tests/backup/test_away.py has the real one.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final, cast
+
+import trio
+
+from svc.backup.archiver import LOG_MAX_BYTES, UNSENT_MAX_BYTES, Archiver, ArchiverEnded, unsent
+from svc.backup.control import Control, Position
+from svc.clock import Millis, VirtualClock
+from svc.config import Config
+from svc.nursery import ThreadPool
+from svc.store import Home, Store
+from tests.backup.archives import archive_of
+
+LOOK_S: Final = 300.0
+LOOKS: Final = 288
+"""A day of them."""
+PIECE_BYTES: Final = 5 * 1024 * 1024
+DATABASE_BYTES: Final = 1024 * 1024
+
+
+@dataclass
+class Stored:
+    """What a store is asked for here: to tell, and who folds the log in."""
+
+    told: list[str | None] = field(default_factory=list)
+    folds: list[bool] = field(default_factory=list)
+
+    async def write(self, tell: object, part: str, problem: str | None) -> None:
+        self.told.append(problem)
+
+    async def leave_checkpoints(self, *, to_another: bool) -> None:
+        self.folds.append(not to_another)
+
+
+@dataclass
+class Child:
+    """The archiver's process, as it answers. While its target is away, what it reads lies beside the database."""
+
+    folder: Path
+    clock: VirtualClock
+    away: bool = False
+    position: Position = field(default_factory=lambda: Position(txid=1, replicated_txid=1))
+    at: Millis = 0
+
+    async def sync(self, *, wait_s: float | None = None) -> Position:
+        txid = self.position.txid + 1
+        self.position = Position(txid=txid, replicated_txid=self.position.replicated_txid if self.away else txid)
+        if self.away:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            sized(self.folder / f"{txid:016x}-{txid:016x}.ltx", PIECE_BYTES)
+        return self.position
+
+    async def synced_at(self) -> Millis:
+        if not self.away:
+            self.at = self.clock.now()
+        return self.at
+
+
+def sized(path: Path, size: int) -> None:
+    with path.open("wb") as file:
+        file.truncate(size)
+
+
+async def test_what_waits_for_a_target_that_is_gone_for_a_day_is_bounded_and_told_once(
+    tmp_path: Path, wall: VirtualClock, threads: ThreadPool
+) -> None:
+    home = SimpleNamespace(path=tmp_path, database=tmp_path / "svc.sqlite3")
+    sized(home.database, DATABASE_BYTES)
+    sized(Path(f"{home.database}-wal"), LOG_MAX_BYTES + 1)
+    stored = Stored()
+    archive = replace(archive_of(tmp_path, wall), store=cast(Store, stored))
+    archiver = Archiver(
+        archive=archive,
+        home=cast(Home, home),
+        config=cast(Config, None),
+        threads=threads,
+        rng=random.Random(1),
+    )
+    child = Child(tmp_path / ".svc.sqlite3-litestream" / "ltx" / "0", wall)
+    archive.begins()
+
+    async def look() -> None:
+        """As the archiver lives: a child that is ended is followed by another."""
+        await trio.sleep(LOOK_S)
+        try:
+            await archiver._look(cast(Control, cast(Any, child)))
+        except ArchiverEnded as fault:
+            await archiver._ended()
+            await archiver._fails(str(fault))
+
+    await look()
+    assert (stored.told, archive.problem, archive.unsent_bytes) == ([], None, 0)
+    child.away = True
+    most = 0
+    for _ in range(LOOKS):
+        await look()
+        most = max(most, await threads.run(unsent, home.database, 0))
+    assert UNSENT_MAX_BYTES - PIECE_BYTES < most <= UNSENT_MAX_BYTES + DATABASE_BYTES + PIECE_BYTES
+    assert [one is not None for one in stored.told] == [True], "once, and not at each look"
+    assert stored.folds == [True], "the store folds the log in where the child was ended"
+    assert archive.lag_s is not None
+    assert archive.lag_s > (LOOKS - 2) * LOOK_S
+
+    child.away = False
+    await look()
+    assert (stored.told[1:], archive.problem, archive.lag_s, archive.unsent_bytes) == ([None], None, 0.0, 0)
