@@ -41,12 +41,18 @@ export function onClick(event, lists, accountId, open) {
   if (act === "pick") togglePick(thread.id);
   else if (act) useTool(act, thread);
   else if (event.shiftKey) pickTo(thread.id);
+  else if (picked.value.size && isTap(event)) togglePick(thread.id);
   else if (event.target.closest(".row-pick")) togglePick(thread.id);
   else if (event.ctrlKey || event.metaKey) return;
   else if (label) navigate(mailPath(accountId, null, { kind: "label", name: label }));
   else open(thread);
   event.preventDefault();
   if (event.shiftKey) getSelection()?.removeAllRanges();
+}
+
+/** Once a row is picked, a finger goes on picking. @param {MouseEvent} event */
+function isTap(event) {
+  return event instanceof PointerEvent && event.pointerType === "touch";
 }
 
 /** @param {PointerEvent} event @param {ThreadList[]} lists */
@@ -81,7 +87,7 @@ export function onContextMenu(event, lists) {
   const { row, thread } = rowAt(event, lists);
   if (!row || !thread) return;
   event.preventDefault();
-  if (event instanceof PointerEvent && event.pointerType === "touch") {
+  if (isTap(event)) {
     if (!rests() && !hasRested()) togglePick(thread.id);
   } else openRowMenu(event, row, picked.value.has(thread.id) ? pickedThreads() : [thread]);
 }

@@ -99,12 +99,18 @@ def test_at_rest_it_picks(phone: App) -> None:
 
 
 def test_where_the_browser_says_nothing_of_a_finger_at_rest_it_picks_all_the_same(phone: App) -> None:
-    phone.page.evaluate("() => addEventListener('contextmenu', event => event.stopPropagation(), { capture: true })")
+    rows = phone.page.locator("[role=row][aria-selected=true]")
     finger = Finger(phone.page, "thr_02")
-    expect(phone.page.locator("[role=row][aria-selected=true]")).to_have_count(1)
+    expect(rows).to_have_count(1)
+    finger.lift()
+    phone.row("thr_03").tap()
+    expect(rows).to_have_count(2)  # what one taps then is picked, too
+    phone.row("thr_02").tap()
+    phone.row("thr_03").tap()
+    expect(rows).to_have_count(0)
+    finger = Finger(phone.page, "thr_02")
+    expect(rows).to_have_count(1)
     finger.move(0.5 * finger.width)  # a rest is no drawing any more
     finger.lift()
     assert phone.calls("mail.archive") == []
     phone.at("/p/mail")
-    phone.row("thr_03").click()
-    phone.at("/p/mail/t/thr_03")

@@ -14,6 +14,7 @@ import { dismiss, takeBack } from "../../tasks/outgoing.js";
 import { toast } from "../../ui/toast.js";
 import { accounts } from "../accounts.js";
 import { offerUndoHere } from "../actions.js";
+import { connectOpen } from "../connect.js";
 import { select, selectedId } from "../selection.js";
 import { composing, composition, full, inside, minimised, place, preparing } from "./current.js";
 import { Draft } from "./draft.js";
@@ -63,7 +64,9 @@ export function startComposer() {
 export function composeBlank({ to = [], accountId = null, snippet = null } = {}) {
   const from = accountId ?? accountHere();
   if (from === null) {
-    toast("Connect a mail account first.");
+    const none = !accounts.value?.length;
+    toast(none ? "Connect a mailbox first: there is none to write from." : "None of the mailboxes here can send.",
+      none ? {} : { action: { label: "Connect one", run: () => { connectOpen.value = true; } } });
     return;
   }
   const signature = signatureOf(from);
