@@ -121,7 +121,7 @@ function SignIn({ address, found, done }) {
     void connect(inServer, outServer);
   };
   return html`<form class="password-form" onSubmit=${submit}>
-    ${found.help && html`<p class="quiet-text">${found.help}</p>`}
+    ${found.help && html`<p class="quiet-text">${withLinks(found.help)}</p>`}
     ${found.oauth?.ready && html`<p>
       <a class="button" href=${startPath(address, found.oauth.provider)}>Connect with ${found.oauth.service}</a> ${" "}
       <span class="quiet-text">or with a password:</span></p>`}
@@ -182,6 +182,12 @@ function Accept({ certificate, busy, accept }) {
         onClick=${() => accept(certificate.sha256)}>Accept for this account</button>
     </div>
   </div>`;
+}
+
+/** Our own words, with the pages that they name to go to. @param {string} words */
+function withLinks(words) {
+  return words.split(/(https:\/\/[^\s]+)/).map((part, index) => (index % 2
+    ? html`<a key=${part} href=${part} target="_blank" rel="noopener noreferrer">${part}</a>` : part));
 }
 
 /** @param {unknown} error @returns {Refused} */
