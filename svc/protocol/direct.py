@@ -8,6 +8,7 @@ Everything else, and every other kind of stream, goes by the stream. Owns no soc
 from __future__ import annotations
 
 import os
+import select
 import sys
 
 import trio
@@ -42,6 +43,15 @@ class Direct:
     def fileno(self) -> int:
         """For the system to send a file. Negative once the socket is closed."""
         return self._socket.fileno()
+
+    def is_readable(self) -> bool:
+        """Whether bytes have come, or the end, that nobody has received yet."""
+        descriptor = self._socket.fileno()
+        if descriptor < 0:
+            return False
+        look = select.poll()
+        look.register(descriptor, select.POLLIN)
+        return bool(look.poll(0))
 
     async def writable(self) -> None:
         """Return once the system takes more. Raises ``trio.ClosedResourceError``."""

@@ -42,7 +42,7 @@ _CANNOT_SEND: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP}) 
 _NO_BODY: Final = BytesBody()
 _SOCKET_LIMITS: Final = SocketLimits()
 
-Phase = Literal["idle", "head", "answer"]
+Phase = Literal["idle", "head", "answer", "over"]
 AnyApplication = Application[Any]  # the edge: what its rows are handed does not matter here
 
 
@@ -132,7 +132,9 @@ class _Connection:
         return self._accepted
 
     def close_if_idle(self) -> None:
-        if self._phase == "idle":
+        """A request that has come already is answered still, though nobody has read it yet."""
+        has_come = self._phase == "idle" and self._direct is not None and self._direct.is_readable()
+        if self._phase == "over" or (self._phase == "idle" and not has_come):
             self._scope.cancel()
 
     async def _cycle(self) -> None:
@@ -334,7 +336,7 @@ class _Connection:
 
     async def _linger(self) -> None:
         """Say that nothing more comes and read on for a while: closing over unread bytes would reset our answer."""
-        self._phase = "idle"  # the answer is out: a drain may cut this short
+        self._phase = "over"  # the answer is out: a drain may cut this short
         if not isinstance(self._stream, trio.abc.HalfCloseableStream):
             return
         with trio.move_on_after(self._limits.linger_s), suppress(trio.BrokenResourceError, trio.ClosedResourceError):

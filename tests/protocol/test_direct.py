@@ -3,10 +3,12 @@ can tell them apart."""
 
 from __future__ import annotations
 
+import os
 import re
 import socket
 from itertools import pairwise
 
+import pytest
 import trio
 import trio.testing
 from hypothesis import given, settings
@@ -17,7 +19,7 @@ from svc.protocol.direct import Direct
 from svc.protocol.head import HeadParser
 from svc.protocol.limits import Limits
 from tests.sizes import HANGS_S, examples
-from tests.support.http import HttpWorld, read_to_end, request_bytes
+from tests.support.http import HttpWorld, read_to_end, replies, request_bytes
 
 from .test_strict import SMUGGLING
 
@@ -129,3 +131,21 @@ async def test_what_a_full_socket_does_not_take_is_not_said_to_be_sent() -> None
         assert direct.send(b"y") == 1
     assert direct.send(b"y") == 0
     assert Direct.of(trio.testing.memory_stream_pair()[0]) is None
+
+
+@pytest.mark.parametrize("whole", [True, False])
+async def test_a_request_that_came_before_the_drain_is_answered_though_nobody_has_read_it(whole: bool) -> None:
+    world = HttpWorld()
+    near, far = _sockets()
+    request = request_bytes("GET", "/hello")
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(world.serve, far)
+        await near.send_all(request)
+        assert (await near.receive_some()).startswith(b"HTTP/1.1 200 ")
+        await trio.testing.wait_all_tasks_blocked()
+        sent = request if whole else request[:20]
+        assert os.write(near.socket.fileno(), sent) == len(sent)  # the server has no turn before the drain begins
+        world.drain.begin()
+        await near.send_all(request[len(sent) :])
+        [reply] = replies(await read_to_end(near))
+        assert (reply.status, reply.header("connection")) == (200, "close")
