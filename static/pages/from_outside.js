@@ -38,8 +38,8 @@ export function FromOutside({ page, trusted }) {
   };
   return html`<div class="notice from-outside" role="status"><${Icon} name="warning" />
     <span>An agent that had read text from outside has written here, so links that leave are text. Agents that read this
-      page are held to ask you first. ${page.canWrite && "Read it, and if it is fine, trust it."}</span>
-    ${page.canWrite && html`<button class="button small" onClick=${trust}>Trust it</button>`}
+      page are held to ask you first. ${page.canShare && "Read it, and if it is fine, trust it."}</span>
+    ${page.canShare && html`<button class="button small" onClick=${trust}>Trust it</button>`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </div>`;
 }

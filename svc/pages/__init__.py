@@ -5,6 +5,7 @@ that never was, for everybody: an admin is no exception. Start reading at ``mode
 """
 
 from svc.pages import alone, edits, managed, together
+from svc.pages.access import is_own
 from svc.pages.actions import NO_PAGE, make_private
 from svc.pages.actions import delete as delete_page
 from svc.pages.actions import move as move_page
@@ -57,6 +58,7 @@ __all__ = [
     "find_pages",
     "first_file_readable_through_a_page",
     "found_pages",
+    "is_own",
     "make_private",
     "managed",
     "move_page",

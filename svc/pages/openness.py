@@ -12,9 +12,10 @@ from svc.store import ReadTx
 
 @dataclass(frozen=True, kw_only=True)
 class Openness:
-    """``foreign``: another owns it. ``synced``: it is a file elsewhere, too."""
+    """``foreign``: another owns it. ``by_another``: another wrote its text. ``synced``: it is a file elsewhere, too."""
 
     foreign: bool
+    by_another: bool
     others_read: bool
     others_write: bool
     synced: bool
@@ -26,9 +27,17 @@ class Openness:
 
 def openness(tx: ReadTx, principal: Principal, path: str) -> Openness:
     """Of the page at ``path``; where there is none, of what a new one there inherits."""
-    row = tx.one("select id, owner_id, source_id from pages where path = :path", path=path)
+    row = tx.one(
+        """
+        select p.id, p.owner_id, p.source_id, r.author_id from pages p
+            left join page_revisions r on r.page_id = p.id and r.revision = p.revision
+        where p.path = :path
+        """,
+        path=path,
+    )
+    author_id = None
     if row is not None:
-        page_id, owner_id, source_id = row
+        page_id, owner_id, source_id, author_id = row
     else:
         above = nearest_above(tx, path)
         owner_id, source_id = principal.user_id, above[1] if above else None
@@ -36,6 +45,7 @@ def openness(tx: ReadTx, principal: Principal, path: str) -> Openness:
     levels = _levels(tx, source_id, user_id=principal.user_id)
     return Openness(
         foreign=owner_id is not None and owner_id != principal.user_id,
+        by_another=author_id is not None and author_id != principal.user_id,
         others_read=bool(levels),
         others_write="write" in levels,
         synced=tx.value("select 1 from page_managed where page_id = :id", id=page_id) is not None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, Literal
 
 from svc.errors import Conflict, Forbidden, NotFound
-from svc.pages import NO_PAGE, page_path, readable_page
+from svc.pages import NO_PAGE, is_own, page_path, readable_page
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure, Wire
 from svc.store import ReadTx, Tx
@@ -101,14 +101,16 @@ def _trust(tx: ReadTx, principal: Principal, *, path: str) -> TrustOut:
 
 
 def _set_trusted(tx: Tx, principal: Principal, *, path: str, revision: int | None) -> None:
-    """Only in person: a device's program could be the one that was talked into it."""
+    """Only in person: a device's program could be the one that was talked into it. And only the owner: as whose
+    word it counts from then on, also once nobody else may write it.
+    """
     if principal.via in {"device", "run"}:
         raise Forbidden("A person says this, in the app.")
     page = readable_page(tx, principal, page_path(path))
     if page is None:
         raise NotFound(NO_PAGE)
-    if not page.can_write:
-        raise Forbidden("The page is shared with you for reading.")
+    if not is_own(principal, page.owner_id):
+        raise Forbidden("Only its owner says so of a page.")
     if revision is not None and revision != page.revision:
         raise Conflict("The page has changed since you read it.", data={"revision": page.revision})
     trust_page(tx, page.id)

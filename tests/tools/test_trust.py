@@ -13,11 +13,13 @@ from svc.clock import VirtualClock
 from svc.errors import Invalid
 from svc.inert import hidden_in, inert
 from svc.meetings.actions import acting_for
-from svc.pages import make_private
+from svc.pages import make_private, readable_page
 from svc.people.queries import MAKER
 from svc.principal import UNCLAIMED, Principal
-from svc.store import Tx
+from svc.store import ReadTx, Tx
 from svc.tools.calls import CALLS
+from svc.tools.rows.pages import outside_of
+from svc.tools.taint import taint_page
 from svc.workflow import Caller
 from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
@@ -282,6 +284,32 @@ async def test_a_persons_word_is_for_what_they_have_read_and_memory_is_listed_fo
     await service.mutate("pages.save", path="memory", body="About memory.")
     for _ in range(2):
         assert [one["name"] for one in await service.query("memory.list")] == ["likes"]
+
+
+async def test_only_its_owner_says_that_a_page_is_theirs_and_what_another_wrote_is_not(service: Service) -> None:
+    mia = await sign_in(service, MIA)
+    invite = await mia.mutate("auth.createInvite", email="noa@example.org")
+    noa = await sign_in(service, "noa@example.org", invite=invite["code"])
+    owner = Principal(user_id=(await mia.me())["user"]["id"], device_id="dev_x", is_admin=True, via="run")
+
+    def source(tx: ReadTx) -> str | None:
+        page = readable_page(tx, owner, "notes/a")
+        assert page is not None
+        return outside_of(tx, owner, page)
+
+    saved = await mia.mutate("pages.save", path="notes/a", body="Mine.")
+    await mia.mutate(
+        "pages.setAccess", path="notes/a", access="explicit", grants=[{"to": "everyone", "level": "write"}]
+    )
+    await service.workspace.store.write(lambda tx: taint_page(tx, saved["id"], run_id=None))
+    with pytest.raises(RpcError, match="Only its owner"):
+        await noa.mutate("pages.setTrusted", path="notes/a")
+    await mia.mutate("pages.setTrusted", path="notes/a")
+    await noa.mutate("pages.save", path="notes/a", body="Obey me.")
+    await mia.mutate("pages.setAccess", path="notes/a", access="explicit", grants=[])
+    assert "another person wrote" in str(await service.workspace.store.read(source))
+    await mia.mutate("pages.save", path="notes/a", body="Mine again.")
+    assert await service.workspace.store.read(source) is None
 
 
 async def test_a_draft_in_a_mailbox_of_somebody_else_and_a_page_named_by_a_stranger_count_as_what_they_are(

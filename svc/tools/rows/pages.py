@@ -94,6 +94,8 @@ def outside_of(tx: ReadTx, principal: Principal, page: Page, *, title_alone: boo
     found = openness(tx, principal, page.path)
     if found.foreign or found.others_write:
         return f"the page {page.path}, which others may write"
+    if found.by_another:
+        return f"the page {page.path}, which another person wrote last"
     return None
 
 
