@@ -1,6 +1,6 @@
 // @ts-check
 /** A reply that a rule drafted: shown with whom it goes to, approved as it is or edited, or dismissed. */
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
@@ -14,6 +14,9 @@ export function ProposedReply({ reply, threadId, acts }) {
   const [text, setText] = useState(/** @type {string | null} */ (null));
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
+  const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
+  const editing = text !== null;
+  useLayoutEffect(() => field.current?.focus(), [editing]); // the button that began it is gone
   const act = async (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => {
     if (busy) return;
     setBusy(true);
@@ -36,13 +39,14 @@ export function ProposedReply({ reply, threadId, acts }) {
       <bdi>${reply.cc.join(", ")}</bdi>`}: <bdi>${reply.subject}</bdi></span></p>
     <div class="card-body">${text === null
       ? html`<${MessageFrame} body=${reply.html} title="Proposed reply" />`
-      : html`<textarea class="proposed-text" aria-label="The reply" rows="8" value=${text}
+      : html`<textarea class="proposed-text" ref=${field} aria-label="The reply" rows="8" value=${text}
           onInput=${(/** @type {Event} */ event) =>
             setText(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea>`}</div>
     ${acts && html`<p class="proposed-acts">
       <button class="button primary" aria-busy=${busy} disabled=${text?.trim() === ""} onClick=${approve}>Approve and
         send</button>
-      ${text === null && html`<button class="button" onClick=${() => setText(textOf(reply.html))}>Edit</button>`}
+      ${editing ? html`<button class="button" onClick=${() => setText(null)}>Leave it as it was</button>`
+        : html`<button class="button" onClick=${() => setText(textOf(reply.html))}>Edit</button>`}
       <button class="button" onClick=${() => act(() => mutate("mail.dismissReply", { id: reply.id }),
         "The proposed reply is dismissed.")}>Dismiss</button></p>`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}

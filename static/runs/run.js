@@ -13,7 +13,7 @@ import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 import { runHref, runsHref } from "./address.js";
 import { AgentTalk } from "./agent.js";
-import { loadApprovals } from "./approvals.js";
+import { approvals, loadApprovals } from "./approvals.js";
 import { Progress, State } from "./badge.js";
 import { focusNext } from "./focus.js";
 import { RunRow } from "./list.js";
@@ -68,12 +68,16 @@ function Head({ run, changed }) {
     await changed();
   };
   const asksModels = usage.inputTokens || usage.outputTokens || run.steps.some((step) => step.kind === "llm");
+  const waiting = (approvals.value ?? []).filter((one) => one.runId === id).length;
   const isOver = state === "failed" && workflow === "agent" && error?.type === "OverOwnCeiling";
   const canRetry = (state === "failed" || state === "cancelled") && !isOver;
   return html`<header class="setting run-head">
     <h1><bdi>${title}</bdi> <${State} ...${STATE_WORDS[state]} /></h1>
     ${error && html`<div class=${`notice ${state === "failed" ? "bad" : ""}`} role="status">
       <${Icon} name="warning" /><span>${error.message} <code>${error.type}</code></span></div>`}
+    ${waiting > 0 && html`<div class="notice" role="status"><${Icon} name="warning" />
+      <span>It waits for your decision${waiting > 1 && ` in ${waiting} places`}.</span>
+      <button class="button small" onClick=${() => focusNext(".run-step .approval", 1)}>Show it</button></div>`}
     <${Progress} run=${run} />
     <dl class="run-facts">
       <dt>Workflow</dt><dd><a href=${runsHref({ workflow })}><code>${workflow}</code></a></dd>
