@@ -3,6 +3,7 @@
 import { useEffect } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { now } from "../now.js";
+import { Faults } from "../settings/declared.js";
 import { Pending, useFetched } from "../settings/fetched.js";
 import { ago } from "../ui/format.js";
 import { ConfirmButton } from "../ui/confirm.js";
@@ -34,14 +35,12 @@ export function ServersSection() {
   const load = async () => {
     await Promise.all([servers.load(), problems.load()]);
   };
-  const broken = (problems.data ?? []).filter((one) => one.path.startsWith("mcp/"));
   return html`<p class="fine">Programs and services that speak the Model Context Protocol have tools for your agents. An
       agent uses only what you allow here, and you are asked before it calls one, unless its page says otherwise and it
       has read nothing from outside.</p>
     <${Pending} of=${servers} what="the MCP servers" />
     ${refusalOf("") && html`<p class="form-problem" role="alert">${refusalOf("")}</p>`}
-    ${broken.map((one) => html`<p key=${one.path} class="form-problem" role="status"><a href=${`/p/${one.path}`}>${
-      one.path}</a>, line ${one.line}: ${one.reason}.${one.inForce && " Its last whole version stays in force."}</p>`)}
+    <${Faults} problems=${problems.data} below="mcp/" />
     ${servers.data?.length === 0 && html`<section class="setting" aria-label="Connected servers"><${Nothing} icon="mcp"
       title="No servers yet"><p>Add one below by its address, or by the program that it is.</p></${Nothing}></section>`}
     ${servers.data?.map((one) => html`<${ServerCard} key=${one.name} server=${one} load=${load} />`)}

@@ -1,8 +1,9 @@
 // @ts-check
 /** Settings, Rules: the rules in their order, and an editor for one. */
 import { signal } from "@preact/signals";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
+import { Faults, useWritten } from "../settings/declared.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { Nothing } from "../ui/empty.js";
@@ -27,33 +28,16 @@ export function RulesSection() {
   const fetched = useFetched("rules.list");
   const problems = useFetched("config.problems");
   const suggested = useFetched("rules.suggestions");
-  const edited = written.value;
   const load = async () => {
     await Promise.all([fetched.load(), problems.load(), suggested.load()]);
   };
-  const write = (/** @type {Partial<Edited>} */ part) => {
-    if (written.value) written.value = { ...written.value, ...part };
-  };
-  const left = useRef(/** @type {string | null} */ (null));
-  const done = async () => {
-    left.current = `edit-${edited?.path ?? "new"}`;
-    written.value = null;
-    await load();
-  };
-  // Where the editor was opened, there one goes on.
-  useLayoutEffect(() => {
-    if (edited || left.current === null) return;
-    document.getElementById(left.current)?.focus();
-    left.current = null;
-  }, [edited]);
+  const { edited, write, done } = useWritten(written, load);
   if (edited) return html`<${Editor} edited=${edited} write=${write} done=${done} />`;
   const begin = html`<p><button id="edit-new" class="button primary"
     onClick=${() => { written.value = { path: null, title: "", rule: EMPTY }; }}><${Icon} name="plus" size=${16} />
     New rule</button></p>`;
-  const broken = (problems.data ?? []).filter((one) => one.path.startsWith("mail-rules/"));
   return html`<${Pending} of=${fetched} what="your rules" />
-    ${broken.map((one) => html`<p key=${one.path} class="form-problem" role="status"><a href=${`/p/${one.path}`}>${
-      one.path}</a>, line ${one.line}: ${one.reason}.${one.inForce && " Its last whole version stays in force."}</p>`)}
+    <${Faults} problems=${problems.data} below="mail-rules/" />
     ${fetched.data && html`<section class="setting" aria-label="Mail rules">
       <p class="fine">Rules sort mail as it comes, from the first to the last. What asks no model costs nothing.</p>
       ${fetched.data.length === 0 && html`<${Nothing} icon="rules" title="No rules yet">

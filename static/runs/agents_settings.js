@@ -1,8 +1,9 @@
 // @ts-check
 /** Settings, Agents: one's agents, an editor for one, and what agents keep in memory. */
 import { signal } from "@preact/signals";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
+import { Faults, useWritten } from "../settings/declared.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { dollars } from "../ui/format.js";
@@ -22,33 +23,16 @@ const written = signal(/** @type {import("./agent_editor.js").Edited | null} */ 
 export function AgentsSection() {
   const fetched = useFetched("agents.list");
   const problems = useFetched("config.problems");
-  const edited = written.value;
   const load = async () => {
     await Promise.all([fetched.load(), problems.load()]);
   };
-  const write = (/** @type {Partial<import("./agent_editor.js").Edited>} */ part) => {
-    if (written.value) written.value = { ...written.value, ...part };
-  };
-  const left = useRef(/** @type {string | null} */ (null));
-  const done = async () => {
-    left.current = `edit-${edited?.path ?? "new"}`;
-    written.value = null;
-    await load();
-  };
-  // Where the editor was opened, there one goes on.
-  useLayoutEffect(() => {
-    if (edited || left.current === null) return;
-    document.getElementById(left.current)?.focus();
-    left.current = null;
-  }, [edited]);
+  const { edited, write, done } = useWritten(written, load);
   if (edited) return html`<${AgentEditor} edited=${edited} write=${write} done=${done} />`;
   const beginOne = html`<p><button id="edit-new" class="button primary"
     onClick=${() => { written.value = { path: null, title: "", agent: EMPTY }; }}><${Icon} name="plus" size=${16} />
     New agent</button></p>`;
-  const broken = (problems.data ?? []).filter((one) => one.path.startsWith("agents/"));
   return html`<${Pending} of=${fetched} what="your agents" />
-    ${broken.map((one) => html`<p key=${one.path} class="form-problem" role="status"><a href=${`/p/${one.path}`}>${
-      one.path}</a>, line ${one.line}: ${one.reason}.${one.inForce && " Its last whole version stays in force."}</p>`)}
+    <${Faults} problems=${problems.data} below="agents/" />
     ${fetched.data && html`<section class="setting" aria-label="Agents">
       <p class="fine">An agent is a model that works with your pages, mail and tasks. It acts as you; what it sends,
         fetches or changes for others waits for you once it has read text from outside.</p>
