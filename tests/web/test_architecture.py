@@ -38,6 +38,9 @@ OWN_MEASURES = {
     "a weight": re.compile(r"font-weight: (?!400;|600;|inherit)[^;]+"),
     "a colour": re.compile(r"#[0-9a-f]{3,8}\b|\b(?:rgb|oklch)a?\([^)]+\)", re.IGNORECASE),
     "a corner": re.compile(r"border-radius: [^;]*(?<![\w-])\d*\.?\d+rem"),
+    "a space of the scale": re.compile(
+        r"(?m)^\s*(?:(?:row-|column-)?gap|(?:padding|margin)[\w-]*): [^;]*(?<![\w.-])(?:0\.25|0\.5|0\.75|1|1\.5|2|3)rem[^;]*;"
+    ),
     "a movement": re.compile(r"transition: (?!none|[^;]*var\(--motion\))[^;]+"),
 }
 BLACK_ON_WHITE = "ui/forms.css"
@@ -46,7 +49,7 @@ BLACK_ON_WHITE = "ui/forms.css"
 
 @each_file(ours(".css"), below=STATIC)
 def test_a_look_is_made_of_tokens(path: Path) -> None:
-    """Six sizes of type, two weights, one palette, two corners, one speed: all of ui/tokens.css."""
+    """Six sizes of type, two weights, one palette, seven spaces, two corners, one speed: all of ui/tokens.css."""
     name = path.relative_to(STATIC).as_posix()
     if name != "ui/tokens.css":
         text = (
