@@ -55,16 +55,18 @@ _SHOWN: Final = """<!doctype html>
     <link rel="stylesheet" href="{static}/{viewer}.css">
     <style>
       body {{ margin: 0; font-family: system-ui, sans-serif; }}
-      .back {{ display: inline-block; padding: 16px 20px 0; color: #14626f; }}
+      .back-line {{ max-width: 1460px; margin: 0 auto; padding: 16px 20px 0; }}
+      .back {{ color: #14626f; }}
       .dark-mode body {{ background: #1c2022; }}
       .dark-mode .back {{ color: #6cc3d0; }}
       #shown .scheme-container, #shown .auth-wrapper {{ display: none; }}
       #shown .info {{ margin: 24px 0; }}
+      #shown .operation-filter-input {{ box-sizing: border-box; width: 100%; }}
       #shown .opblock-summary-path {{ word-break: normal; overflow-wrap: anywhere; }}
     </style>
   </head>
   <body>
-    <a class="back" href="/">Back to svc</a>
+    <p class="back-line"><a class="back" href="/">Back to svc</a></p>
     <div id="shown"></div>
     <noscript>This page needs JavaScript. The description is at <a href="/openapi.json">/openapi.json</a>.</noscript>
     <script src="{static}/{viewer}.js"></script>
