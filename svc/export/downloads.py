@@ -139,7 +139,7 @@ class Downloads:
         try:
             with kept.scope:
                 await self._make(kept, pieces)
-                while True:
+                while kept.whole:
                     left_s = KEPT_S if kept.readers else kept.touched + KEPT_S - trio.current_time()
                     if left_s <= 0:
                         break

@@ -17,8 +17,8 @@ from svc.nursery import ThreadPool
 from svc.protocol import Request, Response, Route, Says, Wire
 from svc.workspace import RequestContext
 
-_FROM: Final = re.compile(r"bytes=\d{1,18}-", re.IGNORECASE)
-"""All from a place on: what a download that was cut off asks for."""
+_FROM: Final = re.compile(r"bytes=0*[1-9]\d{0,17}-", re.IGNORECASE)
+"""All from a place on: what a download that was cut off asks for. From 0 on is a new one."""
 
 
 class RangeHeaders(Wire, frozen=True):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 
+import pytest
 import trio
 
 from svc.clock import VirtualClock
-from svc.export.downloads import KEPT_S, Downloads
+from svc.export.downloads import KEPT_S, Downloads, ExportCut
 from tests.export.test_round_trip import bag_of
 from tests.files.uploads import uploaded
 from tests.identity.people import Person, sign_in
@@ -38,6 +40,11 @@ async def test_the_rest_is_of_the_same_archive_for_an_hour(
             assert rest.header("content-range") == f"bytes {len(begun)}-{size - 1}/{size}"
         assert (await with_fields(mia, {"range": f"bytes={size}-"})).status == 416
 
+        anew = await with_fields(mia, {"range": "bytes=0-"})
+        assert (anew.status, anew.header("etag") != tag, kept.file.closed) == (200, True, True)
+        kept = service.workspace.service(Downloads).of(await person_of(mia))
+        assert kept is not None
+
         await trio.sleep(KEPT_S + 1)
         assert kept.file.closed
         assert service.workspace.service(Downloads).of(await person_of(mia)) is None
@@ -45,6 +52,23 @@ async def test_the_rest_is_of_the_same_archive_for_an_hour(
         assert (other.status, other.header("etag") != tag) == (200, True)
         assert "data/pages/meanwhile.md" in bag_of(other.body)
         assert not list((service.workspace.home.spool / "export").iterdir()), "a file without a name is left to nobody"
+
+
+async def test_one_that_can_not_be_made_to_its_end_is_cut_and_not_kept(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async def pieces() -> AsyncGenerator[bytes, None]:
+        yield b"begun"
+        raise OSError(28, "No space left on device")
+
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        downloads = service.workspace.service(Downloads)
+        kept = await downloads.begin("mia", pieces())
+        assert kept is not None
+        with pytest.raises(ExportCut):
+            [piece async for piece in kept.stream(service.workspace.threads)]
+        await trio.sleep(1)
+        assert (downloads.of("mia"), kept.file.closed) == (None, True)
 
 
 async def person_of(person: Person) -> str:
