@@ -81,6 +81,6 @@ def test_microsoft_is_said_to_want_its_own_sign_in(desk: Desk) -> None:
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("Microsoft no longer lets programs sign in with a password")).to_be_visible()
     expect(page.get_by_label("Password", exact=True)).to_have_count(0)
-    page.get_by_label("Address of the mailbox").fill("mia@yahoo.com")
+    page.get_by_label("Address of the mailbox").fill("mia@mail.ru")
     page.get_by_role("button", name="Continue").click()
-    expect(page.get_by_role("link", name="https://login.yahoo.com/account/security")).to_be_visible()
+    expect(page.get_by_role("link", name="https://account.mail.ru/user/2-step-auth/passwords")).to_be_visible()
