@@ -22,6 +22,7 @@ def world() -> World:
     made.accounts[0]["senderName"] = "Mia Tern"
     made.signatures["acc_mia"] = "<div>Mia, by the sea</div>"
     made.add_snippet("visit", VISIT, subject="Our visit, {first name}")
+    made.add_snippet("about", "<div>About {topic}: {cursor}</div>")
     made.add_snippet("thanks", "<div>Many <b>thanks</b>, {cursor} so long.</div>")
     made.add_snippet("team", "<div>Hello all,</div>", to=["Ann <ann@sea.example>"], bcc=["boss@sea.example"])
     return made
@@ -65,6 +66,20 @@ def test_a_snippet_is_put_in_by_its_name_and_its_fields_are_tabbed_through(app: 
     taken(app, subject="Our visit, Jonas")
     (sent,) = app.called("mail.send")
     assert "<div>Dear Jonas,</div><div>we come on Monday about the wall.</div><div>Mia</div>" in sent["html"]
+
+
+def test_a_field_before_the_cursor_is_a_tab_away_and_the_next_tab_leaves_the_text(app: App) -> None:
+    page = compose(app)
+    text(page).click()
+    page.keyboard.type(";abo")
+    expect(offered(page)).to_have_count(1)
+    app.press("Enter")
+    page.keyboard.type("soon")
+    app.press("Tab")
+    assert selection(page) == "{topic}"
+    app.press("Tab")
+    expect(text(page)).not_to_be_focused()
+    expect(text(page)).to_contain_text("About {topic}: soon")
 
 
 def test_undo_takes_it_back_and_escape_leaves_the_letters(app: App) -> None:

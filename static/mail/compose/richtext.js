@@ -197,14 +197,19 @@ export class RichText {
     queueMicrotask(() => this.squire.saveUndoState()); // what is typed behind it is a step of its own
   }
 
-  /** Select the next field of these, or the one before. Whether there is one. @param {string[]} fields
-   * @param {boolean} back */
+  /**
+   * Select the next field of these, or the one before; from beyond the last one, the first. Whether there is one: past
+   * the last that is selected there is none, so that Tab leaves the text.
+   * @param {string[]} fields
+   * @param {boolean} back
+   */
   toField(fields, back) {
     const here = this.squire.getSelection();
     const places = found(this.root, fields);
     const next = back
       ? places.findLast((one) => one.compareBoundaryPoints(Range.START_TO_END, here) <= 0)
-      : places.find((one) => one.compareBoundaryPoints(Range.END_TO_START, here) >= 0);
+      : places.find((one) => one.compareBoundaryPoints(Range.END_TO_START, here) >= 0)
+        ?? (fields.includes(here.toString()) ? undefined : places[0]);
     if (next) this.squire.setSelection(next);
     return next !== undefined;
   }
@@ -338,11 +343,17 @@ export class RichText {
   }
 }
 
-/** Words between two spaces leave both of them in sight. @param {Range} place within one run of text */
+/** Words between two spaces, or behind the last one, leave each in sight. @param {Range} place in one run of text */
 function cutOut(place) {
   place.deleteContents();
   const { startContainer: text, startOffset: at } = place;
-  if (text instanceof Text && text.data.slice(at - 1, at + 1) === "  ") text.replaceData(at, 1, "\u00a0");
+  if (!(text instanceof Text)) return;
+  if (text.data.slice(at - 1, at + 1) === "  ") text.replaceData(at, 1, "\u00a0");
+  else if (at === text.length && text.data.endsWith(" ")) {
+    text.replaceData(at - 1, 1, "\u00a0");
+    place.setStart(text, at);
+    place.collapse(true);
+  }
 }
 
 /** @param {Node} root */
