@@ -17,7 +17,7 @@ export function ExportSection() {
       <p>One archive in open formats: mail as mbox with its labels, pages as Markdown, files, the rest as JSON, and a
         manifest with hashes. <code>svc import</code> brings it into an empty home.</p>
       <p class="notice"><${Icon} name="warning" /><span>It holds what is private to anybody here. Keep it as you would
-        keep the disk of this server.</span></p>
+        keep the disk of this server. A public cell gives it only while you are alone there.</span></p>
       <p><a class="button" href="/export" download>Download everything</a></p>
     </section>
     <section class="setting" aria-labelledby="okf-title">

@@ -9,16 +9,26 @@ from typing import Final
 import msgspec
 
 from svc.clock import SECOND_MS, Millis
+from svc.errors import Forbidden
 from svc.export.bag import as_tar
 from svc.export.collecting import Collecting
 from svc.export.downloads import Downloads
 from svc.files import requested_range
 from svc.nursery import ThreadPool
+from svc.principal import Principal
 from svc.protocol import Request, Response, Route, Says, Wire
+from svc.settings import PROFILE
+from svc.store import ReadTx
 from svc.workspace import RequestContext
 
 _FROM: Final = re.compile(r"bytes=0*[1-9]\d{0,17}-", re.IGNORECASE)
 """All from a place on: what a download that was cut off asks for. From 0 on is a new one."""
+
+
+OTHERS_HERE: Final = (
+    "Others have mail, pages and files here that are theirs alone, also before an admin. Whoever runs this cell "
+    "exports everything by the command svc export."
+)
 
 
 class RangeHeaders(Wire, frozen=True):
@@ -29,9 +39,13 @@ class RangeHeaders(Wire, frozen=True):
 async def download(context: RequestContext, request: Request) -> Response:
     """Whoever gets it gets all that is here, also what is private to others: as with the disk of the machine.
 
+    The admin of a public cell has no such disk, and no terminal on it: there one who is not alone is refused.
+
     The rest of one that was cut off is asked for by ``Range``, and is of the same archive.
     """
     workspace = context.workspace
+    if workspace.config[PROFILE] == "cloud" and await workspace.store.read(_has_others, context.principal):
+        raise Forbidden(OTHERS_HERE)
     downloads, person = workspace.service(Downloads), context.principal.user_id or ""
     if (rest := await _rest(downloads, person, request, workspace.threads)) is not None:
         return rest
@@ -50,6 +64,10 @@ async def download(context: RequestContext, request: Request) -> Response:
         headers=[*_headers(now), ("etag", kept.tag), ("accept-ranges", "bytes")],
         body=kept.stream(workspace.threads),
     )
+
+
+def _has_others(tx: ReadTx, principal: Principal) -> bool:
+    return tx.value("select 1 from users where id is not :me limit 1", me=principal.user_id) is not None
 
 
 async def _rest(downloads: Downloads, person: str, request: Request, threads: ThreadPool) -> Response | None:

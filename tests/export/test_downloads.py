@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 import trio
 
+from svc.app import all_settings
 from svc.clock import VirtualClock
+from svc.config import read_config
 from svc.export.downloads import KEPT_S, Downloads, ExportCut
 from tests.export.test_round_trip import bag_of
 from tests.files.uploads import uploaded
@@ -69,6 +71,21 @@ async def test_one_that_can_not_be_made_to_its_end_is_cut_and_not_kept(
             [piece async for piece in kept.stream(service.workspace.threads)]
         await trio.sleep(1)
         assert (downloads.of("mia"), kept.file.closed) == (None, True)
+
+
+async def test_an_admin_of_a_cell_downloads_nothing_that_is_private_to_others(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        mia = await sign_in(service, MIA)
+        cell = {"SVC_PROFILE": "cloud", "SVC_PUBLIC_ORIGIN": "https://a.example", "PROVIDERS": "fake"}
+        service.workspace.config = read_config(all_settings(), cell)
+        assert (await mia.ask("GET", "/export")).status == 200
+        invite = await mia.mutate("auth.createInvite", email="noa@example.org")
+        await sign_in(service, "noa@example.org", invite=invite["code"])
+        for fields in ({}, {"range": "bytes=5-"}):
+            refused = await with_fields(mia, fields)
+            assert (refused.status, refused.json["code"]) == (403, "forbidden")
 
 
 async def person_of(person: Person) -> str:
