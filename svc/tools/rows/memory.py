@@ -7,7 +7,7 @@ from typing import Annotated, Final
 import msgspec
 
 from svc.errors import Conflict
-from svc.pages import delete_page, make_private, page_text, page_tree, save_page
+from svc.pages import Page, delete_page, make_private, page_text, page_tree, save_page
 from svc.pages import readable_page as page_at
 from svc.principal import Principal
 from svc.store import ReadTx, Tx
@@ -45,16 +45,22 @@ def _path(name: str) -> str:
 
 def listed(tx: ReadTx, principal: Principal) -> list[dict[str, object]]:
     """The pages of memory that the caller may read, those marked that were written from outside text."""
-    pages = [page for page, _ in page_tree(tx, principal, TOP)]
     return [
         {"name": page.path.removeprefix(f"{TOP}/"), "title": page.title, "fromOutside": page_taint(tx, page.id)}
-        for page in pages[:MAX_LISTED]
+        for page in _pages(tx, principal)
     ]
+
+
+def _pages(tx: ReadTx, principal: Principal) -> list[Page]:
+    return [page for page, _ in page_tree(tx, principal, TOP)[:MAX_LISTED]]
 
 
 def _list(workspace: Workspace, tx: Tx, principal: Principal, wanted: ListInput) -> Outcome:
     found = listed(tx, principal)
-    outside = "the names of memory pages" if any(one["fromOutside"] for one in found) else None
+    is_tainted = any(one["fromOutside"] for one in found)
+    if not is_tainted:  # whoever is here may name a page there
+        is_tainted = any(outside_of(tx, principal, page, title_alone=True) for page in _pages(tx, principal))
+    outside = "the names of memory pages" if is_tainted else None
     return Outcome(output={"memory": found}, outside=outside)
 
 
