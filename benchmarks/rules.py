@@ -64,6 +64,7 @@ async def _measure(home: Path, mails: list[bytes]) -> tuple[float, float, float,
 async def _pass(store: Store, ids: list[str]) -> float:
     pages = Configuration()
     pages.add(KIND)
+    await store.read(_match, ids[:1], pages=pages)  # a rule's page is read once, and again when it changes
     began = time.perf_counter()
     for start in range(0, len(ids), BATCH):
         await store.read(_match, ids[start : start + BATCH], pages=pages)
