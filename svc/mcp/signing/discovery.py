@@ -137,7 +137,7 @@ class Discovering:
             scopes=tuple(dict.fromkeys(filter(_SCOPE.fullmatch, scopes)))[:MAX_SCOPES],
             methods=methods,
             names_issuer=said.authorization_response_iss_parameter_supported,
-            reads_documents=said.client_id_metadata_document_supported
+            reads_documents=said.client_id_metadata_document_supported is True
             and "none" in (said.token_endpoint_auth_methods_supported or ["none"]),  # what our document says
         )
         hosts = [_host(found.authorization), _host(found.token)]
@@ -280,7 +280,7 @@ class _Issuer(msgspec.Struct):
     code_challenge_methods_supported: list[str] | None = None
     token_endpoint_auth_methods_supported: list[str] | None = None
     authorization_response_iss_parameter_supported: bool = False
-    client_id_metadata_document_supported: bool = False
+    client_id_metadata_document_supported: bool | None = None
 
 
 class _Registered(msgspec.Struct):

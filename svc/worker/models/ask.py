@@ -54,7 +54,7 @@ _NOT_IMPLEMENTED: Final = 501
 _OK: Final = 200
 _PATHS: Final[dict[VendorName, str]] = {"a": "/llm-a/v1/messages", "b": "/llm-b/v1/chat/completions"}
 _OURS: Final = "application/problem+json"
-_OF_OURS: Final[dict[object, type[ModelFault]]] = {"over_ceiling": OverCeiling, "over_own_ceiling": OverOwnCeiling}
+_OF_OURS: Final[dict[str, type[ModelFault]]] = {"over_ceiling": OverCeiling, "over_own_ceiling": OverOwnCeiling}
 _LONG_PROMPT_CHARS: Final = 16_000
 _FEWEST_TOKENS: Final = 10
 """A prompt has at least one token for so many characters. With fewer, the server has cut it."""
@@ -182,7 +182,7 @@ async def _fault(answer: Answer) -> ModelFault:
     try:
         said = decoded(await _whole(answer))
         if (answer.header("content-type") or "").startswith(_OURS) and "code" in said:
-            kind = _OF_OURS.get(said.get("reason"), ModelFault)  # svc's own words, not the vendor's
+            kind = _OF_OURS.get(str(said.get("reason")), ModelFault)  # svc's own words, not the vendor's
             return kind(str(said.get("detail"))[:500], status=answer.status)
         return fault_of(said, status=answer.status)
     except (ModelFault, LinkFault):
