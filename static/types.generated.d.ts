@@ -1265,8 +1265,9 @@ interface MailRescheduleInput {
   sendAt: string;
 }
 
-/** Without `id` it is a new draft. With `version` it is saved only over that one. */
+/** Without `id` it is a new draft, a single one for its key. With `version` it is saved only over that one. */
 interface MailSaveDraftInput {
+  idempotencyKey?: string | null;
   accountId: string;
   to: string[];
   subject: string;

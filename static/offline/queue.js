@@ -10,7 +10,7 @@
  * Where nothing can be kept (no service worker, a private window) an act is an ordinary call.
  */
 import { signal } from "@preact/signals";
-import { RpcError, mutate } from "../rpc.js";
+import { RpcError, mutate, newIdempotencyKey } from "../rpc.js";
 import { waits } from "../stand_in.js";
 import { isStillMe } from "./owner.js";
 import { all, inStore } from "./store.js";
@@ -72,7 +72,7 @@ export function onRefusal(name, hear) {
 export async function act(name, input, about = null) {
   if (!isOn) return mutate(name, input);
   /** @type {Act} */
-  const mine = { name, input: { ...input, idempotencyKey: newKey() }, at: Date.now(), triedAt: 0, about };
+  const mine = { name, input: { ...input, idempotencyKey: newIdempotencyKey() }, at: Date.now(), triedAt: 0, about };
   if (!queue.value.length && navigator.onLine) {
     try {
       return await mutate(name, mine.input);
@@ -179,8 +179,4 @@ async function reload() {
 /** @param {unknown} error */
 export function isAway(error) {
   return error instanceof RpcError && error.code === "OFFLINE";
-}
-
-function newKey() {
-  return Array.from(crypto.getRandomValues(new Uint32Array(5)), (one) => one.toString(36)).join("-");
 }

@@ -57,6 +57,8 @@ class ComposePart:
     hold_s: float = HOLD_S
     clock_ahead_s: float = 0.0
     """The server's clock before the browser's."""
+    made: dict[str, Any] = field(default_factory=dict)
+    """What came of each idempotency key of a new draft."""
     refuse_uploads: int = 0
     """A status to answer uploads with."""
     begun_elsewhere: dict[str, Any] = field(default_factory=dict)
@@ -185,6 +187,13 @@ class ComposePart:
         return {**found, "threadId": _about(found)}
 
     def rpc_mail_savedraft(self, given: dict[str, Any]) -> Any:
+        if (key := given.pop("idempotencyKey", None)) is None:
+            return self._save_draft(given)
+        if key not in self.made:
+            self.made[key] = self._save_draft(given)
+        return self.made[key]
+
+    def _save_draft(self, given: dict[str, Any]) -> Any:
         known = self._draft(given["id"]) if "id" in given else None
         if known and known["version"] != given.get("version"):
             raise Refusal("CONFLICT", 409, "The draft was changed meanwhile.")

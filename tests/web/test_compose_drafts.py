@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.support.browser import PATIENCE_MS, App
 from tests.web import fake_world
@@ -81,6 +81,33 @@ def test_words_that_never_reached_the_server_outlive_a_crash_of_the_browser(app:
     expect(page.get_by_label("Subject")).to_have_value("Unsaved")
     saved(page)
     draft(app, subject="Unsaved")
+
+
+@pytest.mark.parametrize("closes", [False, True], ids=["goes on", "is closed"])
+def test_a_message_whose_first_saving_was_never_answered_is_one_draft(app: App, closes: bool) -> None:
+    """The server has it, and the browser does not know: it says the same again, and then the words that came since."""
+    app.tolerated = ("net::ERR_FAILED",)
+    page = compose(app)
+    lost: list[object] = []
+
+    def lose(route: Route) -> None:
+        if lost:
+            route.fallback()
+        else:
+            lost.append(route.fetch())
+            route.abort()
+
+    page.route("**/trpc/mail.saveDraft*", lose)
+    fill(page, subject="Once")
+    expect(page.locator(".save-state")).to_contain_text("Not saved yet: The server can't be reached.")
+    if closes:
+        page.reload()
+        page.get_by_role("button", name="Continue").click()
+        ready(page)
+    text(page).fill("Low at three.")
+    saved(page)
+    draft(app, subject="Once", html="<div>Low at three.</div>")
+    assert len(app.world.drafts) == 1
 
 
 def test_a_message_that_cannot_be_saved_does_not_close(app: App) -> None:

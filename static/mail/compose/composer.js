@@ -145,15 +145,15 @@ export async function continueDraft(messageId) {
 
 /** What a closed browser left open. @param {import("./remembered.js").Remembered} left */
 export async function openLeft(left) {
-  const { fields, id } = left;
+  const { fields, id, version, key, making } = left;
   if (!fields) {
-    forget(left.key);
+    forget(key);
     if (id !== null) await openDraft(id);
     return;
   }
   await open(async () => {
     if (fields.quote) void quotedHtmlOf(fields.quote);
-    return begun(fields, { id, version: left.version, key: left.key, dirty: true }, aboutOf(fields));
+    return begun(fields, { id, version, key, making, dirty: true }, aboutOf(fields));
   });
 }
 

@@ -5,9 +5,10 @@
  * Theory. Every change is saved a moment after the fingers rest, one request at a time, under the version that was read
  * last. Somebody else's version (another tab) is never overwritten unasked. Until the server has confirmed a change, a
  * copy lies in this browser (remembered.js), so that a crash, a closed lid or a lost connection takes nothing away.
+ * What makes the draft is said again as it was, until it is known what came of it: one message is never two drafts.
  */
 import { signal } from "@preact/signals";
-import { RpcError, mutate, query } from "../../rpc.js";
+import { RpcError, isUnknown, mutate, newIdempotencyKey, query } from "../../rpc.js";
 import { picturesIn } from "./pictures.js";
 import { forget, remember } from "./remembered.js";
 import { MAX_RECIPIENTS } from "./addresses.js";
@@ -18,6 +19,8 @@ const RETRY_AFTER_MS = 10_000;
 const REMEMBER_AFTER_MS = 250;
 
 /** @typedef {import("./wire.js").Fields} Fields */
+/** @typedef {ReturnType<typeof toWire>} Wanted */
+/** @typedef {Wanted & { idempotencyKey: string }} Making */
 /**
  * "untouched": nothing worth keeping; "conflict": another tab saved it; "gone": sent or deleted elsewhere.
  * @typedef {"untouched" | "dirty" | "saving" | "saved" | "failed" | "conflict" | "gone"} State
@@ -28,10 +31,10 @@ let lastKey = 0;
 export class Draft {
   /**
    * @param {Fields} fields
-   * @param {{ id?: string | null, version?: number | null, key?: string, dirty?: boolean, notes?: string[] }} [known]
-   * `dirty`: begun in this browser, not saved; `notes`: what the server says of it
+   * @param {{ id?: string | null, version?: number | null, key?: string, dirty?: boolean, notes?: string[],
+   * making?: Making | null }} [known] `dirty`: begun in this browser, not saved; `notes`: what the server says of it
    */
-  constructor(fields, { id = null, version = null, key, dirty = false, notes = [] } = {}) {
+  constructor(fields, { id = null, version = null, key, dirty = false, notes = [], making = null } = {}) {
     this.key = key ?? `${Date.now().toString(36)}-${++lastKey}`;
     this.fields = signal(fields);
     this.state = signal(/** @type {State} */ (id === null ? "untouched" : "saved"));
@@ -40,6 +43,8 @@ export class Draft {
     this.failure = null;
     this.id = id;
     this.version = version;
+    /** What was said to make the draft, while nobody knows what came of it. */
+    this.making = making;
     this.notes = notes;
     /** The files that the text shows, or has shown: not listed beside it, and not sent once they are out of it. */
     this.pictures = picturesIn(fields.html);
@@ -176,17 +181,35 @@ export class Draft {
   async #exchange() {
     const { changes } = this;
     this.state.value = "saving";
+    const wanted = toWire(this.fields.value);
     try {
-      const known = this.id === null ? {} : { id: this.id, version: this.version ?? 0 };
-      const { id, version } = await mutate("mail.saveDraft", { ...toWire(this.fields.value), ...known });
-      this.id = id;
-      this.version = version;
+      if (this.id !== null || !(await this.#make(wanted))) {
+        const known = { id: this.id ?? "", version: this.version ?? 0 };
+        ({ version: this.version } = await mutate("mail.saveDraft", { ...wanted, ...known }));
+      }
       this.#confirm(changes);
       return true;
     } catch (error) {
       await this.#refused(error);
       return false;
     }
+  }
+
+  /** Resolves to whether the draft was made of these words, and not of earlier ones. @param {Wanted} wanted */
+  async #make(wanted) {
+    this.making ??= { ...wanted, idempotencyKey: newIdempotencyKey() };
+    this.rememberNow();
+    try {
+      const { id, version } = await mutate("mail.saveDraft", this.making);
+      this.id = id;
+      this.version = version;
+    } catch (error) {
+      if (!isUnknown(error)) this.making = null;
+      throw error;
+    }
+    const { idempotencyKey: _, ...made } = this.making;
+    this.making = null;
+    return JSON.stringify(made) === JSON.stringify(wanted);
   }
 
   /** @param {number} changes */

@@ -14,7 +14,7 @@ const MAX_CHARS = 1_000_000;
 
 /**
  * @typedef {{ key: string, at: number, user: string, id: string | null, version: number | null, fields:
- * import("./wire.js").Fields | null, subject: string }} Remembered
+ * import("./wire.js").Fields | null, subject: string, making?: import("./draft.js").Making | null }} Remembered
  */
 
 /** Lets go of the lock. @type {Map<string, () => void>} */
@@ -36,7 +36,8 @@ export function remember(draft) {
     key: draft.key, at: Date.now(), user: owner, id: draft.id, version: draft.version, subject: fields.subject,
     fields: unsaved ? fields : null,
   };
-  const text = JSON.stringify(entry);
+  const whole = JSON.stringify({ ...entry, making: draft.making });
+  const text = whole.length <= MAX_CHARS ? whole : JSON.stringify(entry);
   try {
     if (text.length <= MAX_CHARS) localStorage.setItem(PREFIX + draft.key, text);
   } catch {

@@ -112,11 +112,26 @@ async def draft(context: RequestContext, wanted: wire.DraftInput) -> wire.DraftO
 
 
 async def save_draft(context: RequestContext, wanted: wire.SaveDraftInput) -> wire.DraftSavedOut:
-    saved = await context.workspace.store.write(
-        drafts.save, context.principal, draft_id=wanted.id, version=wanted.version, request=wire.send_request_of(wanted)
+    saved = await idempotency.write(
+        context,
+        "mail.saveDraft",
+        wanted,
+        wire.DraftSavedOut,
+        _saved,
+        context.principal,
+        draft_id=wanted.id,
+        version=wanted.version,
+        request=wire.send_request_of(wanted),
     )
     _mirror(context).look()
-    return wire.DraftSavedOut(id=saved.id, version=saved.version)
+    return saved
+
+
+def _saved(
+    tx: Tx, principal: Principal, *, draft_id: str | None, version: int | None, request: SendRequest
+) -> wire.DraftSavedOut:
+    draft = drafts.save(tx, principal, draft_id=draft_id, version=version, request=request)
+    return wire.DraftSavedOut(id=draft.id, version=draft.version)
 
 
 async def delete_draft(context: RequestContext, wanted: wire.DraftInput) -> Nothing:

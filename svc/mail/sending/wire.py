@@ -73,8 +73,8 @@ class SendInput(Repeatable, frozen=True, kw_only=True):
     group: Id | None = None
 
 
-class SaveDraftInput(Wire, frozen=True):
-    """Without ``id`` it is a new draft. With ``version`` it is saved only over that one."""
+class SaveDraftInput(Repeatable, frozen=True, kw_only=True):
+    """Without ``id`` it is a new draft, a single one for its key. With ``version`` it is saved only over that one."""
 
     account_id: Id
     to: Mailboxes

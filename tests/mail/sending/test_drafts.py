@@ -31,6 +31,15 @@ async def test_a_draft_is_kept_as_it_was_typed(mailer: Mailer) -> None:
     assert (draft["html"], draft["version"]) == ("<p>So far</p>", 1)
 
 
+async def test_a_draft_that_is_made_again_by_its_key_is_the_same_one(mailer: Mailer) -> None:
+    key = "the-key-of-this-draft-alone"
+    first, again = await save(mailer, idempotencyKey=key), await save(mailer, idempotencyKey=key)
+    assert first == again
+    assert len(await mailer.service.query("mail.drafts")) == 1
+    with pytest.raises(RpcError, match="used for something else"):
+        await save(mailer, idempotencyKey=key, subject="Another")
+
+
 async def test_a_draft_stays_with_its_account_and_its_thread(mailer: Mailer) -> None:
     (thread,) = await mailer.service.synced("Plans", address=mailer.address)
     saved = await save(mailer, replyTo=thread)
