@@ -175,7 +175,11 @@ def _notice(tx: Tx, problem: str | None) -> None:
         topic=NOTICES,
         kind="notice",
         id="replica",
-        payload={"text": problem or "The replica takes blobs again.", "href": "/settings/health", "bad": bool(problem)},
+        payload={
+            "text": problem or "The replica takes blobs again.",
+            "href": "/settings/backups",
+            "bad": problem is not None,
+        },
         audience=ADMINS,
         device_id="system:replica",
     )

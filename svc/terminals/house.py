@@ -19,7 +19,7 @@ import trio
 
 from svc.clock import SECOND_MS, Clock, Millis
 from svc.errors import Conflict, NotFound, Unavailable
-from svc.identity import IDENTITY_TOPIC
+from svc.identity import CLOSE_SIGNED_OUT, IDENTITY_TOPIC
 from svc.ids import new_id
 from svc.log import Log
 from svc.nursery import Child, ThreadPool
@@ -33,7 +33,6 @@ from svc.workspace import Workspace
 
 MAX_TERMINALS: Final = 32
 """Terminals of one service, of all admins together. Beyond: another one is refused in words, and those go on."""
-SIGNED_OUT: Final = 4401
 TOPIC: Final = "terminals"
 CLAIMED: Final = "claimed"
 """Told by the transaction that claims the instance: what nobody owned is its first admin's now."""
@@ -197,18 +196,18 @@ class Terminals:
         elif row.topic == IDENTITY_TOPIC:
             for terminal in self._open.values():
                 if terminal.view is not None and terminal.view.device_id == row.id:
-                    terminal.dismiss(SIGNED_OUT, "signed out")
+                    terminal.dismiss(CLOSE_SIGNED_OUT, "signed out")
 
     def _adopt(self, user_id: str) -> None:
         for terminal in self._open.values():
             if terminal.owner is None:
                 terminal.owner = user_id
-                terminal.dismiss(SIGNED_OUT, "signed out")
+                terminal.dismiss(CLOSE_SIGNED_OUT, "signed out")
 
     def _end_all_of(self, user_id: str, why: Why) -> None:
         for terminal in self._open.values():
             if terminal.owner == user_id:
-                terminal.dismiss(SIGNED_OUT, "signed out")
+                terminal.dismiss(CLOSE_SIGNED_OUT, "signed out")
                 terminal.end(why)
 
     def _note(self, event: str, terminal: Terminal, asker: Asker, **more: object) -> None:
