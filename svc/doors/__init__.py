@@ -1,6 +1,6 @@
-"""Doors: what serves the connections of one port, and the listeners that only this machine reaches.
+"""Doors: they serve the connections of a port. Also the listeners that only this machine reaches.
 
-Both planes have some, so this room knows neither: no feature, no database. Joins the nursery and the protocol.
+Both planes use them, so this folder knows no feature and no database. It joins the nursery and the protocol.
 """
 
 from svc.doors.door import Door, max_connections, serve_port

@@ -1,7 +1,7 @@
-"""What serves the connections of one port: within a bound, and, on drain, to the end of what was begun.
+"""Serves the connections of one port: within a limit and, on drain, until the requests that have begun are finished.
 
-Intake is the listener, work is the connections: on drain the port closes at once, idle connections with it, and
-requests in flight have the drain's time to finish. The same for the public listener and the internal one.
+The listener is the intake, the connections are the work: on drain the port and the idle connections close at once, and
+requests in flight have the drain's time to finish. The public listener and the internal one both use it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ with `Retry-After`, but for `/livez`."""
 
 @dataclass(frozen=True, kw_only=True)
 class Door:
-    """What serves so many connections at a time."""
+    """Serves at most ``slots`` connections at a time."""
 
-    application: Application[Any]  # whatever its rows are handed
+    application: Application[Any]  # of any context
     slots: trio.Semaphore
     limits: Limits = DEFAULT_LIMITS
     idle: Idle = field(default_factory=Idle)
@@ -44,9 +44,9 @@ async def serve_port(
     *,
     linger: Callable[[], Awaitable[None]] | None = None,
 ) -> None:
-    """Serve until the intake is cancelled. Each connection by the first door that has room.
+    """Serve until the intake is cancelled. The first door with room takes each connection.
 
-    ``linger``: on drain the port stays open, and idle connections with it, until this returns.
+    ``linger``: on drain, the port and the idle connections stay open until it returns.
     """
     drain = Drain()
     for door in doors:
@@ -72,7 +72,7 @@ async def _serve_on(
 
 
 async def _serve(stream: trio.SocketStream, *, doors: Sequence[Door], log: Log, drain: Drain) -> None:
-    """One connection, by the first door that has room. Beyond the last it is turned away before it can hold
+    """Serve one connection by the first door that has room. If no door has room, it is turned away before it can hold
     anything."""
     door = next((one for one in doors if _enters(one)), None)
     if door is not doors[0]:
@@ -83,7 +83,7 @@ async def _serve(stream: trio.SocketStream, *, doors: Sequence[Door], log: Log, 
     try:
         peer = stream.socket.getpeername()[0]
     except OSError:
-        peer = ""  # gone before it was served
+        peer = ""  # the client left before it was served
     try:
         await serve_connection(
             stream, door.application, log=log, peer=peer, drain=drain, idle=door.idle, limits=door.limits

@@ -1,4 +1,4 @@
-"""What a connection is told for which there is no place at all: to come back."""
+"""The answer to a connection for which there is no room at all: 503, with the request to try again."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ANSWER: Final = (
 
 
 async def turn_away(stream: trio.abc.Stream) -> None:
-    """Say no, and be gone."""
+    """Send the 503 and close the connection."""
     try:
         with trio.move_on_after(TURN_AWAY_S):
             await stream.send_all(_ANSWER)

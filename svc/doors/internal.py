@@ -1,8 +1,8 @@
-"""Listeners that only this machine reaches, and only who has the internal token: how the two planes speak.
+"""Listeners that only this machine reaches, and only with the internal token: the two planes talk over them.
 
 One serves the trusted plane (``SVC_INTERNAL_PORT``), one the worker's control (``SVC_WORKER_URL``). Any ``Host`` but
-loopback's is 421, any ``Origin`` 403, any other token 401. The routes are rows like all others, but of this listener:
-none of them is on the public port, and none of the public ones here.
+loopback gets 421, any ``Origin`` 403, any other token 401. The routes are rows like all others, but belong to this
+listener: the public port has none of them, and this one has none of the public routes.
 
 Owns the port and the token's digest. The token itself is in the environment, or in a file of the home that each boot
 writes anew.
@@ -35,7 +35,7 @@ _SCHEME: Final = "bearer "
 
 @dataclass(kw_only=True)
 class Internal(Generic[C]):
-    """``name`` is the log's. ``listeners`` are opened by whoever boots, so that a port in use is told first."""
+    """``name`` is used in the log. The boot code opens ``listeners``, so that a port in use is reported early."""
 
     name: str
     rows: Sequence[Route[C]]
@@ -47,7 +47,7 @@ class Internal(Generic[C]):
     _digest: bytes = b""
 
     def trust(self, token: str) -> None:
-        """Only who brings this token is let in. Nobody is before this was called."""
+        """Accept only requests with this token. Before this call, no request is accepted."""
         self._digest = _digest(token)
 
     def take(self, listeners: Sequence[trio.SocketListener]) -> None:
@@ -56,7 +56,7 @@ class Internal(Generic[C]):
 
     async def run(self, child: Child) -> None:
         listeners = self.listeners or await trio.open_tcp_listeners(self.port, host=LOOPBACK)  # again, after a crash
-        self.listeners = []  # closed by whoever served them
+        self.listeners = []  # serve_port closes them
         child.started()
         child.log.info(f"{self.name}.listening", port=self.port)
         door = Door(application=self.build_application(), slots=trio.Semaphore(MAX_CONNECTIONS))

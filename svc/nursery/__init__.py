@@ -1,11 +1,12 @@
-"""How it runs: a tree of supervised subsystems, their orderly end, and the pools to threads and processes.
+"""How the service runs: a tree of supervised subsystems, their orderly end, and the pools of threads and processes.
 
 Owns starting, restarting and draining (:class:`Root`), fixed schedules (:func:`every`), the waiting of loops
-(:class:`Wake`), the pools, programs as process groups, the signals and the watchdog. It knows nothing of HTTP, of
-the database or of any feature.
+(:class:`Wake`), the pools, programs as process groups, the signals and the watchdog. It knows nothing of HTTP, of the
+database or of any feature.
 
-The words: a *subsystem* is what a feature hands in. Its *intake* is the body of ``run``: listeners, loops. Its *work*
-is what the intake began and somebody waits for. To *drain* is to end the intake at once and the work in good time.
+Terms: a *subsystem* is a long-running part that a feature hands in. Its *intake* is the body of ``run``: listeners,
+loops. Its *work* is what the intake started and somebody waits for. To *drain* is to end the intake at once, and the
+work within a time limit.
 """
 
 from svc.backoff import Backoff

@@ -1,7 +1,8 @@
-"""Holds a test's mock clock while something it can't see is under way.
+"""Holds a test's mock clock while something runs that the clock can't see.
 
-A ``MockClock`` jumps ahead when every task sleeps, and it takes a worker thread or process for nobody at work (trio
-issue 456). Every pool holds it for as long as a call is in flight. In production this is one look-up a call.
+A ``MockClock`` jumps ahead when every task sleeps. A worker thread or process looks to it like nothing at work (trio
+issue 456), so every pool holds the clock for as long as a call is in flight. In production this costs one look-up per
+call.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import trio
 
 @contextmanager
 def autojump_held() -> Iterator[None]:
-    """While any of these blocks is open in this run, virtual time moves only when somebody moves it."""
+    """While any of these blocks is open in this run, virtual time moves only when a test moves it."""
     hold = _hold()
     hold.begin()
     try:
@@ -26,7 +27,7 @@ def autojump_held() -> Iterator[None]:
 
 
 def time_is_virtual() -> bool:
-    """True under a mock clock: what measures real time has nothing to measure."""
+    """True under a mock clock, when measuring real time makes no sense."""
     return _hold().clock is not None
 
 
@@ -35,7 +36,7 @@ class _JumpingClock(Protocol):
 
 
 class _Hold:
-    """The count of calls in flight in one run, and the threshold to restore after the last."""
+    """The number of calls in flight in one run, and the threshold to restore after the last one."""
 
     def __init__(self, clock: _JumpingClock | None) -> None:
         self.clock = clock
@@ -62,7 +63,7 @@ def _hold() -> _Hold:
         return _HOLD.get()
     except LookupError:
         clock: object = trio.lowlevel.current_clock()
-        # By its attribute, not its type: production never imports trio.testing.
+        # Recognized by its attribute, not its type: production never imports trio.testing.
         hold = _Hold(cast(_JumpingClock, clock) if hasattr(clock, "autojump_threshold") else None)
         _HOLD.set(hold)
         return hold

@@ -1,4 +1,5 @@
-"""A program that is not trusted to end: it and all that it starts are one group, which is ended whole."""
+"""Runs a program that may not end by itself: it and all that it starts are one process group, which is killed as a
+whole."""
 
 from __future__ import annotations
 
@@ -13,13 +14,14 @@ from typing import Final
 import trio
 
 GRACE_S: Final = 2.0
-"""Between TERM and KILL."""
+"""Between SIGTERM and SIGKILL."""
 _PIECE: Final = 64 * 1024
 LEASH: Final = (
     "trap '' TERM; read -r _; kill -TERM $1 || exit; "
     "for _ in 1 2 3 4 5 6 7 8 9 10; do sleep 1; kill -0 $1 || exit; done; kill -KILL -$1"
 )
-"""Reads until nobody is at the other end of its input any more, then ends a program, by force after ten seconds."""
+"""A shell command. It reads its input until the other end is closed, then ends a program, by force after ten
+seconds."""
 
 
 @asynccontextmanager
@@ -31,10 +33,10 @@ async def process_group(
     stdin: int = subprocess.PIPE,
     inherited: Sequence[int] = (),
 ) -> AsyncIterator[trio.Process]:
-    """The program, with its outputs as pipes, in a session of its own. Raises :class:`OSError` where it can't start.
+    """The program, with its outputs as pipes, in a session of its own. Raises :class:`OSError` if it can't start.
 
-    Whatever happens inside, nothing of its group is left afterwards: unless it was waited for, the group gets TERM and,
-    after a moment, KILL. ``inherited``: descriptors that it gets as they are numbered here.
+    On leaving, a program that has not ended gets SIGTERM together with its group and, after :data:`GRACE_S`, SIGKILL.
+    ``inherited``: file descriptors that the program gets under the same numbers.
     """
     process = await trio.lowlevel.open_process(
         command,
@@ -49,7 +51,7 @@ async def process_group(
     try:
         yield process
     finally:
-        with trio.CancelScope(shield=True):  # bounded by GRACE_S: nothing survives a kill
+        with trio.CancelScope(shield=True):  # bounded by GRACE_S: nothing survives SIGKILL
             if process.returncode is None:
                 await _end(process)
             for stream in (process.stdin, process.stdout, process.stderr):
@@ -59,8 +61,9 @@ async def process_group(
 
 @asynccontextmanager
 async def leash(process: trio.Process) -> AsyncIterator[None]:
-    """Where we are killed inside, ``process``, which leads a group, is ended all the same. A shell that reads from a
-    pipe of ours sees to it: the pipe ends with us, however we end. Raises :class:`OSError` where it can't start."""
+    """Ends ``process``, the leader of a group, even if the service itself is killed meanwhile. A shell does it that
+    reads from a pipe of ours: the pipe closes with the service, however that ends. Raises :class:`OSError` if it can't
+    start."""
     watcher = await trio.lowlevel.open_process(
         ["/bin/sh", "-c", LEASH, "sh", str(process.pid)],
         stdin=subprocess.PIPE,
@@ -73,7 +76,7 @@ async def leash(process: trio.Process) -> AsyncIterator[None]:
     try:
         yield
     finally:
-        with trio.CancelScope(shield=True):  # nothing survives a kill
+        with trio.CancelScope(shield=True):  # nothing survives SIGKILL
             kill_group(watcher)
             await watcher.wait()
             if watcher.stdin is not None:
@@ -81,12 +84,12 @@ async def leash(process: trio.Process) -> AsyncIterator[None]:
 
 
 def kill_group(process: trio.Process) -> None:
-    """KILL to the program and all that it has left."""
+    """Send SIGKILL to the program and to all that is left of its group."""
     _signal(process, signal.SIGKILL)
 
 
 async def _end(process: trio.Process) -> None:
-    """It is waited for last: as long as nobody has, the group's number can't become another's."""
+    """The program is waited for last: until then no other group can get its number."""
     _signal(process, signal.SIGTERM)
     with trio.move_on_after(GRACE_S):
         await _until_nobody_has_it(process.stderr)

@@ -1,9 +1,9 @@
-"""The live tree of tasks: what runs under what, what each waits for, where, and for how long.
+"""The live tree of tasks: the parent of each task, what it waits for, where, and for how long.
 
-Trio knows all of it but the time: that is noted, by an instrument, from the first look until nobody has looked for a
-while. So a service that nobody looks into pays nothing, and the first look shows no times.
+Trio knows all of it but the time. An instrument records the time, from the first look until nobody has looked for a
+while. So a service that nobody inspects pays nothing, and the first look shows no times.
 
-Shows names of functions, files and lines alone, and no values: a task's values may be somebody's mail.
+Shows only names of functions, files and lines, never values: a task's values may be a user's mail.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from trio.lowlevel import Task
 from svc.nursery.stack_alarm import place
 
 LOOKED_AT_S: Final = 60.0
-"""How long after the last look the times are still noted."""
+"""How long after the last look the times are still recorded."""
 ALIKE_SHOWN: Final = 10
-"""Tasks of one name in one nursery that are shown, those that wait longest; the others are counted."""
+"""Tasks of the same name in one nursery that are shown: those that wait longest. The others are counted."""
 ROWS_MAX: Final = 1_000
-"""Rows of one look. What is more is left off, and that is said."""
+"""Rows of one look. More are left out, and the result says so."""
 _OWN: Final = str(Path(__file__).parents[1])
 
 Kind = Literal["task", "nursery", "more"]
@@ -35,9 +35,9 @@ Kind = Literal["task", "nursery", "more"]
 
 @dataclass(frozen=True, kw_only=True)
 class TreeRow:
-    """One line of the tree. ``waits_in`` is the innermost place of our own code, ``waits_for`` trio's function that it
-    called. ``seconds``: since it last ran, where that is known. ``count``: how many tasks a nursery has, or a row of
-    ``more`` stands for. Nurseries without tasks are left out."""
+    """One line of the tree. ``waits_in`` is the innermost place in our own code, ``waits_for`` the trio function that
+    it called. ``seconds``: since the task last ran, if known. ``count``: the number of tasks in a nursery, or the
+    number that a row of ``more`` stands for. Nurseries without tasks are left out."""
 
     depth: int
     kind: Kind
@@ -49,7 +49,7 @@ class TreeRow:
 
 
 class Inspector:
-    """Asked by people; costs something only while it is asked. ``began_s``: when this run began, by Trio's clock."""
+    """Costs something only while people look at it. ``began_s``: when this run began, by Trio's clock."""
 
     def __init__(self) -> None:
         self.began_s = trio.current_time()
@@ -57,7 +57,7 @@ class Inspector:
         self._looked_at_s = 0.0
 
     def look(self) -> tuple[Sequence[TreeRow], bool]:
-        """The tree from the first task of this run, and whether something is left off."""
+        """The tree from the first task of this run, and whether something is left out."""
         self._looked_at_s = trio.current_time()
         self._times.begin(self._end_unless_looked_at)
         root = trio.lowlevel.current_root_task()
@@ -87,7 +87,7 @@ class Inspector:
             yield from self._nursery(nursery, depth + 1, is_one_of_many=len(in_use) > 1)
 
     def _nursery(self, nursery: trio.Nursery, depth: int, *, is_one_of_many: bool) -> Iterator[TreeRow]:
-        """The tasks of a task's only nursery stand right below the task."""
+        """If a task has only one nursery, the tasks of that nursery are listed directly below the task."""
         if is_one_of_many:
             yield TreeRow(depth=depth, kind="nursery", name="nursery", count=len(nursery.child_tasks))
             depth += 1
@@ -101,7 +101,8 @@ class Inspector:
 
 
 def _wait_of(task: Task) -> tuple[str, str]:
-    """Where in our code it waits, and for which function of another's. A task without our code: its innermost frame."""
+    """The place in our code where the task waits, and the foreign function it waits for. For a task without our code:
+    the innermost frame."""
     inside: tuple[FrameType, int] | None = None
     called: FrameType | None = None
     innermost: tuple[FrameType, int] | None = None
@@ -116,12 +117,12 @@ def _wait_of(task: Task) -> tuple[str, str]:
 
 
 def _short(name: str) -> str:
-    """Trio names a task by its function, with all of the module's path before it."""
+    """Without ``svc.``: Trio puts the path of the module before the function in the name of a task."""
     return name.removeprefix("svc.")
 
 
 class _StepTimes(Instrument):
-    """When each task last ran. It takes itself away once ``end`` says so."""
+    """When each task last ran. The instrument removes itself once ``end`` returns true."""
 
     def __init__(self) -> None:
         self._ran_s: dict[Task, float] = {}

@@ -1,7 +1,7 @@
-"""Freed memory, given back to the system where the C library would keep it.
+"""Returns freed memory to the system where the C library would keep it.
 
-glibc keeps what was freed for the next one who asks, some tens of MiB for each of its arenas. After large contents have
-passed through, nobody asks for as much again for hours.
+glibc keeps freed memory for the next allocation, some tens of MiB in each of its arenas. After large contents were
+handled, as much is often not needed again for hours.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import ctypes
 
 
 def give_back_memory() -> None:
-    """Blocks for some milliseconds: in a thread. Does nothing where the C library is another one."""
+    """Blocks for some milliseconds, so call it in a thread. Does nothing where the C library is not glibc."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

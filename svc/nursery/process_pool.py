@@ -1,10 +1,10 @@
-"""The pool of worker processes: for what strangers send and may make a parser hang, swell or crash.
+"""The pool of worker processes: for content from strangers that may make a parser hang, use too much memory or crash.
 
-Owns the workers: how many, how long a call may take, how much memory and processor time it may use, and their end. A
-worker is kept for the next call and killed when its call runs over. None outlives the service: idle ones see the pipe
-close, busy ones watch their parent.
+Owns the workers: how many there are, how long a call may take, how much memory and processor time it may use, and their
+end. A worker is kept for the next call, and killed when its call takes too long. No worker outlives the service: an
+idle one sees its pipe close, a busy one watches its parent.
 
-``fn`` is found by its import path in the worker, so it is a module's own function and its module imports little.
+The worker finds ``fn`` by its import path, so ``fn`` is a function at module level, and its module imports little.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ WORKER_MEMORY_BYTES: Final = 1 << 30
 IDLE_S: Final = 60.0
 CLOSING_GRACE_S: Final = 2.0
 PROCESSOR_MARGIN_S: Final = 1.0
-"""Processor time beyond the deadline before the system ends a worker whose parent did not."""
+"""Processor time beyond the deadline, after which the system ends a worker that its parent did not end."""
 
 
 class WorkerTimeout(Exception):
-    """The call ran over its deadline; its worker was killed."""
+    """The call took longer than its deadline; its worker was killed."""
 
 
 class WorkerCrashed(Exception):
-    """The worker died under the call, or ran out of its memory."""
+    """The worker died during the call, or used up its memory."""
 
 
 class ProcessPool:
@@ -76,23 +76,23 @@ class ProcessPool:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """End all workers: idle ones by themselves, busy ones and those that take too long for it by force. Later calls
+        """End all workers: idle ones end by themselves, busy ones and those that take too long are killed. Later calls
         raise ``ClosedResourceError``."""
         self._workers = None
         for call in self._calls:
             call.cancel()
-        with autojump_held(), suppress(trio_parallel.BrokenWorkerError):  # some had to be forced; they have ended
+        with autojump_held(), suppress(trio_parallel.BrokenWorkerError):  # some had to be killed; they have ended
             await self._stack.aclose()
 
     def statistics(self) -> trio.CapacityLimiterStatistics:
-        """How many calls are in workers, and how many wait."""
+        """How many calls run in workers, and how many wait."""
         return self._limiter.statistics()
 
     async def run(self, fn: Callable[..., T], *args: object, deadline_s: float) -> T:
-        """``fn(*args)`` in a worker, within ``deadline_s`` of getting one. A cancelled call's worker is killed.
+        """Run ``fn(*args)`` in a worker, within ``deadline_s`` of getting one. A cancelled call's worker is killed.
 
-        Raises what ``fn`` raises, ``WorkerTimeout`` or ``WorkerCrashed``. Under a mock clock time stands still
-        meanwhile: only a test that moves the clock itself sees a deadline pass.
+        Raises what ``fn`` raises, ``WorkerTimeout`` or ``WorkerCrashed``. Under a mock clock, time stands still during
+        the call: a deadline passes only if the test itself moves the clock.
         """
         with autojump_held():
             async with self._limiter:
@@ -117,7 +117,7 @@ class ProcessPool:
         raise WorkerTimeout(f"a call through the pool {self.name!r} took longer than {deadline_s:g} s")
 
 
-# In the worker process.
+# The following code runs in the worker process.
 
 
 def _prepare_worker(memory_bytes: int) -> None:
@@ -130,19 +130,20 @@ def _prepare_worker(memory_bytes: int) -> None:
 
 
 def _limited(fn: Callable[..., T], processor_s: float, *args: object) -> T:
-    """``fn(*args)`` with ``processor_s`` of processor time, counted anew for each call."""
+    """Run ``fn(*args)`` with at most ``processor_s`` of processor time, counted anew for each call."""
     _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + processor_s), hard_limit))
     return fn(*args)
 
 
 def _is_swollen(memory_bytes: int) -> bool:
-    """A worker that once needed much keeps much: it makes room for a fresh one."""
+    """Whether the worker has used much memory, which it does not give back: a fresh one then replaces it."""
     return _peak_bytes() > memory_bytes // 2
 
 
 def _peak_bytes() -> int:
-    """The most this process ever held. On Linux a child's ``ru_maxrss`` begins with its parent's: ask elsewhere."""
+    """The most memory this process ever held. On Linux a child's ``ru_maxrss`` starts with its parent's value, so
+    another source is read there."""
     with suppress(OSError, StopIteration):
         lines = Path("/proc/self/status").read_text().splitlines()
         return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) * 1024

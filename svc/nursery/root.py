@@ -1,8 +1,8 @@
 """The root of the tree: starts subsystems in order, serves, and drains them in reverse order.
 
-Owns the table of children and the one decision to drain. A crash is the supervisor's business; only an essential
-subsystem's crash comes here, drains the rest and is raised at the end. Nothing is cancelled before its turn, so that
-nobody loses what it stands on (the store starts first and ends last).
+Owns the table of children and the one decision to drain. The supervisor handles crashes; only the crash of an essential
+subsystem comes here: the others are drained, and it is raised at the end. Nothing is cancelled before its turn, so that
+no subsystem loses another one that it depends on (the store starts first and ends last).
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ class Root:
     async def run(
         self, subsystems: Sequence[Subsystem], *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        """Start ``subsystems`` in order, each once the one before it serves; serve until :meth:`drain`; drain.
+        """Start ``subsystems`` in order, each once the one before it serves; serve until :meth:`drain`; then drain.
 
-        One that crashes before it serves does not hold up the next: it is tried again in the background.
-        Raises what an essential subsystem crashed of, after the others have drained.
+        A subsystem that crashes before it serves does not delay the next one: it is restarted in the background. Raises
+        the crash of an essential subsystem, after the others have drained.
         """
         try:
             async with open_task_group() as nursery:
@@ -60,7 +60,7 @@ class Root:
             raise first_fault(self._fault)
 
     def drain(self, reason: str) -> None:
-        """Begin the end. The second call sets every deadline to now; the order stays. Further calls change nothing."""
+        """Begin the drain. A second call sets every deadline to now; the order stays. Further calls change nothing."""
         if self._asked:
             self._hurry(reason)
         self._asked = True
@@ -74,7 +74,7 @@ class Root:
         await self._drain_begun.wait()
 
     async def add(self, subsystem: Subsystem) -> None:
-        """Start one more while running. Returns when it serves, or crashed first and is tried again.
+        """Start one more subsystem while running. Returns when it serves, or when it has crashed and will be restarted.
 
         Raises ``Unavailable`` when not running or draining, ``ValueError`` when the name is in use.
         """
@@ -83,7 +83,7 @@ class Root:
         await self._launch(subsystem, self._nursery, independent=True).settled.wait()
 
     async def remove(self, name: str) -> None:
-        """Drain one subsystem alone. Returns when nothing of it runs; at once if there is none of that name."""
+        """Drain one subsystem alone. Returns when nothing of it runs; at once if no subsystem has that name."""
         child = self._children.get(name)
         if child is None:
             return
@@ -93,7 +93,7 @@ class Root:
             del self._children[name]
 
     def states(self) -> Mapping[str, ChildState]:
-        """Every subsystem and how it fares, in start order."""
+        """The state of every subsystem, in start order."""
         return {name: child.state for name, child in self._children.items()}
 
     # Starting
@@ -146,7 +146,7 @@ class Root:
         self._log.info("drain.ended")
 
     def _drain_order(self) -> Iterator[list[Supervisor]]:
-        """Reverse start order, independent neighbours together."""
+        """The reverse start order; independent neighbours are drained together."""
         for independent, neighbours in groupby(
             reversed(list(self._children.values())), lambda child: child.independent
         ):

@@ -1,7 +1,7 @@
-"""SIGTERM and SIGINT become a drain; a second one cuts it short; any more change nothing: it ends by itself.
+"""SIGTERM and SIGINT start a drain. A second signal makes it end now; further ones change nothing.
 
-Owns the handlers while :func:`watch_signals` runs. Who watches to the process's end leaves both signals ignored, so
-that an impatient one can't turn a clean end into a kill while the database is folded and closed.
+Owns the handlers while :func:`watch_signals` runs. With ``to_the_end``, both signals are ignored from the end of the
+watch on, so that another signal can't kill the process while the database is checkpointed and closed.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ DRAIN_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 async def watch_signals(
     root: Root, *, to_the_end: bool = False, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
-    """Drain ``root`` on the first signal, hurry on the second. Runs beside ``root.run``, cancelled after it.
+    """Drain ``root`` on the first signal, hurry on the second. Runs beside ``root.run``, and is cancelled after it.
 
-    ``to_the_end``: the process ends with ``root``, so the handlers are not given back.
+    ``to_the_end``: the process ends with ``root``, so the old handlers are not restored.
     """
     token = trio.lowlevel.current_trio_token()
 
@@ -37,5 +37,5 @@ async def watch_signals(
         await trio.sleep_forever()
     finally:
         for number, handler in before.items():
-            # Ignored, and not by a handler of ours: the interpreter's own end would undo that.
+            # Ignored by the system, not by a handler of ours: the interpreter's shutdown would undo a handler.
             signal.signal(number, signal.SIG_IGN if to_the_end else handler)

@@ -1,10 +1,10 @@
-"""Where the code was while it held the event loop: its stack, taken in the middle of it.
+"""Records the stack of code that holds the event loop, while it holds it.
 
-Theory. Whoever holds the loop can't be asked, and a thread that looks would wake an idle laptop ten times a second. So
-the system's own timer is set as a round of the loop begins, and taken back as it ends: it rings only in a round that
-takes too long, and the handler of its signal runs in the middle of that round, on the stack to be known.
+Theory. Code that holds the loop can't be asked, and a thread that watches would wake an idle laptop ten times a second.
+So a system timer is set when a round of the loop begins and cancelled when it ends. It fires only in a round that takes
+too long, and its signal handler then runs in the middle of that round, on the stack in question.
 
-Owns the signal SIGALRM of the process while it is open, which needs the main thread. Elsewhere it never rings.
+Owns the signal SIGALRM of the process while it is open, which needs the main thread. In another thread it never fires.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from types import FrameType
 from typing import Final
 
 FRAMES_MAX: Final = 30
-"""The innermost ones of a deeper stack."""
+"""Of a deeper stack, the innermost frames."""
 _OWN: Final = Path(__file__).parents[1]
 
 
 class StackAlarm:
-    """``set`` it as a round begins; ``stack`` is what it saw of that round, once it has rung."""
+    """Call ``set`` when a round begins. Once the timer has fired, ``stack`` is the stack of that round."""
 
     def __init__(self, *, after_s: float) -> None:
         self._after_s = after_s
@@ -58,7 +58,7 @@ class StackAlarm:
 
 
 def stack_of(frame: FrameType | None) -> tuple[str, ...]:
-    """``file:line function`` of each frame, the innermost first. No values: they may be somebody's mail."""
+    """``file:line function`` of each frame, the innermost first. No values: they may be a user's mail."""
     lines: list[str] = []
     while frame is not None and len(lines) < FRAMES_MAX:
         lines.append(place(frame, frame.f_lineno))
@@ -67,7 +67,7 @@ def stack_of(frame: FrameType | None) -> tuple[str, ...]:
 
 
 def place(frame: FrameType, line: int | None) -> str:
-    """Where a frame is, without the paths of this machine."""
+    """The file, line and function of a frame, without the paths of this machine."""
     path = Path(frame.f_code.co_filename)
     if path.is_relative_to(_OWN):
         shown = path.relative_to(_OWN.parent)

@@ -1,6 +1,6 @@
-"""The records of supervision: what a feature hands in, what it is handed, and what others may see of it.
+"""The records of supervision: what a feature hands in, what its ``run`` receives, and the state that others may see.
 
-Owns no behaviour beyond :class:`Child`'s small face; :mod:`svc.nursery.supervisor` keeps it alive.
+Has no behaviour beyond the few methods of :class:`Child`; :mod:`svc.nursery.supervisor` keeps a subsystem alive.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Phase = Literal["starting", "running", "restarting", "draining", "stopped", "fai
 
 
 class Child:
-    """A subsystem's hold on its own life, handed to ``run``; a new one after every restart.
+    """A subsystem's control over its own run, passed to ``run``; a new one after every restart.
 
-    ``run`` itself is the intake: on drain it is cancelled at once. What must be finished then is started with
+    ``run`` itself is the intake: on drain it is cancelled at once. Work that must be finished even then is started with
     ``child.work.start_soon`` and has the subsystem's ``drain_s`` left.
     """
 
@@ -35,27 +35,28 @@ class Child:
         self._drain_asked = drain_asked
 
     def started(self) -> None:
-        """Say that it can serve now. The next subsystem starts only then. More than once does no harm."""
+        """Say that it can serve now. Only then does the next subsystem start. Calling it more than once does no
+        harm."""
         self._ready()
 
     @property
     def draining(self) -> bool:
-        """True once this subsystem's own drain has begun: its work should come to an end."""
+        """True once this subsystem's own drain has begun: its work should then end."""
         return self._drain_asked.is_set()
 
     async def wait_draining(self) -> None:
-        """Wait in a work task for the moment to come to an end (an idle connection closes then)."""
+        """Wait in a work task until the drain begins (an idle connection closes then)."""
         await self._drain_asked.wait()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Subsystem:
-    """One thing that runs as long as the service does.
+    """One part that runs as long as the service does.
 
-    ``run`` goes on until its intake is cancelled; a return means finished for good, a crash means a restart.
-    The crash of an ``essential`` one ends the service instead. ``drain_s`` is how long its work may take to finish.
-    Nobody relies on an ``independent`` one, so it drains together with its independent neighbours, not in turn.
-    One that ``outlives`` the others is started before them, and ends after them: what they write last is its business.
+    ``run`` goes on until its intake is cancelled; a return means finished for good, a crash means a restart. The crash
+    of an ``essential`` one ends the service instead. ``drain_s`` is how long its work may take to finish. No other
+    subsystem depends on an ``independent`` one, so it drains together with its independent neighbours, not in turn. One
+    that ``outlives`` the others starts before them and ends after them, because it handles what they write last.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Subsystem:
 
 @dataclass(frozen=True, kw_only=True)
 class ChildState:
-    """How a subsystem fares. ``last_error`` is one redacted line, empty if it never crashed."""
+    """The state of a subsystem. ``last_error`` is one redacted line, empty if it never crashed."""
 
     phase: Phase
     restarts: int

@@ -1,7 +1,7 @@
-"""Keeps one subsystem alive: its lives, the pauses between them, and its drain.
+"""Keeps one subsystem alive: its lives (runs between restarts), the pauses between them, and its drain.
 
-Owns the intake's cancel scope and the work nursery of the present life. A crash ends that life whole, is logged whole
-and is followed by a new life; siblings do not notice. ``KeyboardInterrupt`` and ``SystemExit`` pass through.
+Owns the intake's cancel scope and the work nursery of the current life. A crash ends that life completely, is logged in
+full, and a new life follows; other subsystems do not notice. ``KeyboardInterrupt`` and ``SystemExit`` pass through.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from svc.nursery.subsystem import Child, ChildState, Phase, Subsystem
 from svc.nursery.task_group import first_fault
 
 HEALTHY_AFTER_S: Final = 300.0
-"""Who served this long without a crash has recovered: its next restart comes quickly again."""
+"""A subsystem that served this long without a crash has recovered: its next restart is quick again."""
 
 LAST_ERROR_MAX_CHARS: Final = 300
 
@@ -25,8 +25,8 @@ LAST_ERROR_MAX_CHARS: Final = 300
 class Supervisor:
     """One subsystem under supervision.
 
-    ``settled`` is set once nobody need wait for its start any more: it serves, or crashed first, or has ended.
-    ``gone`` is set when nothing of it runs any more. ``fault`` is what an essential subsystem died of.
+    ``settled`` is set once nobody needs to wait for its start any more: it serves, has crashed, or has ended. ``gone``
+    is set when nothing of it runs any more. ``fault`` is the crash of an essential subsystem.
     """
 
     def __init__(self, subsystem: Subsystem, *, independent: bool, log: Log, backoff: Backoff) -> None:
@@ -51,7 +51,7 @@ class Supervisor:
         return ChildState(phase=self._phase, restarts=self._restarts, last_error=self._last_error)
 
     async def keep(self) -> None:
-        """Live, and live again after a crash, until drained or finished."""
+        """Run it, and run it again after a crash, until it is drained or finished."""
         try:
             while not self._drain_asked.is_set():
                 crash = await self._live()
@@ -79,7 +79,7 @@ class Supervisor:
             self._intake.cancel()
 
     async def _live(self) -> ExceptionGroup[Exception] | None:
-        """One life. Returns what it crashed of, or ``None`` if it ended by itself or was drained."""
+        """One life. Returns the crash, or ``None`` if it ended by itself or was drained."""
         crash = None
         self._serving_since_s = math.inf
         try:
@@ -89,7 +89,7 @@ class Supervisor:
                     await self.subsystem.run(self._child(work))
         except* Exception as group:
             crash = group
-            self._note(crash)  # here, for an interrupt beside it goes past the caller
+            self._note(crash)  # noted here, because an interrupt that comes with it skips the caller
         finally:
             self._work_scope = None
         return crash
@@ -125,5 +125,5 @@ class Supervisor:
 
 
 def _one_line(crash: BaseException) -> str:
-    """The first thing that went wrong, as text for a status page."""
+    """The first error, as text for a status page."""
     return " ".join(summary(first_fault(crash)).split())[:LAST_ERROR_MAX_CHARS]

@@ -1,6 +1,6 @@
-"""A nursery for tasks that together are one step: whoever awaits the step gets its fault, not a group around it.
+"""A nursery for tasks that together are one step: the caller of the step gets its exception, not a group around it.
 
-Owns the rule of which fault that is. Where several faults matter each by itself, use trio's own nursery.
+Owns the rule which exception that is. Where each of several exceptions matters, use trio's own nursery.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import trio
 
 @asynccontextmanager
 async def open_task_group() -> AsyncIterator[trio.Nursery]:
-    """A nursery that raises the first fault of its tasks as it is, so that a caller's ``except`` meets it.
+    """A nursery that raises the first exception of its tasks directly, so that a caller's ``except`` catches it.
 
-    Later faults, which the first one mostly caused, are counted in a note. A cancellation or an interrupt among
-    them goes on in trio's own way.
+    Later exceptions, which the first one mostly caused, are counted in a note. If a cancellation or an interrupt is
+    among them, trio's own behaviour applies.
     """
     try:
         async with trio.open_nursery() as nursery:
@@ -28,7 +28,7 @@ async def open_task_group() -> AsyncIterator[trio.Nursery]:
 
 
 def first_fault(group: BaseException) -> BaseException:
-    """What happened first in a group of exceptions, however deep; the group itself if an interrupt is in it."""
+    """The first exception in a group, however deep; the group itself if an interrupt is in it."""
     fault = group
     while isinstance(fault, BaseExceptionGroup) and (len(fault.exceptions) == 1 or isinstance(fault, ExceptionGroup)):
         if len(fault.exceptions) > 1:

@@ -1,7 +1,7 @@
-"""The pool of worker threads: how many calls at a time, under which name.
+"""The pool of worker threads: how many calls run at a time, and under which name.
 
-Owns the limit. A call that has begun is always awaited to its end, also by a cancelled task, because a thread can't be
-stopped: what may hang belongs behind the process pool.
+Owns the limit. A call that has begun is always awaited to its end, even by a cancelled task, because a thread can't be
+stopped. A call that may hang belongs in the process pool.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class ThreadPool:
         self._limiter = trio.CapacityLimiter(limit)
 
     def statistics(self) -> trio.CapacityLimiterStatistics:
-        """How many calls are in threads, and how many wait."""
+        """How many calls run in threads, and how many wait."""
         return self._limiter.statistics()
 
     async def run(self, fn: Callable[..., T], *args: object) -> T:
-        """``fn(*args)`` in a thread. Cancelled only while it waits for its turn."""
+        """Run ``fn(*args)`` in a thread. Can be cancelled only while it waits for its turn."""
         with autojump_held():
             return await trio.to_thread.run_sync(fn, *args, limiter=self._limiter)

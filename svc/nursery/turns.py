@@ -1,7 +1,7 @@
-"""Turns at something that only a few may do at a time, fair to each person.
+"""Limits how many tasks do something at a time, fairly between people.
 
-Of one person only so many stand in the line of all; the others wait behind them. So whoever comes to a line that
-another has filled waits for a few of that one's, not for all.
+Only a few tasks of one person may be in the common queue; the person's others wait behind them. So if one person has
+filled the queue, another person waits for a few tasks of that one, not for all.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class _Line:
 
 
 class Turns:
-    """``each``: how many of one person's may have a turn, or stand in the line of all for one."""
+    """``each``: how many tasks of one person may run, or be in the common queue."""
 
     def __init__(self, *, at_a_time: int, each: int) -> None:
         self._each = each
@@ -29,13 +29,13 @@ class Turns:
         self._lines: dict[str, _Line] = {}
 
     def asked(self, who: str) -> int:
-        """How many of this person's have a turn or wait for one."""
+        """How many tasks of this person run or wait."""
         line = self._lines.get(who)
         return 0 if line is None else line.asked
 
     @asynccontextmanager
     async def turn(self, who: str, *, wait_s: float = math.inf) -> AsyncIterator[None]:
-        """Raises :class:`trio.TooSlowError` where no turn comes within ``wait_s``."""
+        """Raises :class:`trio.TooSlowError` if no turn is free within ``wait_s``."""
         line = self._lines.setdefault(who, _Line(places=trio.Semaphore(self._each)))
         line.asked += 1
         try:

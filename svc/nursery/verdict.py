@@ -1,4 +1,4 @@
-"""Whether all that a process runs does run, in one word for probes."""
+"""Whether all subsystems of a process run, as one word for probes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ NOT_SERVING: Final = frozenset[Phase]({"failed", "restarting"})
 
 
 def verdict_on(root: Root, *, apart: str | None = None, restarts_count: bool = True) -> Verdict:
-    """``apart``: those whose names begin so are left out. Without ``restarts_count`` only what has ended has failed."""
+    """``apart``: names with this prefix are left out. Without ``restarts_count``, only a subsystem that ended counts as
+    failed."""
     if root.draining:
         return "draining"
     phases = {state.phase for name, state in root.states().items() if apart is None or not name.startswith(apart)}

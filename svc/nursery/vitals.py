@@ -1,4 +1,4 @@
-"""What this process holds of the machine, as the system counts it. ``None`` where the system does not say."""
+"""The memory that this process uses, as the system counts it. ``None`` where the system does not report it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def resident_bytes() -> int | None:
-    """Memory that is in use now."""
+    """Memory that is in use now, in bytes."""
     with suppress(OSError, ValueError, IndexError):
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     return None

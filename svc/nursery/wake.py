@@ -1,4 +1,4 @@
-"""Waiting for a call or for a time, whichever comes first: what every loop does that looks for work."""
+"""Waits for a call or for a time, whichever comes first: every loop that looks for work does this."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ import trio
 
 
 class Wake:
-    """One loop waits, any task calls. A call between two waits is not lost: the next wait returns at once."""
+    """One loop waits, any task calls. A call between two waits is not lost: the next wait then returns at once."""
 
     def __init__(self) -> None:
         self._called = trio.Event()
 
     def call(self) -> None:
-        """There may be something to do."""
+        """Say that there may be something to do."""
         self._called.set()
 
     async def wait(self, *, at_most_s: float = math.inf) -> None:
-        """Until it is called, or the time is over. Returns before the loop looks, so that no later call is missed."""
+        """Wait for a call, at most ``at_most_s``. It returns before the loop looks for work, so no later call is
+        missed."""
         with trio.move_on_after(at_most_s):
             await self._called.wait()
         self._called = trio.Event()

@@ -1,7 +1,7 @@
 """Notices when something held the event loop: no other task ran, no answer was sent.
 
-Owns the one reading of a real monotonic clock in the service, and the last stalls with their stacks. It measures
-between two waits for I/O, so it costs two clock readings and two settings of a timer a round, and no wake-up.
+Owns the only reading of a real monotonic clock in the service, and the last stalls with their stacks. It measures the
+time between two waits for I/O. A round costs two clock readings and two settings of a timer, and no wake-up.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from svc.nursery.stack_alarm import StackAlarm
 from svc.nursery.subsystem import Child, Subsystem
 
 BLOCKED_S: Final = 0.100
-"""From here on a round of the loop is logged; ten lines a second are therefore the most there can be."""
+"""A round of the loop that takes this long is logged, so there are at most ten lines a second."""
 STALLS_KEPT: Final = 50
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stall:
-    """Something held the loop: until when, for how long, and where the code was after the first 100 ms of it."""
+    """Something held the loop: when it ended, how long it took, and the stack after the first 100 ms of it."""
 
     at: Millis
     took_ms: int
@@ -45,7 +45,7 @@ class Watchdog:
         self._clock = clock
 
     def subsystem(self) -> Subsystem:
-        """Watches the loop it runs on. Under a mock clock it is finished at once."""
+        """The watchdog of the loop that it runs on. Under a mock clock it returns at once."""
         return Subsystem(name="watchdog", run=self._watch, independent=True, drain_s=0.0)
 
     def note(self, took_ms: int, stack: tuple[str, ...]) -> None:
@@ -66,7 +66,7 @@ class Watchdog:
 
 
 class LoopMeter(Instrument):
-    """Times each round of the loop from one wait for I/O to the next, by ``monotonic`` (in seconds)."""
+    """Times each round of the loop, between two waits for I/O, by ``monotonic`` (in seconds)."""
 
     def __init__(
         self,
@@ -100,5 +100,5 @@ class LoopMeter(Instrument):
 
 
 def first_own(stack: tuple[str, ...]) -> str:
-    """The innermost place of the service's own code: for the one line of the log."""
+    """The innermost place in the service's own code: for the one line of the log."""
     return next((line for line in stack if line.startswith("svc/")), stack[0] if stack else "")

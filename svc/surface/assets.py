@@ -1,4 +1,4 @@
-"""Where the web app lies: inside an installed package, or beside it in a checkout."""
+"""Finds the files of the web app: inside an installed package, or beside it in a checkout."""
 
 from __future__ import annotations
 

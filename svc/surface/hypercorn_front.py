@@ -1,11 +1,11 @@
-"""The second front: Hypercorn's trio worker carries the requests of the public port, with TLS and HTTP/2.
+"""The second front: Hypercorn's trio worker serves the public port, with TLS and HTTP/2.
 
-It parses, frames and keeps the deadlines of connections; guard, routes, errors and headers are the same application's.
-It bounds the number of connections as our own front does, but for the few that are kept for probes. What it can't do,
-our own can: cut a client that sends its head or takes its answer too slowly. Its server of one connection is used as
-its own loop over listeners uses it, but for one thing: with them a connection whose client is gone lies there until its
-idle time is over, and the next ping of its sockets due. Imported only where it is chosen, since Hypercorn is an extra
-(`svc[hypercorn]`).
+Hypercorn parses, frames and keeps the deadlines of connections. Guard, routes, errors and headers are those of the same
+application. The number of connections is limited as in our own front, but none are reserved for probes. Unlike our own
+front, it can't cut off a client that sends its head or reads its answer too slowly. Hypercorn's server for one
+connection is used as its own accept loop uses it, with one change: in that loop, a connection whose client is gone
+stays until its idle time is over and the next WebSocket ping is due. Imported only if this front is chosen, because
+Hypercorn is an extra (`svc[hypercorn]`).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ async def _serve(
     slots: trio.Semaphore,
     log: Log,
 ) -> None:
-    """One connection, where there is room for it."""
+    """Serve one connection if there is room for it."""
     try:
         slots.acquire_nowait()
     except trio.WouldBlock:
@@ -81,7 +81,7 @@ async def _serve(
 
 
 class _Connection(TCPServer):
-    """Ends with its client: nothing of it waits any more once all that came was handed on."""
+    """Ends as soon as its client is gone: no task waits any longer once all received data was handed on."""
 
     def __init__(self, application: AppWrapper, settings: HypercornConfig, context: WorkerContext, stream: Any) -> None:
         self._over = trio.Event()
@@ -93,13 +93,14 @@ class _Connection(TCPServer):
         await self.idle_task.stop()
 
     async def protocol_send(self, event: Event) -> None:
-        """An answer that comes later lets nobody wait for the next request."""
+        """Once the client is gone, drop ``Updated``: a late answer must not make the connection wait for a next
+        request."""
         if not (self._over.is_set() and isinstance(event, Updated)):
             await super().protocol_send(event)
 
 
 class _Context(WorkerContext):
-    """What sleeps between two pings wakes when its connection is over."""
+    """A sleep between two pings ends when the connection is over."""
 
     def __init__(self, shared: WorkerContext, over: trio.Event) -> None:
         super().__init__(None)
@@ -138,7 +139,7 @@ def _settings(config: Config, *, log: Log, limits: Limits, sockets: SocketLimits
 
 
 class _FrontLog(Logger):
-    """What Hypercorn has to say stands in our log. Each request is told there by the application already."""
+    """Writes Hypercorn's messages into our log. It does not log requests: the application already does."""
 
     def __init__(self, config: HypercornConfig, *, log: Log) -> None:
         super().__init__(config)

@@ -1,5 +1,5 @@
-"""The public listener: everybody's port, with the app, RPC and live updates; and what it and the internal one are
-built of.
+"""The public listener: the port for everybody, with the app, RPC and live updates. Also what it and the internal
+listener are built of.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TOKEN_BYTES: Final = 32
 
 @dataclass(kw_only=True)
 class Surface:
-    """The service behind the port. ``listeners`` are opened by whoever boots, so that a port in use is told first."""
+    """The service behind the port. The boot code opens ``listeners``, so that a port in use is reported early."""
 
     workspace: Workspace
     static: StaticTree
@@ -59,23 +59,23 @@ class Surface:
 
     @property
     def origin(self) -> str:
-        """Where a browser finds this instance."""
+        """The address of this instance for a browser."""
         return canonical_origin(self.workspace.config, port=self.port)
 
     @property
     def open_connections(self) -> int | None:
-        """Of the public port, now. ``None`` before it is served."""
+        """The number of open connections on the public port. ``None`` before the port is served."""
         return None if self._open is None else self.max_connections - self._open.value
 
     def take(self, listeners: Sequence[trio.SocketListener]) -> None:
-        """Adopt the open listeners; from now on the port is known."""
+        """Take over the open listeners; from now on the port is known."""
         self.listeners = list(listeners)
         self.port = self.workspace.port = self.listeners[0].socket.getsockname()[1]
         self.workspace.home.note_port(self.port)
 
     async def run(self, child: Child) -> None:
         listeners = self.listeners or await self._listen_again()
-        self.listeners = []  # closed by whoever served them
+        self.listeners = []  # the front that serves them closes them
         child.started()
         child.log.info("http.listening", origin=self.origin, port=self.port, front=self.front)
         self.announce(self.origin)
@@ -85,7 +85,7 @@ class Surface:
             if self.front == "own":
                 await self._serve(child, listeners, self._open)
             else:
-                from svc.surface.hypercorn_front import serve_by_hypercorn  # an extra, which need not be installed
+                from svc.surface.hypercorn_front import serve_by_hypercorn  # an extra, so it may not be installed
 
                 application, slots = self.build_application(), self._open
                 await serve_by_hypercorn(child, listeners, application, config=self.workspace.config, slots=slots)
@@ -99,12 +99,12 @@ class Surface:
         await serve_port(child, listeners, doors)
 
     async def _listen_again(self) -> list[trio.SocketListener]:
-        """After a crash: the same port."""
+        """Listen on the same port again, after a crash."""
         config = self.workspace.config
         return await trio.open_tcp_listeners(self.port or config[PORT], host=config[HOST])
 
     def build_application(self, kind: type[Application[RequestContext]] = Application) -> Application[RequestContext]:
-        """Guard, routes and RPC joined, for whatever front carries the requests."""
+        """Join guard, routes and RPC, for any front that carries the requests."""
         workspace = self.workspace
         return kind(
             router=Router(
@@ -144,7 +144,8 @@ def build(workspace: Workspace) -> None:
 
 
 async def boot(workspace: Workspace) -> None:
-    """Whoever may read the home may speak to the internal listener, unless the environment says another token."""
+    """Set the token of the internal listener: the environment's, else a new one in the home, for all who may read
+    that."""
     internal = workspace.service(Internal)
     given = workspace.config[INTERNAL_TOKEN]
     token = given if given is not None else await workspace.threads.run(_new_token, workspace.home.path)
@@ -155,7 +156,7 @@ async def boot(workspace: Workspace) -> None:
 
 
 def _new_token(home: Path) -> str:
-    """A token for this boot, in ``run/internal.token`` of the home, where only its owner reads it."""
+    """A token for this boot, in ``run/internal.token`` of the home, which only its owner can read."""
     token = secrets.token_urlsafe(_TOKEN_BYTES)
     Home.tell(home, INTERNAL_TOKEN_FILE, token)
     return token
@@ -169,7 +170,7 @@ async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:
 
 
 def switched_off(config: Config) -> list[str]:
-    """The parts that this service does without."""
+    """The parts of this service that are switched off."""
     return [row.name for row in SWITCHES if not is_on(config, row)]
 
 

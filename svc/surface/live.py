@@ -1,11 +1,12 @@
 """Live updates from the outbox, with resume (contract 4): ``/ws``, and the same frames as the subscription
 ``events.live``.
 
-Theory. The outbox's sequence only grows. Who listens has a position: up to there they have been told the rows of their
-topics. To begin at ``after`` the kept rows between it and the position are replayed for the topics that are new, and
-these are added; later rows come live. One task does both, so nothing is missed and nothing repeated. When
-``after`` is older than what is kept (or from another life of the database), a ``reset`` tells the client to fetch anew.
-Who falls too far behind is let go: its client comes back and resumes.
+Theory. The outbox's sequence only grows. Each listener has a position: it has been sent all rows of its topics up to
+there. A subscribe with ``after`` first replays the kept rows between ``after`` and the position for the topics that are
+new, and then adds these topics; later rows are sent live. One task does both, so no row is missed or sent twice. When
+``after`` is older than what is kept (or is greater than the newest number, because the database is another one), a
+``reset`` tells the client to fetch anew. A listener that falls too far behind is disconnected: its client reconnects
+and resumes.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ REPLAY_PAGE: Final = 500
 MAX_TOPICS: Final = 32
 """Topics of one `subscribe` or `unsubscribe`. Beyond: an `error` frame; nothing changes."""
 CONTRACT_TOPICS: Final = frozenset({"mail", "accounts", "pages", "files", "tasks", "runs", "notifications"})
-"""What every client may subscribe to, also where no feature tells anything of it yet."""
+"""Every client may subscribe to these, even while no feature publishes on one of them."""
 MAX_COMPLAINT: Final = 500
 """Characters of the message of an `error` frame. Beyond: it is cut."""
 MAX_DIGITS: Final = 18
@@ -48,7 +49,7 @@ Position = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Ready(Wire, frozen=True, tag="ready", tag_field="type"):
-    """The first frame: the newest update that was told to anybody before."""
+    """The first frame. seq: the newest update before the client connected."""
 
     seq: int
 
@@ -64,7 +65,7 @@ class Event(Wire, frozen=True, tag="event", tag_field="type"):
 
 
 class Reset(Wire, frozen=True, tag="reset", tag_field="type"):
-    """What was asked for is no longer kept: fetch anew, and go on from here."""
+    """The requested updates are no longer kept: fetch anew, and go on from ``seq``."""
 
     seq: int
 
@@ -82,10 +83,10 @@ Frame = Ready | Event | Reset
 
 
 class Listening(Wire, frozen=True):
-    """What to listen to, and from where on.
+    """The topics to listen to, and the position to start from.
 
-    ``after``: the last update that is known; those behind it that are kept come first. ``last_event_id`` says the same
-    where a link was lost.
+    ``after``: the last update that the client knows; the kept updates after it are sent first. ``last_event_id`` means
+    the same, after a lost connection.
     """
 
     topics: Topics
@@ -110,17 +111,17 @@ _decode = msgspec.json.Decoder(_Subscribe | _Unsubscribe | _Ping).decode
 
 
 class SignedOut(Exception):
-    """The device or session that listens is no longer good."""
+    """The listening device or session is no longer valid."""
 
 
 async def live(context: RequestContext, request: Request, socket: Socket) -> None:
-    """Serve one client of ``/ws`` until it goes."""
+    """Serve one client of ``/ws`` until it disconnects."""
     await socket.accept()
     await _Client(context, socket).serve()
 
 
 async def live_feed(context: RequestContext, wanted: Listening) -> Feed:
-    """The same as a subscription. A frame's id is the position that its client has with it, from which it resumes."""
+    """The same as a subscription. The id of a frame is the client's position after it, from which it can resume."""
     unknown = sorted(set(wanted.topics) - _known_topics(context))
     if unknown:
         raise Invalid(f"There is no topic {unknown[0]!r} - at `$.topics`")
@@ -163,7 +164,7 @@ def _position(last_event_id: str) -> int:
 
 
 class _Listener(ABC):
-    """Somebody who is told the rows of some topics."""
+    """A client that is sent the rows of some topics."""
 
     __slots__ = ("context", "position", "topics")
 
@@ -174,14 +175,14 @@ class _Listener(ABC):
 
     @abstractmethod
     async def tell(self, row: OutboxRow) -> None:
-        """Send a row that this listener may know of and wants to."""
+        """Send a row that this listener wants and may see."""
 
     @abstractmethod
     async def reset(self) -> None:
-        """Send that what was asked for is no longer kept."""
+        """Send that the requested updates are no longer kept."""
 
     async def pass_on(self, rows: Sequence[OutboxRow]) -> None:
-        """Tell what was published. Raises :class:`SignedOut`."""
+        """Send what was published. Raises :class:`SignedOut`."""
         if any(self.ends(row) for row in rows):
             raise SignedOut
         for row in rows:
@@ -190,7 +191,7 @@ class _Listener(ABC):
         self.position = rows[-1].seq
 
     async def add(self, topics: Iterable[str], *, after: int | None) -> None:
-        """Listen to these as well, of which all behind ``after`` is told."""
+        """Listen to these topics too. With ``after``, first send all their rows after it."""
         new = frozenset(topics) - self.topics
         if after is not None and new:
             await self._replay(after, new)
@@ -212,7 +213,7 @@ class _Listener(ABC):
             after = rows[-1].seq
 
     def ends(self, row: OutboxRow) -> bool:
-        """The device or session that listens is no longer good."""
+        """Whether this row says that the listening device or session is no longer valid."""
         return row.topic == IDENTITY_TOPIC and row.id == self.context.principal.device_id
 
     def wants(self, row: OutboxRow, topics: frozenset[str]) -> bool:
@@ -220,7 +221,7 @@ class _Listener(ABC):
 
 
 class _Reader(_Listener):
-    """Who listens by the subscription."""
+    """A listener by the subscription."""
 
     __slots__ = ("_send",)
 
@@ -236,9 +237,9 @@ class _Reader(_Listener):
 
 
 class _Client(_Listener):
-    """Who listens by ``/ws``. There may be ten thousand: each is one task, which mostly waits for its client.
+    """A listener by ``/ws``. There may be ten thousand: each is one task, which mostly waits for its client.
 
-    While it does, :class:`FanOut` sends what is new; what cannot leave at once is left to the task.
+    While the task waits, :class:`FanOut` sends new rows; what cannot be sent at once is left to the task.
     """
 
     __slots__ = ("_fan_out", "_is_listening", "_socket", "_subscription")
@@ -271,9 +272,9 @@ class _Client(_Listener):
         await self._socket.send(_text(Reset(seq=self.position)))
 
     def tell_now(self) -> None:
-        """Send what waits, as far as that goes without waiting, and leave the rest to the task."""
+        """Send the waiting rows as far as possible without blocking, and leave the rest to the task."""
         if not self._is_listening:
-            return  # it looks by itself before it listens again
+            return  # the task itself sends them before it listens again
         told = 0
         for row in self._subscription.waiting:
             if self.ends(row):
@@ -299,7 +300,7 @@ class _Client(_Listener):
             self._is_listening = False
 
     async def _hear(self, message: str | bytes) -> None:
-        """Answer what the client says."""
+        """Handle one message of the client."""
         try:
             wanted = _decode(message)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -320,8 +321,8 @@ class _Client(_Listener):
 
 
 class FanOut:
-    """Tells those who listen by ``/ws`` what is published: a few at a time, so that nobody else waits for all of them,
-    and each event is encoded once for all who get it."""
+    """Sends what is published to the listeners of ``/ws``: to a few at a time, so that other tasks need not wait for
+    all of them. Each event is encoded once for all who get it."""
 
     def __init__(self) -> None:
         self._due: dict[_Client, None] = {}
@@ -342,12 +343,12 @@ class FanOut:
                         await trio.lowlevel.checkpoint()
 
     def call(self, client: _Client) -> None:
-        """There is something for ``client``."""
+        """Note that there are new rows for ``client``."""
         self._due[client] = None
         self._called.set()
 
     def frame(self, row: OutboxRow) -> bytes:
-        """As it is sent to whoever may know of it."""
+        """The encoded frame of a row, the same for everybody who may see it."""
         frame = self._frames.get(row.seq)
         if frame is None:
             frame = encode_text_frame(_text(_event(row)))
@@ -359,7 +360,7 @@ class FanOut:
         return frame
 
     def same(self, topics: frozenset[str]) -> frozenset[str]:
-        """One of all that are equal: most clients listen to the same."""
+        """One shared object for equal sets, to save memory: most clients listen to the same topics."""
         if len(self._topics) >= MAX_TOPICS:
             self._topics.clear()
         return self._topics.setdefault(topics, topics)

@@ -1,7 +1,7 @@
-"""What a connection gets beyond the bound: the probe of liveness is answered, all else is told to come back.
+"""Serves the connections beyond the limit: the liveness probe is answered, all other requests get 503 and retry later.
 
-A few connections more than the bound are read, briefly, so that whoever watches over the process does not take it for
-dead and end it. Whoever comes beyond those is answered without a look at what they want, and holds nothing.
+A few connections more than the limit are read, briefly, so that a process supervisor does not take the process for dead
+and kill it. Connections beyond those are answered without reading their request, and hold nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ RESERVED_CONNECTIONS: Final = 32
 """Connections beyond those to the public port: `/livez` is answered, all else 503 `unavailable`. Beyond: 503
 `unavailable` with `Retry-After`, without a look at what is asked for."""
 LIMITS: Final = replace(DEFAULT_LIMITS, head_s=1.0, idle_s=1.0, requests_per_connection=1, linger_s=1.0)
-"""A reserved connection is one short request, or gone."""
+"""A reserved connection serves one short request, or is closed."""
 
 _LIVE: Final = "/livez"
 

@@ -1,4 +1,5 @@
-"""``/livez``, ``/readyz`` and ``/health``: does the process answer, and can it serve. Public, and open to any Host."""
+"""``/livez``, ``/readyz`` and ``/health``: whether the process answers, and whether it can serve. Public, for any
+Host."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ class Live(Wire, frozen=True):
 
 
 class ReadyState(Wire, frozen=True):
-    """``checks``: a word for each; `ok` where it is well."""
+    """``checks``: one word for each check; `ok` if it is well."""
 
     status: Literal["ready", "starting", "draining", "failed"]
     checks: dict[str, str]
@@ -29,10 +30,10 @@ async def livez(context: RequestContext, request: Request) -> Response:
 
 
 async def readyz(context: RequestContext, request: Request) -> Response:
-    """200 only while everything that a request may need is there. One account's trouble is not the service's.
+    """200 only while everything that a request may need works. Trouble with one account does not count.
 
-    The checks are rows of the features, those that want to be told here. On a full disk the service is ready all the
-    same: who reads, or signs out, is served; ``database`` says ``full``.
+    The checks are rows of the features, those that are meant to be shown here. On a full disk the service is still
+    ready, because it can serve reads and sign-outs; ``database`` is then ``full``.
     """
     workspace = context.workspace
     rows = [row for row in checks_of(workspace.features) if row.readyz != "never"]
@@ -43,7 +44,7 @@ async def readyz(context: RequestContext, request: Request) -> Response:
 
 
 def _public(found: Found) -> str:
-    """What everybody may read of a finding: never why, and of some nothing while all is well."""
+    """The public word for a finding, never the reason. Some findings are left out while all is well."""
     if found.finding.state == "ok" and found.check.readyz == "trouble":
         return ""
     return found.finding.public or ("failed" if found.finding.state == "failed" else "ok")
