@@ -1,8 +1,8 @@
-"""Pages as configuration: what stands below certain paths is read, checked, and in force while it is whole.
+"""Pages as configuration: the pages below certain paths are read, checked and, while they are valid, applied.
 
-A feature adds a kind (:class:`Kind`) for the pages below a path: how its front matter is read. What is broken is told
-with its line (``config.problems``), and the page's newest revision that was whole stays in force. So nothing is kept
-here but a memory of what was read: revisions never change.
+A feature adds a kind (:class:`Kind`) for the pages below a path: it says how their front matter is read. A fault in a
+page is reported with its line (``config.problems``), and the newest valid revision of the page stays in force. So
+nothing is stored here. There is only a cache of parsed revisions, which never change.
 """
 
 from svc.configuring.feature import FEATURE

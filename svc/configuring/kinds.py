@@ -1,4 +1,4 @@
-"""A kind of configuration: which pages it is for, and how one is read."""
+"""A kind of configuration: which pages belong to it, and how a page is read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 Read = Callable[[Fields, str], T]
-"""From the fields of the front matter and the text below it. Raises :class:`Fault`."""
+"""Makes a value from the fields of the front matter and the text below it. Raises :class:`Fault`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Reading configuration: each page's newest revision that is whole, and what is wrong with a newer one."""
+"""Reads configuration: the newest valid revision of each page, and what is wrong with a newer one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ REVISIONS_REMEMBERED: Final = 4_000
 
 @dataclass(frozen=True, kw_only=True)
 class Configured(Generic[T]):
-    """One page that is in force, as of ``revision``. ``owner_id``: whose it is, and on whose things alone it acts."""
+    """One page that is in force, as of ``revision``. ``owner_id``: the owner of the page; it acts on this person's data
+    alone."""
 
     page_id: str
     path: str
@@ -36,7 +37,7 @@ class Configured(Generic[T]):
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """``in_force``: an earlier revision of it is."""
+    """``in_force``: an earlier revision of the page is in force."""
 
     path: str
     line: int
@@ -58,7 +59,7 @@ _Parsed = tuple[str, str, Any, Fault | None]
 
 @dataclass
 class Configuration:
-    """Owns what was read of revisions, which never change; features add their kinds when they are built."""
+    """Owns the cache of parsed revisions, which never change. Features add their kinds when they are built."""
 
     kinds: dict[str, Kind[Any]] = field(default_factory=dict)
     _read: OrderedDict[tuple[str, str, int], _Parsed] = field(default_factory=OrderedDict)
@@ -71,7 +72,7 @@ class Configuration:
     def of(
         self, tx: ReadTx, kind: Kind[T], *, owner_id: str | None = None, everybody: bool = False
     ) -> list[Configured[T]]:
-        """What is in force of one person's pages, or of everybody's, by path."""
+        """The configuration in force: of one person's pages, or of everybody's, sorted by path."""
         found = (self._in_force(tx, kind, page)[0] for page in _pages(tx, kind.folder, owner_id, everybody=everybody))
         return [cast("Configured[T]", one) for one in found if one is not None]
 
@@ -83,14 +84,14 @@ class Configuration:
         return found is not None
 
     def one(self, tx: ReadTx, kind: Kind[T], page_id: str) -> Configured[T] | None:
-        """What is in force of that page, wherever it lies among its kind."""
+        """The configuration in force of that page, wherever it lies in the folder of its kind."""
         row = tx.one("select id, path, owner_id, revision from pages where id = :id", id=page_id)
         if row is None or not _is_right_below(str(row[1]), kind.folder):
             return None
         return cast("Configured[T] | None", self._in_force(tx, kind, _Page(*row))[0])
 
     def problems(self, tx: ReadTx, principal: Principal) -> list[Problem]:
-        """Of the caller's own pages, by path."""
+        """The problems of the caller's own pages, sorted by path."""
         found: list[Problem] = []
         for kind in self.kinds.values():
             for page in _pages(tx, kind.folder, principal.user_id, everybody=principal.sees_everything):
@@ -127,7 +128,7 @@ class Configuration:
         return None, newest
 
     def _parsed(self, tx: ReadTx, kind: Kind[Any], page_id: str, revision: int) -> _Parsed | None:
-        key = (kind.folder, page_id, revision)  # a page that moves is read as another kind
+        key = (kind.folder, page_id, revision)  # a page that moves to another folder is read as that kind
         known = self._read.get(key)
         if known is not None:
             self._read.move_to_end(key)
@@ -147,7 +148,7 @@ class Configuration:
 
 
 def parse(kind: Kind[Any], *, title: str, body: str) -> _Parsed:
-    """A page's text, read. The value is nothing where there is a fault."""
+    """Reads a page's text. The value is ``None`` where there is a fault."""
     try:
         fields, text = split(body)
         return title, text, kind.read(fields, text), None

@@ -1,4 +1,4 @@
-"""The fields of front matter, with the lines that they stand on; and the words by which a wrong one is refused."""
+"""The fields of front matter, with the lines on which they stand, and the messages for invalid ones."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ MAX_BODY_CHARS: Final = 64 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class Fields:
-    """The keys of one mapping. ``line``: where it begins."""
+    """The keys of one mapping. ``line``: the line where the mapping begins."""
 
     nodes: dict[str, FrontMatterNode]
     line: int
 
     def only(self, names: Collection[str], *, of: str) -> None:
-        """Raises :class:`Fault` for a key that is none of ``names``: it may be a slip of the pen."""
+        """Raises :class:`Fault` for a key that is not in ``names``: it may be a typing mistake."""
         for name, node in self.nodes.items():
             if name not in names:
                 known = ", ".join(sorted(names))
                 raise Fault(f"{of} has no field {name}; there are {known}", node.line)
 
     def text(self, name: str, default: str | None = None) -> str | None:
-        """A text on any number of lines; what is said and empty is refused."""
+        """A text on any number of lines. An empty text is refused."""
         node = self.nodes.get(name)
         if node is None:
             return default
@@ -39,7 +39,7 @@ class Fields:
         return node.value.strip()
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A text, or a list of texts; none where it is not said."""
+        """A text, or a list of texts; empty where the field is missing."""
         node = self.nodes.get(name)
         if node is None:
             return ()
@@ -67,7 +67,7 @@ class Fields:
         return int(said)
 
     def mapping(self, name: str) -> Fields:
-        """The fields of a mapping; none where it is not said."""
+        """The fields of a mapping; empty where the field is missing."""
         node = self.nodes.get(name)
         if node is None or node.value == "":
             return Fields(nodes={}, line=self.line if node is None else node.line)

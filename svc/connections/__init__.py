@@ -1,8 +1,9 @@
-"""Connections: what a person lets this server do at an outside service, by OAuth, whatever is connected.
+"""Connections: access that a person grants this server at an outside service, by OAuth. The same code serves every kind
+of service.
 
-Owns the way to consent and back, the tokens of each grant, their renewal and their revocation, and the one interface to
-the secrets of connections (:class:`Credentials`). What is asked of which service is said by a :class:`Terms`. It has no
-routes: the feature that connects something has them, and the state of a round trip is identity's.
+Owns the round trip to the consent screen, the tokens of each grant, their renewal and their revocation, and the one
+interface to the secrets of connections (:class:`Credentials`). A :class:`Terms` says what is requested from which
+service. It has no routes: the feature that connects something has them. The state of a round trip belongs to identity.
 """
 
 from svc.connections.clock_check import certificate_problem, clock_problem

@@ -1,6 +1,6 @@
-"""Whether the clock of this machine is right: by what lies in the home, and by what others say the time is.
+"""Checks the clock of this machine: against the times of files in the home, and against the time in an outside answer.
 
-A wrong one has sign-ins refused, certificates fail, and mail sent at the wrong time.
+With a wrong clock sign-ins are refused, certificates fail, and mail is sent at the wrong time.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _from_the_future(home: Path, now: Millis) -> Finding | None:
 
 
 async def _said_outside(context: CheckContext) -> Millis | None:
-    """The time by an answer of the identity provider; ``None`` where nobody says."""
+    """The time in an answer of the identity provider; ``None`` where there is none."""
     if not context.asks_outside:
         return None
     url = f"{context.config[IDP_ISSUER]}/.well-known/openid-configuration"

@@ -1,6 +1,6 @@
-"""Whether this machine's clock is right, by the ``Date`` of an answer: a wrong one has access refused or TLS fail.
+"""Checks this machine's clock by the ``Date`` of an answer: with a wrong clock access is refused or TLS fails.
 
-Asked only where something failed: a clock that is wrong and hurts nobody is not this room's business.
+Checked only where something failed: a wrong clock that does no harm is not reported here.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from svc.connections.retry_after import http_date
 from svc.protocol.messages import Headers
 
 SKEW_MAX_MS: Final = 5 * MINUTE_MS
-"""What sign-in services commonly forgive. Answers are seconds old at most, and nobody caches a refusal."""
+"""What sign-in services usually tolerate. Answers are seconds old at most, and no cache keeps a refusal."""
 
 _CERTIFICATE_DATE: Final = re.compile(r"certificate (has expired|is not yet valid)")
 
 
 def clock_problem(headers: Headers, *, now: Millis, service: str) -> str | None:
-    """The sentence about a clock that is wrong by the answer's date; ``None`` where it is right, or nobody can say."""
+    """The message about a clock that is wrong by the answer's date; ``None`` where it is right, or the answer has no
+    usable date."""
     said = http_date(headers.get("date") or "")
     if said is None or abs(now - said) <= SKEW_MAX_MS:
         return None
@@ -31,9 +32,10 @@ def clock_problem(headers: Headers, *, now: Millis, service: str) -> str | None:
 
 
 def certificate_problem(reason: str, *, service: str, what: str) -> str | None:
-    """A certificate out of its dates at a service that renews its own: far more often it is the clock that is wrong.
+    """The message for a certificate that is outside its validity dates. The service renews its own certificates, so far
+    more often this machine's clock is wrong.
 
-    ``what``: what goes on by itself once the clock is right.
+    ``what``: the work that continues by itself once the clock is right.
     """
     if _CERTIFICATE_DATE.search(reason) is None:
         return None
@@ -44,7 +46,7 @@ def certificate_problem(reason: str, *, service: str, what: str) -> str | None:
 
 
 def spoken(duration_ms: int) -> str:
-    """As people say it, in one unit."""
+    """A duration in words, in one unit."""
     for unit_ms, name in ((DAY_MS, "day"), (HOUR_MS, "hour"), (MINUTE_MS, "minute")):
         count = round(duration_ms / unit_ms)
         if count >= 1:

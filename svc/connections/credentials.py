@@ -1,7 +1,7 @@
-"""Where the secrets of connections lie: one interface, and the tokens of a grant behind it.
+"""The secrets of connections: one interface, and behind it the tokens of a grant.
 
-Whoever connects something reads and writes its secrets here and nowhere else, inside the store's transactions: so that
-what is kept and what is said about it are one commit.
+Every feature that connects something reads and writes its secrets here and nowhere else, inside the store's
+transactions: so a secret and the records about it are one commit.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from svc.store import Store, Tx
 
 
 class Credentials(Protocol):
-    """Secrets by name. ``read`` raises :class:`svc.store.SecretUnreadable` where the key of one was lost."""
+    """Secrets by name. ``read`` raises :class:`svc.store.SecretUnreadable` where the encryption key of a secret was
+    lost."""
 
     def read(self, tx: Tx, name: str) -> bytes | None: ...
 
@@ -26,13 +27,13 @@ class Credentials(Protocol):
         ...
 
     def remove(self, tx: Tx, name: str) -> bool:
-        """Whether there was one."""
+        """Removes the secret. Returns whether there was one."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class BrokeredCredentials:
-    """Kept by the capability broker."""
+    """Secrets that the capability broker keeps."""
 
     door: Door
 
@@ -48,7 +49,7 @@ class BrokeredCredentials:
 
 @dataclass(frozen=True, kw_only=True)
 class KeptTokens:
-    """The tokens of a grant under its name."""
+    """The tokens of a grant that is stored under its name."""
 
     store: Store
     credentials: Credentials
@@ -64,7 +65,7 @@ class KeptTokens:
 
 @dataclass(frozen=True, kw_only=True)
 class OneGrant:
-    """The tokens of a grant that nothing is connected by yet."""
+    """The tokens of a grant that no connection uses yet. They are kept in memory."""
 
     tokens: Tokens
 
@@ -72,7 +73,7 @@ class OneGrant:
         return self.tokens
 
     async def save(self, tokens: Tokens) -> None:
-        """Fresh from the token endpoint: nothing that happens in one call needs to be kept."""
+        """Keeps nothing: these tokens come straight from the token endpoint, and are used for one call only."""
 
 
 class _StoredTokens(msgspec.Struct):
@@ -84,7 +85,7 @@ class _StoredTokens(msgspec.Struct):
 
 
 def keep_tokens(tx: Tx, credentials: Credentials, *, name: str, tokens: Tokens) -> None:
-    """Those of a new grant, in place of what was there."""
+    """Stores the tokens of a new grant in place of the old ones."""
     stored = _StoredTokens(
         access_token=tokens.access_token,
         refresh_token=tokens.refresh_token,
@@ -107,7 +108,7 @@ def tokens_of(data: bytes) -> Tokens:
 
 
 def _renew_tokens(tx: Tx, credentials: Credentials, *, name: str, tokens: Tokens) -> None:
-    """Newer ones of the same grant. Of one that was let go of or replaced meanwhile, nothing is kept."""
+    """Stores renewed tokens of the same grant. Stores nothing if the grant was removed or replaced meanwhile."""
     kept = credentials.read(tx, name)
     if kept is not None and tokens_of(kept).granted_at == tokens.granted_at:
         keep_tokens(tx, credentials, name=name, tokens=tokens)

@@ -1,7 +1,7 @@
-"""The ways in which a grant, or what is asked of its service, fails.
+"""The faults of a grant, or of a request to its service.
 
-``detail`` is one sentence a user may read; it never holds a secret. What somebody has connected translates these into
-the faults of its own kind.
+``detail`` is one sentence that a user may read; it never holds a secret. The feature that has connected something
+translates these faults into its own.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 ReconnectCause = Literal["revoked", "testing-expired", "clock", "other"]
-"""Why a person has to connect again, by names that stay."""
+"""Why a person has to connect again. The names are stable."""
 
 RefusalCause = Literal[
     "scope-unticked",
@@ -28,11 +28,11 @@ RefusalCause = Literal[
     "account-kind",
     "blocked",
 ]
-"""Those after the first six are told by services with codes of their own (``Terms.refusals``)."""
+"""Services report the causes after the first six by codes of their own (``Terms.refusals``)."""
 
 
 class ConnectionFault(Exception):
-    """A service did not do what it was asked. ``cause`` names why, where that is one of the known things."""
+    """A service did not do what it was asked. ``cause`` names the reason, if it is a known one."""
 
     def __init__(self, detail: str, *, cause: ReconnectCause | None = None) -> None:
         super().__init__(detail)
@@ -41,11 +41,12 @@ class ConnectionFault(Exception):
 
 
 class GrantEnded(ConnectionFault):
-    """The service refused to renew the grant, or nothing is kept of it: the person must connect again."""
+    """The service refused to renew the grant, or no tokens of it are stored: the person must connect again."""
 
 
 class ServiceBusy(ConnectionFault):
-    """429: later. ``retry_after_s`` is the service's own word, if it gave one."""
+    """The service answered 429: try again later. ``retry_after_s`` is the pause that the service asked for, if it named
+    one."""
 
     def __init__(self, detail: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(detail)
@@ -53,11 +54,11 @@ class ServiceBusy(ConnectionFault):
 
 
 class ServiceAway(ConnectionFault):
-    """No connection, no answer, or none that can be understood. Later may work."""
+    """There is no connection, no answer, or none that can be understood. A later try may work."""
 
 
 class GrantRefused(Exception):
-    """A round trip ended without a usable grant; ``cause`` names which of the known ways it was."""
+    """A round trip ended without a usable grant; ``cause`` names the reason."""
 
     def __init__(self, detail: str, *, cause: RefusalCause) -> None:
         super().__init__(detail)

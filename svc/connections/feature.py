@@ -1,4 +1,4 @@
-"""The rows that connections contribute: the OAuth clients of their own, and which credentials they may acquire."""
+"""The rows that connections contribute: their own OAuth clients, and which credentials they may acquire."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Google's own way with OAuth, whatever is connected there."""
+"""What is special about OAuth at Google, for every kind of connection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TESTING: Final = TrialPeriod(
 
 
 def google_terms(*, what: str, scopes: tuple[str, ...], sufficient_scopes: frozenset[str], not_granted: str) -> Terms:
-    """``prompt=consent`` makes every run mint a grant with today's scopes (spec 1.1, rule 1)."""
+    """The terms for Google. ``prompt=consent`` makes every run mint a grant with today's scopes (spec 1.1, rule 1)."""
     return Terms(
         service="Google",
         what=what,

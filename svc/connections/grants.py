@@ -1,4 +1,5 @@
-"""The grants of one kind of connection: to the consent screen and back, the tokens of each, and the end of it.
+"""The grants of one kind of connection: the round trip to the consent screen, the tokens of each grant, and its
+revocation.
 
 The OAuth client is identity's capability, acquired at each use. Nothing here keeps a token beyond a call.
 """
@@ -26,7 +27,7 @@ ACTOR: Final = "connections"
 
 
 class ServiceEndpoints(Protocol):
-    """Where a service is asked. Both raise :class:`svc.connections.faults.ServiceAway`."""
+    """The endpoints of a service. Both methods raise :class:`svc.connections.faults.ServiceAway`."""
 
     async def endpoints(self) -> Endpoints: ...
 
@@ -35,8 +36,8 @@ class ServiceEndpoints(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Grants:
-    """Everything between what is connected by ``terms`` and the service that grants it. ``client``: the capability that
-    our OAuth client there is."""
+    """All exchanges with the service that grants access by ``terms``. ``client``: the capability that holds our OAuth
+    client for this service."""
 
     workspace: Workspace
     terms: Terms
@@ -47,7 +48,7 @@ class Grants:
         return await has_client(_door(self.workspace), self.client)
 
     async def consent_url(self, started: OAuthState, *, redirect_uri: str) -> str:
-        """Where the browser goes to consent. Raises :class:`svc.connections.faults.ServiceAway`."""
+        """The address of the consent screen, for the browser. Raises :class:`svc.connections.faults.ServiceAway`."""
         return authorization_url(
             await self.endpoints.endpoints(),
             self.terms,
@@ -59,7 +60,7 @@ class Grants:
         )
 
     async def redeem(self, ended: OAuthState, *, code: str, redirect_uri: str) -> Grant:
-        """The grant that the code of a callback stands for. Raises as :func:`exchange_code`."""
+        """Exchanges the code of a callback for a grant. Raises as :func:`exchange_code`."""
         return await exchange_code(
             self.workspace.egress,
             await self.endpoints.endpoints(),
@@ -72,9 +73,10 @@ class Grants:
         )
 
     async def revoke(self, stored: bytes) -> bool:
-        """Have the service take back a grant that was let go of: its stored tokens. Best effort, within a deadline.
+        """Asks the service to revoke a grant that is no longer used, by its stored tokens. Best effort, within a
+        deadline.
 
-        Returns whether it did.
+        Returns whether the service revoked it.
         """
         with trio.move_on_after(REVOKE_DEADLINE_S):
             try:
@@ -88,12 +90,12 @@ class Grants:
         return False
 
     def tokens_kept(self, name: str) -> TokenSource:
-        """The access tokens of the grant that is kept under ``name``."""
+        """The access tokens of the grant that is stored under ``name``."""
         credentials = credentials_of(self.workspace)
         return self._source(KeptTokens(store=self.workspace.store, credentials=credentials, name=name))
 
     def tokens_fresh(self, grant: Grant) -> TokenSource:
-        """The access tokens of a grant that is kept nowhere yet."""
+        """The access tokens of a grant that is not stored yet."""
         return self._source(OneGrant(tokens=grant.tokens))
 
     def _source(self, store: TokenStore) -> TokenSource:
@@ -111,7 +113,7 @@ class Grants:
 
 
 async def client_of(workspace: Workspace, terms: Terms, name: str) -> ClientCredentials:
-    """The OAuth client as the secrets store has it now."""
+    """The OAuth client as the secrets store holds it now."""
     client = await client_credentials(_door(workspace), purpose=f"{terms.what} access", name=name)
     if client is None:
         raise NotConfigured(f"No {terms.what} provider is configured.")
@@ -126,7 +128,7 @@ def grants_of(
     token_url: str | None = None,
     revocation_url: str | None = None,
 ) -> Grants:
-    """The grants by ``terms`` at the identity provider, or at the endpoints that are given."""
+    """The grants by ``terms`` at the identity provider, or at the given endpoints."""
     issuer = workspace.config[IDP_ISSUER]
     return Grants(
         workspace=workspace,
@@ -141,7 +143,7 @@ def grants_of(
 
 
 def credentials_of(workspace: Workspace) -> Credentials:
-    """The one place of this server where connections keep their secrets."""
+    """The one store of this server for the secrets of connections."""
     return BrokeredCredentials(door=_door(workspace))
 
 

@@ -1,8 +1,8 @@
-"""Microsoft's own way with OAuth (v2.0 of its identity platform), whatever is connected there.
+"""What is special about OAuth at Microsoft (v2.0 of its identity platform), for every kind of connection.
 
-The client belongs to an admin: an app registration of their own. Its endpoints are of a directory: that of one
-organisation, or ``common`` for the accounts of any and for personal ones. Microsoft has no place where a grant is taken
-back.
+The client belongs to an admin: it is an app registration of their own. Its endpoints belong to a directory: the one of
+an organisation, or ``common`` for the accounts of any organisation and for personal ones. Microsoft has no endpoint
+that revokes a grant.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ SETTINGS: Final = (CLIENT_ID, CLIENT_SECRET, DIRECTORY, LOGIN_URL)
 def microsoft_terms(
     *, what: str, scopes: tuple[str, ...], sufficient_scopes: frozenset[str], not_granted: str
 ) -> Terms:
-    """``prompt=select_account``: a browser is often signed in with another account than the one that is meant."""
+    """The terms for Microsoft. ``prompt=select_account``: a browser is often signed in with another account than the
+    wanted one."""
     return Terms(
         service="Microsoft",
         what=what,
@@ -71,8 +72,8 @@ def microsoft_terms(
 
 @dataclass(frozen=True, kw_only=True)
 class MicrosoftEndpoints:
-    """Of the directory that the client names. The discovery document of ``common`` has no issuer of its own, so it is
-    not asked: where the endpoints are is written down in Microsoft's documentation."""
+    """The endpoints of the directory that the client names. The discovery document of ``common`` has no issuer of its
+    own, so it is not fetched: the endpoints are those of Microsoft's documentation."""
 
     base: str
     client: Callable[[], Awaitable[ClientCredentials]]
@@ -94,7 +95,8 @@ def endpoints_of(base: str, client: ClientCredentials) -> Endpoints:
 
 
 def origin_for_microsoft(origin: str) -> str:
-    """As an app registration takes it: without TLS it has this machine's name, and never its number."""
+    """The origin in the form that an app registration accepts: without TLS it is this machine's name, never its IP
+    address."""
     scheme, _, host = origin.partition("://")
     if scheme == "https":
         return origin
@@ -109,14 +111,15 @@ def microsoft_grants(workspace: Workspace, terms: Terms) -> Grants:
     return Grants(workspace=workspace, terms=terms, endpoints=endpoints, client=CLIENT)
 
 
-# The credential, and whether Microsoft takes it
+# The credential, and the test whether Microsoft accepts it
 
 _NO_CODE: Final = "code-of-a-test"
 _PROBING: Final = microsoft_terms(what="mail", scopes=(), sufficient_scopes=frozenset(), not_granted="")
 
 
 async def ask_microsoft(workspace: Workspace, value: Mapping[str, str]) -> ProbeResult:
-    """Redeem a code that never was: who takes the client says that the code is no good."""
+    """Tests the client with a code that was never issued: if Microsoft refuses only the code, it has accepted the
+    client."""
     if workspace.service(Identity).dev_login:
         return ProbeResult(ok=True, message="Fakes stand in for Microsoft.")
     client = ClientCredentials(

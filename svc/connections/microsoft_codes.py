@@ -1,6 +1,8 @@
-"""What Microsoft means by its codes (``AADSTS…``), in words for whoever connects a mailbox and who owns this server.
+"""The meaning of Microsoft's codes (``AADSTS…``), in words for the person who connects a mailbox and for the owner of
+this server.
 
-They stand in the ``error_description`` of the token endpoint, of a way back, and in the pages of the consent screen.
+The codes stand in the ``error_description`` of the token endpoint and of a callback, and in the pages of the consent
+screen.
 """
 
 from __future__ import annotations
@@ -114,7 +116,7 @@ REFUSALS: Final[Mapping[str, Refusal]] = MappingProxyType(
 )
 
 DECLINED: Final = "65004"
-"""The person said no."""
+"""The person declined the consent."""
 
 ENDED: Final[Mapping[str, str]] = MappingProxyType(
     {

@@ -1,4 +1,5 @@
-"""The records of connections: what is asked of a service, and what a person granted there. No secret is in any repr."""
+"""The records of connections: what is requested from a service, and what a person granted there. No secret is in any
+repr."""
 
 from __future__ import annotations
 
@@ -12,9 +13,10 @@ from svc.connections.faults import RefusalCause
 
 @dataclass(frozen=True, kw_only=True)
 class TrialPeriod:
-    """A service ends the grants of an app that is not published yet after ``lifetime_ms``.
+    """The rule of a service that ends the grants of an unpublished app after ``lifetime_ms``.
 
-    ``ended`` is told where a grant ended so; ``perhaps`` follows where that may be, and nobody knows.
+    ``ended`` is the message for a grant that ended for this reason; ``perhaps`` is added to the message where this is
+    possible but not known.
     """
 
     lifetime_ms: Millis
@@ -24,7 +26,7 @@ class TrialPeriod:
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """What a service means by one of its own codes. ``remedy``: what the owner of this server does about it."""
+    """The meaning of one of a service's own codes. ``remedy``: what the owner of this server can do about it."""
 
     cause: RefusalCause
     detail: str
@@ -33,33 +35,33 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """What one kind of connection asks of an OAuth service, and what that service does in its own way."""
+    """What one kind of connection requests from an OAuth service, and in what this service differs from others."""
 
     service: str
-    """Its name, as people are told it."""
+    """The name of the service, as the app shows it."""
     what: str
-    """What is connected, in a word: "mail"."""
+    """What is connected, in one word: "mail"."""
     scopes: tuple[str, ...]
     sufficient_scopes: frozenset[str]
-    """A grant with any of these will do; where there are none, any grant."""
+    """A grant with any of these is enough; where the set is empty, any grant is."""
     not_granted: str
-    """The sentence for a grant that has none of them."""
+    """The message for a grant that has none of them."""
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """Of the consent screen, beyond the standard's."""
+    """Extra parameters of the consent screen, besides the standard's."""
     token_parameters: Mapping[str, str] = field(default_factory=dict)
-    """Of each request for tokens, beyond the standard's."""
+    """Extra parameters of each token request, besides the standard's."""
     lasting: bool = True
     """Whether a grant without a refresh token is refused."""
     ended_because: Mapping[str, str] = field(default_factory=dict)
-    """The service's own ``error_subtype`` of a refused renewal, or its code, and the sentence for it."""
+    """The message by the service's own ``error_subtype`` of a refused renewal, or by its code."""
     trial: TrialPeriod | None = None
     code: Pattern[str] | None = None
-    """How a code of the service's own stands in an ``error_description``: the first group."""
+    """The pattern of the service's own code in an ``error_description``: the first group is the code."""
     refusals: Mapping[str, Refusal] = field(default_factory=dict)
-    """By that code: why the service refused."""
+    """Why the service refused, by that code."""
 
     def code_in(self, description: str) -> str:
-        """The service's own code; empty where none is said."""
+        """The service's own code; empty where there is none."""
         found = self.code.search(description) if self.code is not None else None
         return found[1] if found else ""
 
@@ -69,8 +71,8 @@ class Terms:
 
 @dataclass(frozen=True, kw_only=True)
 class Tokens:
-    """What is kept of a grant. ``expires_at`` is the access token's; ``granted_at`` is when the person consented,
-    ``None`` where that was not written down."""
+    """The stored part of a grant. ``expires_at`` is the access token's; ``granted_at`` is when the person consented,
+    ``None`` where that was not recorded."""
 
     access_token: str = field(repr=False)
     refresh_token: str = field(repr=False)
@@ -81,9 +83,9 @@ class Tokens:
 
 @dataclass(frozen=True, kw_only=True)
 class Identity:
-    """Who consented, by the ID token. ``email_verified`` is True only where the service said exactly that.
+    """The person who consented, by the ID token. ``email_verified`` is True only where the service said exactly that.
 
-    ``username``: by which they sign in there, in services that tell it.
+    ``username``: the name with which they sign in at the service, if the service sends it.
     """
 
     subject: str
@@ -93,7 +95,7 @@ class Identity:
 
     @property
     def address(self) -> str | None:
-        """Their mail address, as the service has it, in lower case; nobody has proven it."""
+        """Their mail address as the service sent it, in lower case. It is not verified."""
         named = self.email or self.username or ""
         return named.lower() if "@" in named else None
 

@@ -1,11 +1,12 @@
-"""The OAuth 2 client: to the consent screen, from its code to tokens, from old tokens to fresh ones, and the end of it.
+"""The OAuth 2 client: builds the address of the consent screen, exchanges its code for tokens, renews tokens and
+revokes grants.
 
 Theory: the authorization code grant (RFC 6749, section 4.1) with PKCE (RFC 7636) and the client secret in the body;
 endpoints by OpenID Connect discovery. The ID token comes straight from the token endpoint, so the connection vouches
 for it and its signature is not checked (OpenID Connect Core, 3.1.3.7, rule 6); issuer, audience and expiry are.
 
-Owns what is asked and what counts as granted; what a service does in its own way stands in its :class:`Terms`. It has
-no routes, keeps no state and stores nothing. No token or secret is in any repr or fault.
+Owns the requests, and the decision what counts as granted. What a service does differently stands in its
+:class:`Terms`. It has no routes, keeps no state and stores nothing. No token or secret is in any repr or fault.
 """
 
 from __future__ import annotations
@@ -40,10 +41,10 @@ _NO_HEADERS: Final[Mapping[str, str]] = MappingProxyType({})
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoints:
-    """``issuer`` is ``None`` when both endpoints are settings: then there is nothing to hold an ID token against.
+    """``issuer`` is ``None`` when both endpoints are settings: then there is no issuer to compare an ID token with.
 
-    Where a service has many directories, ``{tenantid}`` in it stands for that of the person. ``in_header``: the client
-    shows who it is by Basic authentication, and not in the body.
+    Where a service has many directories, ``{tenantid}`` in the issuer stands for the person's directory. ``in_header``:
+    the client authenticates by Basic authentication, and not in the body.
     """
 
     authorization: str
@@ -54,7 +55,7 @@ class Endpoints:
 
 @dataclass(frozen=True, kw_only=True)
 class OAuthEndpoints:
-    """The endpoints by setting, or else as the service's discovery document names them."""
+    """The endpoints from settings, or else from the service's discovery document."""
 
     discovery: Discovery
     authorization_url: str | None = None
@@ -62,11 +63,11 @@ class OAuthEndpoints:
     revocation_url: str | None = None
 
     async def revocation(self) -> str | None:
-        """Where a grant is taken back; ``None`` where the service names no such place. Raises :class:`ServiceAway`."""
+        """The revocation endpoint; ``None`` where the service has none. Raises :class:`ServiceAway`."""
         if self.revocation_url is not None:
             return self.revocation_url
         if self.authorization_url and self.token_url:
-            return None  # a service by settings alone: its discovery document is somebody else's
+            return None  # the endpoints are settings: the discovery document describes another service
         try:
             return (await self.discovery.provider()).revocation
         except ProviderAway as away:
@@ -97,7 +98,7 @@ def authorization_url(
     code_challenge: str,
     login_hint: str | None = None,
 ) -> str:
-    """The consent screen."""
+    """The address of the consent screen."""
     query = {
         "response_type": "code",
         "client_id": client_id,
@@ -124,9 +125,9 @@ async def exchange_code(
     redirect_uri: str,
     clock: Clock,
 ) -> Grant:
-    """Redeem the code of a callback.
+    """Exchanges the code of a callback for a grant.
 
-    Raises :class:`GrantRefused` when it or what it grants is no good; :class:`ServiceAway`, :class:`ServiceBusy`.
+    Raises :class:`GrantRefused` when the code or the grant can't be used; :class:`ServiceAway`, :class:`ServiceBusy`.
     """
     form = {
         "grant_type": "authorization_code",
@@ -177,9 +178,10 @@ async def refresh(
 async def revoke(
     http: HttpClient, url: str, terms: Terms, *, refresh_token: str, credentials: ClientCredentials | None = None
 ) -> None:
-    """End a grant at its service (RFC 7009). One that it does not know has ended. Raises :class:`ServiceAway`.
+    """Revokes a grant at its service (RFC 7009). A grant that the service does not know counts as ended. Raises
+    :class:`ServiceAway`.
 
-    ``credentials``: where the service wants to know who asks.
+    ``credentials``: for a service where the client must authenticate to revoke.
     """
     form = {"token": refresh_token, "token_type_hint": "refresh_token"}
     if credentials is not None:
@@ -190,7 +192,7 @@ async def revoke(
         raise ServiceAway(f"The sign-in service did not take the access back (status {answer.status}).")
 
 
-# What the wire carries
+# Requests and answers
 
 
 class _TokenAnswer(msgspec.Struct):
@@ -228,7 +230,7 @@ def _client_fields(credentials: ClientCredentials) -> dict[str, str]:
 async def _post_as(
     http: HttpClient, endpoints: Endpoints, terms: Terms, credentials: ClientCredentials, *, form: dict[str, str]
 ) -> EgressResponse:
-    """At the token endpoint, as the client that we are there (RFC 6749, section 2.3.1)."""
+    """Posts to the token endpoint, authenticated as our client (RFC 6749, section 2.3.1)."""
     if not (endpoints.in_header and credentials.client_secret):
         return await _post(http, terms, endpoints.token, form={**form, **_client_fields(credentials)})
     pair = f"{quote_plus(credentials.client_id)}:{quote_plus(credentials.client_secret)}"
@@ -267,10 +269,10 @@ def _token_answer(answer: EgressResponse) -> _TokenAnswer:
 def _tokens(
     wire: _TokenAnswer, *, refresh_token: str, scopes: frozenset[str], granted_at: Millis | None, now: Millis
 ) -> Tokens:
-    """``scopes``: what is granted when the answer does not say, which means "as asked" (RFC 6749, section 5.1)."""
+    """``scopes``: the granted ones if the answer names none, which means "as requested" (RFC 6749, section 5.1)."""
     if refresh_token:
         lifetime_s = DEFAULT_LIFETIME_S if wire.expires_in is None else min(max(0, wire.expires_in), MAX_LIFETIME_S)
-    else:  # nothing renews it, so it is good for as long as the service says, or takes it
+    else:  # it can't be renewed: it lasts as long as the service says, or until the service refuses it
         lifetime_s = UNRENEWED_LIFETIME_S if wire.expires_in is None else max(0, wire.expires_in)
     return Tokens(
         access_token=wire.access_token,
@@ -364,7 +366,8 @@ def _refresh_fault(answer: EgressResponse, kept: Tokens, terms: Terms, *, now: M
 
 
 def _ended_with_trial(kept: Tokens, trial: TrialPeriod, *, now: Millis) -> bool:
-    """The grant is as old as that, and has not been good for anything since it was."""
+    """Whether the trial period ended this grant: the grant is as old as the period, and no access token was issued
+    after its end."""
     if kept.granted_at is None:
         return False
     ended_at = kept.granted_at + trial.lifetime_ms
@@ -382,7 +385,8 @@ def _names_client(error: _OAuthError | None) -> bool:
 
 
 def _may_pass(answer: EgressResponse, error: _OAuthError | None) -> bool:
-    """Not a word about this grant: the service is busy, broken, or somebody between us answered in its place."""
+    """Whether the answer says nothing about this grant: the service is busy or broken, or a proxy answered in its
+    place."""
     return answer.status in {408, 429} or not 400 <= answer.status < 500 or error is None
 
 

@@ -10,7 +10,7 @@ from svc.clock import SECOND_MS, Millis
 from svc.protocol.messages import Headers
 
 RETRY_AFTER_MAX_S: Final = 15 * 60.0
-"""The longest we let a provider tell us to stay away: a mistake there must not silence an account for days."""
+"""The longest pause that a provider can impose: a mistake there must not silence an account for days."""
 
 
 def retry_after_s(headers: Headers, *, now: Millis) -> float | None:
@@ -23,7 +23,7 @@ def retry_after_s(headers: Headers, *, now: Millis) -> float | None:
 
 
 def http_date(value: str) -> Millis | None:
-    """An HTTP date (RFC 9110, section 5.6.7), or what passes for one; ``None`` for anything else."""
+    """Parses an HTTP date (RFC 9110, section 5.6.7), or a similar form; ``None`` for anything else."""
     try:
         moment = parsedate_to_datetime(value)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Access tokens of a grant: kept as long as they last, renewed once for however many ask.
+"""Access tokens of a grant: used until they expire, then renewed once for all callers that wait.
 
 Owns when to renew. It stores nothing itself: tokens go through a :class:`TokenStore`.
 """
@@ -22,7 +22,7 @@ SAVE_DEADLINE_S: Final = 10.0
 
 
 class TokenStore(Protocol):
-    """Where one grant's tokens are kept, encrypted."""
+    """The encrypted storage of one grant's tokens."""
 
     async def load(self) -> Tokens | None: ...
 
@@ -31,7 +31,7 @@ class TokenStore(Protocol):
 
 @dataclass(kw_only=True)
 class _Refresh:
-    """One renewal under way, and for those who wait for it how it ended. Neither: it was cancelled."""
+    """One renewal under way and its result, for those who wait for it. Without token and fault it was cancelled."""
 
     done: trio.Event = field(default_factory=trio.Event)
     tokens: Tokens | None = None
@@ -42,8 +42,8 @@ class _Refresh:
 class TokenSource:
     """Access tokens of one grant, renewed a minute before they expire.
 
-    However many ask at once, one renewal is under way; all share its outcome. Client and stored tokens are read anew at
-    each renewal, so a rotated client secret or a second consent needs no restart.
+    Callers that ask at the same time share one renewal and its result. Client and stored tokens are read again at each
+    renewal, so a rotated client secret or a second consent needs no restart.
     """
 
     store: TokenStore
@@ -60,7 +60,8 @@ class TokenSource:
         return (await self._valid(stale=None)).access_token
 
     async def refreshed(self, stale: str) -> str:
-        """Another access token than ``stale``, which the provider answered 401. Raises as :meth:`access_token`."""
+        """Returns another access token than ``stale``, which the provider answered with 401. Raises as
+        :meth:`access_token`."""
         return (await self._valid(stale=stale)).access_token
 
     async def _valid(self, *, stale: str | None) -> Tokens:
@@ -103,7 +104,7 @@ class TokenSource:
             kept=kept,
             clock=self.clock,
         )
-        with trio.move_on_after(SAVE_DEADLINE_S, shield=True):  # a rotated refresh token exists nowhere else
+        with trio.move_on_after(SAVE_DEADLINE_S, shield=True):  # a rotated refresh token exists only here
             await self.store.save(self._tokens)
         return self._tokens
 

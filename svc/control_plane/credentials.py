@@ -1,4 +1,5 @@
-"""The credentials of cells: who a token lets in. Only digests are kept; a token that was replaced never comes back."""
+"""The credentials of cells: which cell a token authenticates. Only digests are stored; a token that was replaced is
+never valid again."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ KEPT_DIGESTS: Final = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """Who asks: one credential, of one cell of one tenant."""
+    """The caller: one credential, of one cell of one tenant."""
 
     credential_id: str
     tenant_id: str
@@ -26,14 +27,15 @@ class Cell:
 
 @dataclass(frozen=True, kw_only=True)
 class Upserted:
-    """How many credentials are new or have a new token, and which were left as they are since theirs is an old one."""
+    """How many credentials are new or have a new token, and which were left unchanged because the given token is an old
+    one."""
 
     changed: int
     retired: tuple[str, ...]
 
 
 def cell_of(connection: Rows, token: str) -> Cell | None:
-    """Whose token it is, disabled or not. ``None`` where it is nobody's."""
+    """The cell of a token, disabled or not; ``None`` for an unknown token."""
     row = connection.execute(
         """
         select credential_id, tenant_id, cell_id, disabled_at is not null, token_digest
@@ -49,9 +51,10 @@ def cell_of(connection: Rows, token: str) -> Cell | None:
 
 
 def upsert(connection: Rows, tokens: Sequence[CellToken]) -> Upserted:
-    """Bring in the credentials of a boot.
+    """Stores the credentials from the settings, at boot.
 
-    One that is disabled stays so. A replica that starts again with older settings does not bring an older token back.
+    A disabled credential stays disabled. A replica that starts again with older settings does not restore an older
+    token.
     """
     if not tokens:
         return Upserted(changed=0, retired=())
