@@ -1,4 +1,6 @@
-"""Agents that run by themselves: at their times, and when a mail came or a page changed. Nothing begins one twice."""
+"""Agents that start by themselves: on their schedule, when a mail arrives, or when a page changes. No cause starts a
+run twice.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ _PAGE: Final = "page:"
 
 
 async def keep_schedules(workspace: Workspace) -> None:
-    """Begin what is due."""
+    """Begin the runs that are due."""
     if await workspace.store.write(_begin_due, workspace):
         workspace.service(Dispatcher).wake.call()
 
@@ -38,7 +40,7 @@ async def follow(workspace: Workspace, events: Sequence[Event]) -> None:
 
 
 def owner_of(one: Configured[Definition]) -> Principal:
-    """An agent acts as its page's owner, and never as an admin."""
+    """The principal of an agent's run: the owner of its page, never with admin rights."""
     if one.owner_id is None:
         return UNCLAIMED
     return Principal(user_id=one.owner_id, device_id=DEVICE_ID, is_admin=False, via="session")
@@ -87,7 +89,7 @@ def _begin_triggered(tx: Tx, workspace: Workspace, events: Sequence[Event]) -> i
 
 
 def _wanted(one: Configured[Definition], event: Event, said: dict[str, Any]) -> Wanted | None:
-    """What a run of it would be told, where the event is for it. What runs do themselves triggers nothing."""
+    """The run to begin if the event triggers this agent. Changes made by runs trigger nothing."""
     if one.owner_id is not None and event.audience != one.owner_id:
         return None
     cause = f"{one.page_id}:{event.key}"

@@ -1,4 +1,4 @@
-"""What an agent's run asks of this plane, and how what its model says is told live."""
+"""The calls that an agent's run makes to this plane, and the live text of its model's answer."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from svc.workflow import Call, Caller, Json
 from svc.workspace import RequestContext, Workspace
 
 MAX_LIVE_BYTES: Final = 64 * 1024
-"""What is told live of a model's answer at once. Beyond: refused, and nobody sees it live."""
+"""Bytes of a model's answer that are shown live at once. Beyond: refused, and nobody sees it live."""
 
 
 class TurnInput(Wire, frozen=True):
-    """``heard``: how much of what its owner said it has heard."""
+    """``heard``: how many of its owner's messages the run has read."""
 
     turn: Annotated[int, msgspec.Meta(ge=1)]
     heard: Annotated[int, msgspec.Meta(ge=0)]
@@ -41,7 +41,7 @@ def _turn(workspace: Workspace, tx: Tx, caller: Caller, wanted: TurnInput) -> Js
 
 
 async def live(context: RequestContext, request: Request) -> Response:
-    """Tell who watches a run what its model says right now. Nothing of it is kept but for news."""
+    """Send the current text of the model to those who watch the run. It is kept only as an event in the news."""
     grant = await grant_of(context.workspace, request)
     try:
         wanted = msgspec.convert(await request.read_json(MAX_LIVE_BYTES), LiveInput)

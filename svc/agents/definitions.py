@@ -1,4 +1,4 @@
-"""Reading an agent's page. What is wrong is told with its line, and the last whole version stays in force."""
+"""Reads an agent's page. An error is reported with its line, and the last valid version stays in force."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def read(fields: Fields, text: str) -> Definition:
 
 
 def _is_empty(fields: Fields, name: str) -> bool:
-    """Said, and said to be none: an agent without tools."""
+    """Whether the field is given and empty: an agent without tools."""
     node = fields.nodes.get(name)
     return node is not None and isinstance(node.value, list) and not node.value
 
@@ -108,7 +108,7 @@ def _ceiling(fields: Fields) -> int | None:
 
 
 def written(wanted: Definition) -> str:
-    """The page of an agent. What :func:`read` makes of it is that agent again."""
+    """The text of an agent's page. :func:`read` turns it into the same agent again."""
     lines = ["---"]
     if wanted.model is not None:
         lines.append(f"model: {_quoted(wanted.model)}")
@@ -128,7 +128,7 @@ def written(wanted: Definition) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text in double quotes is written in YAML as in JSON."""
+    """In double quotes, YAML writes a text as JSON does."""
     return json.dumps(text, ensure_ascii=False)
 
 

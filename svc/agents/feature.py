@@ -1,4 +1,4 @@
-"""The rows that agents contribute."""
+"""The rows that agents add to the feature tables."""
 
 from __future__ import annotations
 

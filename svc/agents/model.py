@@ -1,4 +1,4 @@
-"""An agent as its page says it: instructions, tools, what is asked about, and when it runs by itself."""
+"""An agent as its page defines it: instructions, tools, which calls need approval, and when it starts by itself."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ DEFAULT_TOOLS: Final = (
 MAX_TURNS: Final = 60
 """How often one run asks a model. Beyond: the run fails, and says so."""
 MAX_PROMPT_CHARS: Final = 50_000
-"""What an agent is told at once. Beyond: 400 `invalid`."""
+"""Characters of one prompt for an agent. Beyond: 400 `invalid`."""
 MAX_CEILING_DOLLARS: Final = 1_000
-"""What a page may say that one run of its agent may cost. Beyond: the page is broken."""
+"""The ceiling that a page may set for one run of its agent. Beyond: the page is broken."""
 MAX_INPUT_BYTES: Final = 100 * 1024
 """The input of an agent's run, as JSON. Beyond: 400 `invalid`."""
 TRIGGERED_AN_HOUR: Final = 60
@@ -33,13 +33,13 @@ TRIGGERED_AN_HOUR: Final = 60
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """Every so often, or at a minute of the day (UTC), on every day or on one of the week (Monday is 0)."""
+    """At an interval, or at a minute of the day (UTC), on every day or on one day of the week (Monday is 0)."""
 
     every_ms: Millis = 0
     minute: int = 0
     weekday: int | None = None
     said: str = ""
-    """As its page says it."""
+    """As the page writes it."""
 
     def after(self, now: Millis) -> Millis:
         """The next time after ``now``."""
@@ -59,8 +59,9 @@ LEAST_EVERY_MS: Final = 5 * MINUTE_MS
 
 @dataclass(frozen=True, kw_only=True)
 class Definition:
-    """``triggers``: ``mail``, or ``page:`` and a pattern of paths. ``model``: ``None`` for the one of the instance.
-    ``ceiling_micros``: what one run of it may cost, in millionths of a dollar; the instance's ceiling holds besides."""
+    """``triggers``: ``mail``, or ``page:`` and a pattern of paths. ``model``: ``None`` for the instance's model.
+    ``ceiling_micros``: what one run may cost, in millionths of a dollar; the instance's ceiling holds too.
+    """
 
     instructions: str
     model: str | None = None

@@ -26,8 +26,9 @@ Words = Annotated[str, msgspec.Meta(max_length=MAX_PROMPT_CHARS)]
 
 
 class AgentOut(Wire, frozen=True):
-    """``model``: ``None`` for the one of the instance. ``schedule``: as its page says it. ``problem``: what is
-    wrong with its page as it stands now; then an earlier version of it is shown."""
+    """``model``: ``None`` for the instance's model. ``schedule``: in the words of the page. ``problem``: what is wrong
+    with the current version of the page; then the last valid version is shown.
+    """
 
     name: str
     path: str
@@ -47,7 +48,7 @@ Texts = Annotated[tuple[Text, ...], msgspec.Meta(max_length=100)]
 
 
 class AgentIO(Wire, frozen=True):
-    """One agent as an editor has it. ``tools``: none for all of svc. ``ceiling_usd``: of one run."""
+    """One agent, for the editor. ``tools``: ``None`` for all tools of svc. ``ceiling_usd``: of one run."""
 
     instructions: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_PROMPT_CHARS)]
     tools: Texts | None = None
@@ -59,7 +60,7 @@ class AgentIO(Wire, frozen=True):
 
 
 class SaveInput(Wire, frozen=True):
-    """Without ``path`` it is a new one, whose path follows from its title."""
+    """Without ``path`` a new agent is made; its path is derived from its title."""
 
     title: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
     agent: AgentIO
@@ -92,20 +93,20 @@ class RunIdInput(Wire, frozen=True):
 
 
 class TrustOut(Wire, frozen=True):
-    """``outside``: where its text from outside came from first; ``None`` where it has none."""
+    """``outside``: the first source of the run's text from outside; ``None`` where it has none."""
 
     outside: str | None
 
 
 class RetryInput(Wire, frozen=True):
-    """``step_id``: the call of the model that is made again, with all that came after it."""
+    """``step_id``: the call of the model that is made again, with all that followed it."""
 
     run_id: str
     step_id: str
 
 
 class GoOnInput(Wire, frozen=True):
-    """``ceiling_usd``: what the run may cost in all from now on."""
+    """``ceiling_usd``: what the run may cost in total from now on."""
 
     run_id: str
     ceiling_usd: Annotated[float, msgspec.Meta(gt=0, le=MAX_CEILING_DOLLARS)]
@@ -139,7 +140,7 @@ def _agent_out(one: Configured[Definition], problem: str) -> AgentOut:
 
 
 async def save(context: RequestContext, wanted: SaveInput) -> SavedOut:
-    """What the page reads as is what is asked for, or it is refused: nothing broken is saved from here."""
+    """The saved page must read back as exactly this agent, or the call is refused: this never saves a broken page."""
     body = _written(wanted.agent)
     path = await context.workspace.store.write(
         actions.save, context.principal, title=wanted.title, body=body, path=wanted.path

@@ -1,10 +1,10 @@
-"""Language models, as the trusted plane sees them: which one is asked, what it costs, and where it ends.
+"""Language models as the trusted plane sees them: which model is asked, what it costs, and where a ceiling ends it.
 
-Owns ``model_calls``, ``model_ceilings`` and ``model_run_ceilings``.
-Each call that costs is reserved before it leaves, for all that it may
-cost, and settled with what the vendor counted; a call that would pass a ceiling never leaves. The broker keeps to that
-for every run (:mod:`svc.broker.llm`). The asking itself is :mod:`svc.worker.models`, in the worker plane: a feature
-gives its workflow the model's name (:meth:`Models.name`) and ``capability_of`` it.
+Owns ``model_calls``, ``model_ceilings`` and ``model_run_ceilings``. Each call that costs money is reserved before it is
+sent, at the most that it may cost. It is settled with what the vendor counted. A call that would pass a ceiling is
+never sent. The broker applies this to every run (:mod:`svc.broker.llm`). The worker plane asks the models
+(:mod:`svc.worker.models`): a feature gives its workflow the model's name (:meth:`Models.name`) and grants it
+``capability_of`` that name.
 """
 
 from svc.models.feature import FEATURE

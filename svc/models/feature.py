@@ -1,4 +1,4 @@
-"""The rows that models contribute."""
+"""The rows that models add to the feature tables."""
 
 from __future__ import annotations
 

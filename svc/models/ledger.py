@@ -1,7 +1,7 @@
-"""Every call to a model that costs: reserved before it leaves, settled once its cost is known. Ceilings hold here.
+"""The ledger of model calls: each call that costs is reserved before it is sent, and settled once its cost is known.
 
-A call whose cost the vendor never told (a cut stream, a crash) stays at what was reserved for it. Days are UTC's.
-Statements of ``model_calls`` and ``model_ceilings``; never waits.
+Ceilings are enforced here. A call whose cost the vendor never reported (a cut stream, a crash) keeps the reserved cost.
+A day is a UTC day. Holds the SQL of ``model_calls`` and ``model_ceilings``; never waits.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from svc.store import ReadTx, Tx
 KEEP_MS: Final = 400 * DAY_MS
 PRUNE_ROWS: Final = 1_000
 MICROS: Final = 1_000_000
-"""Of a dollar."""
+"""Parts of one dollar."""
 OVER: Final = "over_ceiling"
 OVER_OWN: Final = "over_own_ceiling"
-"""The run's own, which whoever began it may raise."""
+"""The run's own ceiling, which the user who began the run may raise."""
 _TOMORROW: Final = "; a new day begins at midnight UTC"
 
 DEFAULT_DAY_MICROS: Final = 10 * MICROS
@@ -31,7 +31,9 @@ DEFAULT_DAY_TOKENS: Final = 5_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Ceilings:
-    """For everybody together a day, and for one run. ``day_tokens`` also bounds a model that costs nothing."""
+    """The ceilings for all users together in a day, and for one run. ``day_tokens`` also bounds a model that costs
+    nothing.
+    """
 
     day_micros: int = DEFAULT_DAY_MICROS
     run_micros: int = DEFAULT_RUN_MICROS
@@ -40,7 +42,7 @@ class Ceilings:
 
 @dataclass(frozen=True, kw_only=True)
 class Reserved:
-    """One call, as it is about to leave."""
+    """One call that is reserved and about to be sent."""
 
     id: int
     price: Price
@@ -74,7 +76,7 @@ def set_ceilings(tx: Tx, wanted: Ceilings) -> None:
 def reserve(
     tx: Tx, run_id: str, *, user_id: str | None, model: str, price: Price, input_tokens: int, output_tokens: int
 ) -> Reserved:
-    """Write down what the call may cost at most. Raises :class:`svc.errors.Forbidden` where that passes a ceiling."""
+    """Reserve the most that the call may cost. Raises :class:`svc.errors.Forbidden` where that passes a ceiling."""
     micros = price.micros(input_tokens, output_tokens)
     most = ceilings(tx)
     today = spent(tx, since=tx.now - tx.now % DAY_MS)
@@ -111,13 +113,13 @@ def reserve(
 
 
 def run_ceiling(tx: ReadTx, run_id: str) -> int | None:
-    """Its own, in micro-dollars; ``None`` where only that of all runs holds."""
+    """The run's own ceiling in micro-dollars; ``None`` where only the ceiling for every run holds."""
     found = tx.value("select micros from model_run_ceilings where run_id = :id", id=run_id)
     return None if found is None else int(found)
 
 
 def cap_run(tx: Tx, run_id: str, micros: int | None) -> None:
-    """What this run may cost, where that is less than any run may."""
+    """The run's own ceiling, where it is lower than the ceiling for every run."""
     if micros is not None:
         tx.run(
             """
@@ -130,7 +132,7 @@ def cap_run(tx: Tx, run_id: str, micros: int | None) -> None:
 
 
 def dollars(micros: int) -> str:
-    """Parts of a cent are told where they count: below a tenth of a dollar."""
+    """The amount as text, with parts of a cent only below a tenth of a dollar."""
     usd = micros / MICROS
     whole = f"{usd:.4f}" if 0 < usd < 0.1 else f"{usd:.2f}"
     return "$" + (whole.removesuffix("00") if len(whole) > len("0.00") else whole)
@@ -141,7 +143,7 @@ def _over(why: str, then: str = "") -> Forbidden:
 
 
 def settle(tx: Tx, reserved: Reserved, *, input_tokens: int | None, output_tokens: int | None) -> None:
-    """What it did cost. What the vendor did not say stays as it was reserved."""
+    """Store the real cost. What the vendor did not report stays as reserved."""
     row = tx.one(
         "select input_tokens, output_tokens from model_calls where id = :id and state = 'reserved'", id=reserved.id
     )
@@ -163,12 +165,12 @@ def settle(tx: Tx, reserved: Reserved, *, input_tokens: int | None, output_token
 
 
 def release(tx: Tx, reserved: Reserved) -> None:
-    """The vendor refused it: it cost nothing."""
+    """Delete the reservation: the vendor refused the call."""
     tx.run("delete from model_calls where id = :id and state = 'reserved'", id=reserved.id)
 
 
 def spent(tx: ReadTx, *, since: int, principal: Principal | None = None) -> Spent:
-    """By everybody, or by one person's runs."""
+    """What all users have spent, or the runs of one person."""
     own = "" if principal is None or principal.sees_everything else "and user_id is :user_id"
     row = tx.one(
         f"""
@@ -182,7 +184,7 @@ def spent(tx: ReadTx, *, since: int, principal: Principal | None = None) -> Spen
 
 
 def spent_by_run(tx: ReadTx, run_id: str) -> Spent:
-    """By a run alone, without its children."""
+    """What the run itself has spent, without its children."""
     row = tx.one(
         """
         select count(*), coalesce(sum(input_tokens), 0), coalesce(sum(output_tokens), 0), coalesce(sum(micros), 0)
@@ -194,7 +196,7 @@ def spent_by_run(tx: ReadTx, run_id: str) -> Spent:
 
 
 def prune(tx: Tx) -> int:
-    """Forget calls of long ago. How many."""
+    """Delete old calls. Returns how many."""
     return tx.run(
         "delete from model_calls where id in (select id from model_calls where at < :oldest order by at limit :limit)",
         oldest=tx.now - KEEP_MS,
@@ -203,7 +205,7 @@ def prune(tx: Tx) -> int:
 
 
 def hand_over(tx: Tx, user_id: str) -> None:
-    """What was asked before there was anybody is the first admin's."""
+    """Give the calls made before there was any user to the first admin."""
     tx.run("update model_calls set user_id = :user_id where user_id is null", user_id=user_id)
 
 

@@ -1,6 +1,7 @@
-"""What models cost: the vendors' list prices, by how a model's id begins. One on a server of one's own costs nothing.
+"""The vendors' list prices of models, looked up by the beginning of a model's id. A model on your own server is free.
 
-A model of a vendor that stands in no row costs what the dearest does: a ceiling that errs, errs early.
+A vendor's model that is not in the list costs as much as the most expensive one, so a wrong price stops a run too early
+and not too late.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class Price:
-    """In micro-dollars a token, which is dollars a million tokens."""
+    """Micro-dollars per token, which equals dollars per million tokens."""
 
     input: float
     output: float
@@ -45,7 +46,7 @@ LIST: Final[tuple[tuple[str, Price], ...]] = (
 
 
 def price_of(model: str, *, is_own_server: bool) -> Price:
-    """``model`` as the vendor knows it."""
+    """``model`` is the vendor's own name of it."""
     if is_own_server:
         return FREE
     return next((price for start, price in LIST if model.startswith(start)), DEAREST)

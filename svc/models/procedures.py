@@ -1,4 +1,4 @@
-"""The procedures of models: which one is asked, what it has cost, and up to where it may."""
+"""The procedures of models: which model is asked, what has been spent, and the ceilings."""
 
 from __future__ import annotations
 

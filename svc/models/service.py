@@ -1,4 +1,4 @@
-"""Which model is asked, whether there is a way to it, and what it costs there."""
+"""Which model is asked, whether it can be reached, and what it costs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svc.workspace import Workspace
 
 @dataclass(kw_only=True)
 class Models:
-    """``want_keys``: a stand-in knows none."""
+    """``want_keys``: false for a stand-in, which has none."""
 
     workspace: Workspace
     door: Door
@@ -22,7 +22,7 @@ class Models:
 
     @property
     def name(self) -> str:
-        """The model that is asked where nobody names another."""
+        """The model that is asked unless a run names another."""
         return self.workspace.config[MODEL]
 
     @property
@@ -32,7 +32,7 @@ class Models:
 
     @property
     def b_is_elsewhere(self) -> bool:
-        """Vendor B's API is spoken by a server of one's own: it wants no key, and costs nothing."""
+        """Whether vendor B's API is served by your own server. Then it needs no key and costs nothing."""
         return self.workspace.config[LLM_B_URL].rstrip("/") != LLM_B_URL.default
 
     def price(self, model: str) -> Price:
@@ -40,7 +40,7 @@ class Models:
         return price_of(name, is_own_server=vendor == "b" and self.b_is_elsewhere)
 
     def problem(self, tx: ReadTx, model: str | None = None) -> str:
-        """Why no model can be asked; empty where it can."""
+        """Why no model can be asked; empty where one can."""
         capability = capability_of(model or self.name)
         if not self.want_keys or (capability == "llm.b" and self.b_is_elsewhere):
             return ""

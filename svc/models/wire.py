@@ -1,4 +1,4 @@
-"""What models say on the wire. Money is in dollars."""
+"""The wire types of models. Money is in dollars."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SpentOut(Wire, frozen=True):
 
 
 class CeilingsOut(Wire, frozen=True):
-    """``day_*``: for everybody together, by UTC. ``run_usd``: for one run."""
+    """``day_*``: for all users together in a UTC day. ``run_usd``: for one run."""
 
     day_usd: Dollars
     run_usd: Dollars
@@ -35,7 +35,7 @@ class CeilingsOut(Wire, frozen=True):
 
 
 class PriceOut(Wire, frozen=True):
-    """Dollars for a million tokens."""
+    """Dollars per million tokens."""
 
     input: float
     output: float
@@ -53,7 +53,7 @@ class RunCostOut(Wire, frozen=True):
 
 
 class UsageOut(Wire, frozen=True):
-    """``problem``: why no model can be asked; empty where it can. ``everybody``: for admins alone."""
+    """``problem``: why no model can be asked; empty where one can. ``everybody``: only for admins."""
 
     model: str
     vendor: str

@@ -1,7 +1,7 @@
-"""Durable runs: work with steps that survives a crash, in the worker plane and under the eyes of its owner.
+"""Durable runs: work in steps that continues after a crash. It runs in the worker plane, and its owner can watch it.
 
 Owns the tables ``runs``, ``run_steps``, ``run_attempts`` and ``approvals``. The trusted plane keeps state, results and
-timers; the worker plane (:mod:`svc.worker`) runs the code of workflows, which features add as rows
+timers. The worker plane (:mod:`svc.worker`) runs the code of workflows, which features add as rows
 (:mod:`svc.workflow`).
 """
 

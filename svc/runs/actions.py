@@ -1,4 +1,4 @@
-"""What happens to runs, each in one transaction: begun, counted, cancelled, taken up again."""
+"""Actions on runs, each in one transaction: begin, count tokens, cancel, retry."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from svc.workflow import Json, Workflow
 PRUNE_ROWS: Final = 200
 
 Workflows = Mapping[str, Workflow]
-"""The rows of all features, by name."""
+"""The workflows of all features, by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parent:
-    """The step of another run that waits for this one."""
+    """The step of another run that waits for this run."""
 
     run_id: str
     key: str
@@ -50,8 +50,9 @@ def begin(
     device_id: str | None = None,
     capabilities: Sequence[str] = (),
 ) -> str:
-    """Queue a run, granted what its workflow declares, and ``capabilities`` besides. The id of a child follows from its
-    parent's step. ``device_id``: the device that asked for it, which may not approve what it does."""
+    """Queue a run. It is granted what its workflow declares, and ``capabilities``. The id of a child is derived from
+    its parent's step. ``device_id``: the device that asked for it; it may not approve the run's actions.
+    """
     run_id = derived_id("run", parent.run_id, parent.key) if parent else new_id("run")
     if queries.depth(tx, parent.run_id if parent else None) >= MAX_DEPTH:
         raise Invalid(f"Runs may begin others {MAX_DEPTH} deep.")
@@ -71,7 +72,7 @@ def begin(
 
 
 def grant_more(tx: Tx, run_id: str, capabilities: Iterable[str]) -> None:
-    """Only in the transaction that begins the run: what it may acquire is decided then, and never again."""
+    """Grant more capabilities. Only in the transaction that begins the run: they never change later."""
     row = queries.run(tx, run_id)
     assert row is not None, "it was just begun"
     tx.run(
@@ -95,7 +96,7 @@ def _queue(
     parent: Parent | None,
     device_id: str | None,
 ) -> str:
-    """``input`` is JSON. One that is there already stays as it is."""
+    """``input`` is JSON. An existing run with this id does not change."""
     tx.run(
         """
         insert into runs (id, workflow, version, title, user_id, state, input, parent_id, parent_key, calls,
@@ -124,7 +125,7 @@ def _queue(
 
 
 def encoded(value: Json) -> str:
-    """As JSON. Raises :class:`svc.errors.Invalid` where it is none, or too long."""
+    """The value as JSON. Raises :class:`svc.errors.Invalid` if it is not JSON, or too long."""
     try:
         data = msgspec.json.encode(value)
     except (TypeError, ValueError, RecursionError) as error:
@@ -139,22 +140,24 @@ def input_digest(value: str) -> bytes:
 
 
 def count_tokens(tx: Tx, run_id: str, *, input_tokens: int | None, output_tokens: int | None) -> None:
-    """Add what a model was told and said. Unknown is not zero: it changes nothing."""
+    """Add the tokens of one model call. An unknown count is not zero: it changes nothing."""
     for column, count in (("input_tokens", input_tokens), ("output_tokens", output_tokens)):
         if count is not None:
             tx.run(f"update runs set {column} = coalesce({column}, 0) + :count where id = :id", count=count, id=run_id)
 
 
 def progress(tx: Tx, run_id: str, *, done: int, total: int) -> None:
-    """How far a run is, as its owner sees it."""
+    """Set the progress of a run that its owner sees."""
     tx.run("update runs set done = :done, total = :total where id = :id", done=done, total=total, id=run_id)
 
 
-# What a person does
+# Actions of a person
 
 
 def cancel(tx: Tx, principal: Principal, run_id: str) -> list[str]:
-    """Stop it, and all that it began: their ids. Admins may stop each run, and see nothing more of it by that."""
+    """Stop the run and all its descendants; returns their ids. Admins may stop any run, and still see nothing of its
+    contents.
+    """
     row = queries.run(tx, run_id)
     if row is None or not (queries.owns(principal, row.user_id) or principal.is_admin):
         raise NotFound("There is no such run.")
@@ -170,7 +173,7 @@ def _tree(tx: Tx, row: RunRow) -> list[str]:
 
 
 def retry(tx: Tx, principal: Principal, run_id: str) -> RunRow:
-    """Go on at the first step that is not done: failed ones are tried again, with their tries counted anew."""
+    """Continue at the first step that is not done. Failed steps are tried again, counted from zero."""
     row = queries.mine(tx, principal, run_id)
     if row is None:
         raise NotFound("There is no such run.")
@@ -183,7 +186,7 @@ def retry(tx: Tx, principal: Principal, run_id: str) -> RunRow:
 
 
 def _forget_failed(tx: Tx, row: RunRow) -> None:
-    """Also in the children whose failure was the failure of a step: they go on themselves."""
+    """Delete the steps that are not done. A child whose failure failed a step is retried instead."""
     for step in queries.steps(tx, row.id):
         if step.state == "done":
             continue
@@ -211,7 +214,9 @@ def _retry_child(tx: Tx, row: RunRow, step: StepRow) -> None:
 
 
 def fork(tx: Tx, row: RunRow, *, before: str, device_id: str | None) -> str:
-    """A new run of the same, with the results of the steps that began before the step ``before``. Its id."""
+    """A new run of the same workflow, with the results of the steps that began before the step ``before``. Returns its
+    id.
+    """
     step = queries.step(tx, row.id, before)
     if step is None or step.kind != "llm":
         raise NotFound("There is no such call of a model in this run.")
@@ -245,13 +250,13 @@ def fork(tx: Tx, row: RunRow, *, before: str, device_id: str | None) -> str:
 
 
 def hand_over(tx: Tx, user_id: str) -> None:
-    """What was begun before there was anybody belongs to the first admin."""
+    """Give the runs begun before there was any user to the first admin."""
     tx.run("update runs set user_id = :user_id where user_id is null", user_id=user_id)
     tx.run("update approvals set user_id = :user_id where user_id is null", user_id=user_id)
 
 
 def prune(tx: Tx) -> int:
-    """Forget runs that ended long ago. How many."""
+    """Delete runs that ended long ago. Returns how many."""
     return tx.run(
         """
         delete from runs where id in (

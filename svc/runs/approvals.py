@@ -1,4 +1,4 @@
-"""What waits for a person: who may decide, once, and what follows."""
+"""Approvals: who may decide, that each is decided once, and the effect."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _COLUMNS: Final = "id, run_id, key, user_id, tool, summary, input, state, reques
 
 
 def open_ones(tx: ReadTx, principal: Principal) -> list[Approval]:
-    """Those that the principal can decide, the oldest first."""
+    """The open approvals that the principal can decide, the oldest first."""
     rows = tx.all(
         f"""
         select {_COLUMNS} from approvals
@@ -62,7 +62,7 @@ def open_ones(tx: ReadTx, principal: Principal) -> list[Approval]:
 
 
 def decide(tx: Tx, principal: Principal, *, approval_id: str, approve: bool, input: Json) -> None:
-    """Once, by the owner in person. ``input`` (not ``UNSET``) replaces what was asked for."""
+    """Decide, once, as the owner in person. ``input`` (if not ``UNSET``) replaces what the run asked for."""
     if not may_decide(principal):
         raise Forbidden("A person decides this: in the app, or with a device that may approve.")
     found = tx.one(f"select {_COLUMNS} from approvals where id = :id", id=approval_id)
@@ -105,7 +105,9 @@ def decide(tx: Tx, principal: Principal, *, approval_id: str, approve: bool, inp
 
 @dataclass(frozen=True, kw_only=True)
 class Decided:
-    """What a person let through. ``changed``: it is not what was asked for. ``card``: the rows they saw, as JSON."""
+    """What a person approved. ``changed``: it is not what the run asked for. ``card``: the rows that the person saw, as
+    JSON.
+    """
 
     input: str
     changed: bool
@@ -113,7 +115,7 @@ class Decided:
 
 
 def decided(tx: ReadTx, *, run_id: str, key: str, tool: str) -> Decided | None:
-    """What was approved for that step of the run, if it was: for this tool, and with the digest that was approved."""
+    """The approval of that step of the run, if there is one: for this tool, and with the digest that was approved."""
     row = tx.one(
         """
         select tool, input, decided_input, decided_digest, card from approvals
@@ -136,7 +138,7 @@ def _asked_itself(tx: ReadTx, principal: Principal, run_id: str) -> bool:
 
 
 def may_decide(principal: Principal) -> bool:
-    """A browser's session may, and a device with the capability; a run itself never."""
+    """A browser session may decide, and so may a device with the capability; a run may not."""
     if principal.via == "device":
         return bool(principal.capabilities.get("approve") or principal.capabilities.get("admin"))
     return principal.via in _DECIDES

@@ -1,4 +1,4 @@
-"""Whether runs find a worker."""
+"""Checks that runs find a worker."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svc.store import ReadTx
 
 
 def _waiting_long(tx: ReadTx) -> int:
-    """How many runs have been due for longer than any worker lets one wait."""
+    """How many runs have been due for longer than a healthy worker leaves one waiting."""
     return len(queries.due_before(tx, tx.now - LEASE_MS))
 
 

@@ -1,4 +1,4 @@
-"""What a decision is about, as one number."""
+"""A digest of what a decision is about."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import hashlib
 
 
 def digest(tool: str, input: str) -> bytes:
-    """This tool with this input (as JSON), and nothing else."""
+    """The digest of this tool with this input (as JSON), and nothing else."""
     return hashlib.sha256(f"{tool}\0{input}".encode()).digest()

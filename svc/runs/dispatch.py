@@ -1,7 +1,7 @@
-"""Which workers there are, and giving them the runs that are due.
+"""The dispatcher: knows the workers, and gives them the runs that are due.
 
-Owns the workers that have shaken hands, in memory: a worker says again every few seconds that it is there, and which
-runs it holds. One that is silent for a lease's time is forgotten, and its runs go to another.
+Owns the list of workers that have shaken hands, in memory. Every few seconds a worker repeats its handshake, with the
+runs that it holds. A worker that is silent for the length of a lease is forgotten, and its runs go to another.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from svc.settings import loopback_url
 from svc.workspace import Workspace
 
 LONGEST_LOOK_S: Final = 30.0
-"""The wall's clock may jump: the dispatcher looks at least so often."""
+"""The longest pause between two looks, because the system clock may jump."""
 IN_MEMORY: Final = "memory:"
 GIVE_S: Final = 10.0
 STOP_S: Final = 2.0
 ALIVE_S: Final = 2.0
-"""A worker that lives says so within this time."""
+"""A living worker answers within this time."""
 _ACCEPTED: Final = 202
 _PAUSE_S: Final = 1.0
 _BY_TIME: Final[tuple[RunState, ...]] = ("waiting", "running")
-"""What time moves on: a timer ends, a lease is over."""
+"""States that time ends: a timer ends, or a lease expires."""
 _WANT_WORKER: Final[tuple[RunState, ...]] = ("queued",)
 
 
@@ -52,30 +52,30 @@ class Worker:
 
     @property
     def name(self) -> str:
-        """As runs have it in their column ``worker``."""
+        """The worker's name in the column ``worker`` of runs."""
         return f"{self.url}#{self.instance}"
 
 
 @dataclass(kw_only=True)
 class Dispatcher:
-    """``instance`` is new with each boot of this plane: a worker sees by it that it has to shake hands again."""
+    """``instance`` is new with each boot of this plane. A worker sees by it that it must shake hands again."""
 
     workspace: Workspace
     wake: Wake = field(default_factory=Wake)
     instance: str = field(default_factory=lambda: secrets.token_hex(8))
     token: str = field(default="", repr=False)
-    """The internal one, which workers are shown."""
+    """The internal token, which this plane shows to workers."""
     in_memory: Connect | None = None
-    """How the worker within this process is reached, while there is one."""
+    """The connection to the worker inside this process, if there is one."""
     _workers: dict[str, Worker] = field(default_factory=dict)
 
     def workers(self) -> tuple[Worker, ...]:
-        """Those that were heard of lately."""
+        """The workers whose last handshake is recent."""
         oldest = trio.current_time() - LEASE_MS / SECOND_MS
         return tuple(worker for worker in self._workers.values() if worker.seen >= oldest)
 
     async def forget_dead(self) -> None:
-        """A worker has died: what those held that do not answer any more is queued again at once."""
+        """After a worker has died: queue the runs of workers that no longer answer, at once."""
         for worker in tuple(self._workers.values()):
             if not await self._lives(worker):
                 await self._forget(worker)
@@ -89,7 +89,7 @@ class Dispatcher:
             return False
 
     async def meet(self, *, url: str, instance: str, version: str, held: dict[str, int]) -> list[str]:
-        """A worker is there. Returns the runs that it should drop."""
+        """Handle a worker's handshake. Returns the runs that the worker should drop."""
         known = self._workers.get(url)
         if known is None or known.instance != instance:
             if known is not None:
@@ -101,7 +101,7 @@ class Dispatcher:
         known.seen, known.held = trio.current_time(), len(held)
         store = self.workspace.store
         if not held and not await store.read_small(queries.held_at, url):
-            return []  # at rest nothing is written
+            return []  # an idle worker causes no write
         dropped = await store.write(leasing.renew, known.name, held)
         lost = await store.write(leasing.lose_predecessors, known.name, url=url)
         if lost:
@@ -109,13 +109,13 @@ class Dispatcher:
         return dropped
 
     async def _forget(self, worker: Worker) -> None:
-        """Unless another start of it has shaken hands meanwhile."""
+        """Drop the worker, unless a newer start of it has shaken hands meanwhile."""
         if self._workers.get(worker.url) is worker:
             del self._workers[worker.url]
         await worker.link.aclose()
 
     def _link(self, url: str) -> Link:
-        """Raises :class:`svc.errors.Invalid` for what is not a worker of this machine."""
+        """Raises :class:`svc.errors.Invalid` if the address is not a worker on this machine."""
         if url.startswith(IN_MEMORY):
             if self.in_memory is None:
                 raise Invalid("No worker runs within this process.")
@@ -128,13 +128,13 @@ class Dispatcher:
         return Link(connect=partial(trio.open_tcp_stream, host, int(port)), authority=authority, token=self.token)
 
     async def run(self, child: Child) -> None:
-        """Give out what is due, until the intake is cancelled."""
+        """Give out due runs, until the intake is cancelled."""
         child.started()
         while True:
             await self.wake.wait(at_most_s=await self.look())
 
     async def look(self) -> float:
-        """Give out all that is due now. How many seconds until the next look."""
+        """Give out all runs that are due now. Returns the seconds until the next look."""
         store = self.workspace.store
         while await store.read_small(queries.is_any_due, _BY_TIME):
             await store.write(leasing.make_due)
@@ -154,14 +154,14 @@ class Dispatcher:
 
     async def _until_due(self) -> float:
         if not self.workers():
-            return LONGEST_LOOK_S  # a handshake wakes
+            return LONGEST_LOOK_S  # a handshake wakes it
         due_at = await self.workspace.store.read_small(queries.next_due)
         if due_at is None:
             return LONGEST_LOOK_S
         return min(max((due_at - self.workspace.clock.now()) / SECOND_MS, 0.001), LONGEST_LOOK_S)
 
     async def _give(self, worker: Worker, lease: Lease) -> bool:
-        """Whether the worker has taken it. One that can't be reached is met again by its next handshake."""
+        """Whether the worker has taken the run. An unreachable worker is known again after its next handshake."""
         why = ""
         try:
             answer = await worker.link.post("/runs", order_of(lease), within_s=GIVE_S)
@@ -177,7 +177,7 @@ class Dispatcher:
         return False
 
     async def stop(self, run_ids: list[str]) -> None:
-        """Tell every worker that these were cancelled. One that does not hear it is told at its next handshake."""
+        """Tell every worker that these runs are cancelled. A worker that misses it learns it at its next handshake."""
         with trio.move_on_after(STOP_S):
             for worker in self.workers():
                 for run_id in run_ids:
@@ -189,7 +189,7 @@ class Dispatcher:
 
 
 def order_of(lease: Lease) -> dict[str, Any]:
-    """What a worker is sent: the run, its token, and the results there are."""
+    """The message to a worker: the run, its token, and the results so far."""
     return {
         "runId": lease.run.id,
         "epoch": lease.run.epoch,

@@ -1,4 +1,4 @@
-"""The rows that runs contribute."""
+"""The rows that runs add to the feature tables."""
 
 from __future__ import annotations
 

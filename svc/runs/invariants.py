@@ -1,4 +1,4 @@
-"""What must always hold of runs, their steps and what waits for a person, checked by ``svc fsck``."""
+"""Invariants of runs, steps and approvals, checked by ``svc fsck``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _leases(tx: ReadTx) -> Iterable[str]:
 
 
 def _turns(tx: ReadTx) -> Iterable[str]:
-    """A queued run has its time, and a waiting one its time or a child that goes on."""
+    """A queued run has a due time. A waiting run has a due time, or a child that has not ended."""
     rows = tx.all(
         """
         select id, state from runs r where due_at is null and (state = 'queued' or state = 'waiting' and not exists (
@@ -88,7 +88,7 @@ def _children(tx: ReadTx) -> Iterable[str]:
 
 
 def _approvals(tx: ReadTx) -> Iterable[str]:
-    """The one is open as long as the other waits; with the end of a run both are over."""
+    """An approval is open exactly while its step waits. When the run ends, both are closed."""
     rows = tx.all(
         """
         select a.id, a.state from approvals a left join run_steps s on s.run_id = a.run_id and s.key = a.key

@@ -1,4 +1,4 @@
-"""Who works on which run: what the time has brought is made due, and due runs are leased to workers."""
+"""Leases: runs whose time has come are made due, and due runs are leased to workers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svc.store import Tx
 
 
 def make_due(tx: Tx) -> int:
-    """Look at what the time has brought: ended timers, expired approvals, leases that are over. How many runs moved."""
+    """Handle what has become due: timers, expired approvals, expired leases. Returns how many runs moved."""
     waiting = queries.due(tx, state="waiting", limit=LEASED_AT_ONCE)
     for row in waiting:
         _settle_due_steps(tx, row)
@@ -24,7 +24,7 @@ def make_due(tx: Tx) -> int:
 
 
 def _settle_due_steps(tx: Tx, row: RunRow) -> None:
-    """A timer is done. A step that is tried again only loses its date."""
+    """A timer is done. An expired approval fails. A step that waits for its next try only loses its date."""
     for step in queries.steps(tx, row.id):
         if step.state != "waiting" or step.due_at is None or step.due_at > tx.now:
             continue
@@ -51,7 +51,7 @@ def _expire(tx: Tx, row: RunRow, step: StepRow) -> None:
 
 
 def lease(tx: Tx, worker: str, *, limit: int = LEASED_AT_ONCE) -> list[Lease]:
-    """Give queued runs to a worker, each with a token of its own and the results there are."""
+    """Lease queued runs to a worker, each with its own token and the results so far."""
     leases = []
     for row in queries.due(tx, state="queued", limit=limit):
         if row.fruitless >= MAX_FRUITLESS:
@@ -82,8 +82,9 @@ def lease(tx: Tx, worker: str, *, limit: int = LEASED_AT_ONCE) -> list[Lease]:
 
 
 def renew(tx: Tx, worker: str, held: Mapping[str, int]) -> list[str]:
-    """A worker says which runs it holds, by id with their epochs. The others that it was given a while ago are queued
-    again (one that is on its way to it is not lost); those that it should drop are returned."""
+    """Renew the leases of the runs that the worker holds (run ids with their epochs). Its other runs are queued again
+    if they were leased a while ago; a run that is still on its way to the worker is not lost. Returns the runs to drop.
+    """
     for row in queries.held_by(tx, worker):
         if held.get(row.id) == row.epoch:
             tx.run("update runs set due_at = :at where id = :id", at=tx.now + LEASE_MS, id=row.id)
@@ -96,7 +97,7 @@ def renew(tx: Tx, worker: str, held: Mapping[str, int]) -> list[str]:
 
 
 def lose_predecessors(tx: Tx, worker: str, *, url: str) -> int:
-    """The worker at this address was started anew: what it held before is queued again. How many runs."""
+    """Queue again what an earlier start of the worker at this address held. Returns how many runs."""
     rows = [row for row in queries.held_at(tx, url) if row.worker != worker]
     for row in rows:
         move(tx, row, "lose", due_at=tx.now, worker=None)
@@ -104,13 +105,13 @@ def lose_predecessors(tx: Tx, worker: str, *, url: str) -> int:
 
 
 def lose_of(tx: Tx, worker: str) -> None:
-    """That worker is gone: what it held is queued again."""
+    """Queue again all runs of a worker that is gone."""
     for row in queries.held_by(tx, worker):
         move(tx, row, "lose", due_at=tx.now, worker=None)
 
 
 def give_back(tx: Tx, lease: Lease) -> None:
-    """The worker did not take it."""
+    """The worker did not take it: queue it again."""
     row = queries.run(tx, lease.run.id)
     if row is not None and row.state == "running" and row.epoch == lease.run.epoch:
         move(tx, row, "lose", due_at=tx.now, worker=None, fruitless=max(row.fruitless - 1, 0))

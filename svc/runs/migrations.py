@@ -1,4 +1,4 @@
-"""The tables of runs: runs, their steps, each try of a step, and what waits for a person."""
+"""The tables of runs: runs, their steps, each try of a step, and approvals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MIGRATIONS = Migrations("runs")
 
 @MIGRATIONS()
 def m001_runs(db: Database) -> None:
-    """``due_at``: when the dispatcher has to look at a run: it is queued, its time has come, or its lease is over."""
+    """``due_at``: when the dispatcher must look at a run: it is queued, its timer ends, or its lease expires."""
     db.executescript(
         """
         create table runs (
@@ -70,7 +70,7 @@ def m001_runs(db: Database) -> None:
 
 @MIGRATIONS()
 def m002_attempts_and_approvals(db: Database) -> None:
-    """A repeated report of a try is answered as the first was."""
+    """A repeated report of a try gets the same answer as the first one."""
     db.executescript(
         """
         create table run_attempts (
@@ -109,7 +109,9 @@ def m002_attempts_and_approvals(db: Database) -> None:
 
 @MIGRATIONS()
 def m003_who_asked_and_what_was_shown(db: Database) -> None:
-    """``device_id``: which device began it. ``card``: what a person is shown, as JSON rows, drawn from the call."""
+    """``device_id``: which device began the run. ``card``: the rows that a person is shown, as JSON, drawn from the
+    call.
+    """
     db.executescript(
         """
         alter table runs add column device_id text;

@@ -1,4 +1,4 @@
-"""The records of runs and their limits. Their states stand in ``states.py``."""
+"""The records of runs, and their limits. Their states are in ``states.py``."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from svc.workflow import StepKind
 TOPIC: Final = "runs"
 
 LEASE_MS: Final = MINUTE_MS
-"""Begins anew with each time that its worker says that it holds it (``HEARTBEAT_S``)."""
+"""The length of a lease. It begins anew each time the worker reports that it holds the run (``HEARTBEAT_S``)."""
 ON_ITS_WAY_MS: Final = 30 * SECOND_MS
-"""A run that was leased may take so long until its worker knows of it."""
+"""The time from leasing a run until its worker must report it."""
 MAX_FRUITLESS: Final = 5
-"""A run that is begun so many times without a new finished step would be begun for ever."""
+"""A run fails after this many starts without a new finished step; else it would be started forever."""
 MAX_ATTEMPTS: Final = 6
 RETRIES: Final = Retries(first_s=1.0, cap_s=600.0)
-"""Of a step whose work has failed."""
+"""The pauses before a failed step is tried again."""
 MAX_JSON_BYTES: Final = 256 * 1024
-"""Of one input or result. What is larger belongs into a file."""
+"""The size of one input or result. Larger data belongs in a file."""
 MAX_STEPS: Final = 10_000
-"""Of one run: all are read again when it goes on after a crash. More work than that is for children."""
+"""The steps of one run: all are read again when it continues after a crash. Larger work is split into children."""
 MAX_NAME_CHARS: Final = 200
 MAX_KEY_CHARS: Final = 500
 MAX_ERROR_CHARS: Final = 1_000
 MAX_DEPTH: Final = 8
-"""Of children of children."""
+"""How deep children may have children."""
 KEEP_ENDED_MS: Final = 90 * DAY_MS
 PAGE_ROWS: Final = 50
 SHOWN_CHARS: Final = 2_000
-"""Of one input or result, where a run is shown with all of its steps."""
+"""Characters of one input or result where a run is shown with all its steps."""
 SHOWN_CHARS_OF_A_RUN: Final = 1_000_000
-"""Of all of them; of the steps beyond, only what is very short."""
+"""Characters of all of them together. Steps beyond this show only very short values."""
 VERY_SHORT_CHARS: Final = 64
 LEASED_AT_ONCE: Final = 20
 
@@ -45,7 +45,7 @@ ApprovalState = Literal["open", "approved", "declined", "expired", "cancelled"]
 
 @dataclass(frozen=True, kw_only=True)
 class RunRow:
-    """``input`` is JSON. ``user_id``: whose it is; ``None`` before anybody has claimed the instance."""
+    """``input`` is JSON. ``user_id``: the owner; ``None`` before anybody has claimed the instance."""
 
     id: str
     workflow: str
@@ -86,7 +86,9 @@ class StepRow:
 
 @dataclass(frozen=True, kw_only=True)
 class ShownStep:
-    """``input`` and ``output`` of ``step`` are cut where there is a size: that of all of it, in bytes."""
+    """``input`` and ``output`` of ``step`` are cut where a size is given. The size is that of the whole value, in
+    bytes.
+    """
 
     step: StepRow
     input_bytes: int | None
@@ -95,7 +97,9 @@ class ShownStep:
 
 @dataclass(frozen=True, kw_only=True)
 class RunError:
-    """Why a run or step has failed, without a stack: ``type`` is a word for programs, ``message`` a sentence."""
+    """Why a run or a step has failed, without a stack trace: ``type`` is a word for programs, ``message`` is a
+    sentence.
+    """
 
     type: str
     message: str
@@ -103,7 +107,7 @@ class RunError:
 
 @dataclass(frozen=True, kw_only=True)
 class Lease:
-    """A run that a worker is to take, with the results there are. ``token`` opens what the run was granted."""
+    """A run that a worker is to take, with the results so far. ``token`` gives access to what the run was granted."""
 
     run: RunRow
     token: str

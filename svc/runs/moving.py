@@ -1,4 +1,4 @@
-"""The one function that moves a run from state to state, and what follows: the news, its parent, its children."""
+"""The one function that moves a run from state to state, and the effects: news, its parent, its children."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOLD: Final = frozenset[RunEvent]({"finish", "fail", "cancel"})
 
 
 class Columns(TypedDict, total=False):
-    """What a transition writes beside the state. ``due_at`` is null unless it is given."""
+    """The columns that a transition writes beside the state. ``due_at`` becomes null unless it is given."""
 
     due_at: Millis | None
     epoch: int
@@ -32,7 +32,7 @@ class Columns(TypedDict, total=False):
 
 
 def move(tx: Tx, row: RunRow, event: RunEvent, **columns: Unpack[Columns]) -> RunRow:
-    """Move ``row`` as the table says. No other statement writes the state of a run.
+    """Move ``row`` by the transition table. No other statement writes the state of a run.
 
     Raises :class:`svc.machine.ForbiddenTransition`.
     """
@@ -53,12 +53,12 @@ def move(tx: Tx, row: RunRow, event: RunEvent, **columns: Unpack[Columns]) -> Ru
 
 
 def tell(tx: Tx, row: RunRow) -> None:
-    """Tell the owner's clients that the run is another than it was."""
+    """Tell the owner's clients that the run has changed."""
     _tell(tx, row, row.user_id)
 
 
 def tell_all(tx: Tx, row: RunRow) -> None:
-    """Also the admins, whose lists show in which state it is, and nothing of its steps."""
+    """Tell the admins too: their lists show the state of a run, and nothing of its steps."""
     tell(tx, row)
     if row.user_id is not None:
         _tell(tx, row, ADMINS)
@@ -70,7 +70,7 @@ def _tell(tx: Tx, row: RunRow, audience: str | None) -> None:
 
 
 def note(tx: Tx, row: RunRow, event: str) -> None:
-    """Keep an event of the run on record."""
+    """Record an event of the run."""
     payload = {"runId": row.id, "workflow": row.workflow, "title": row.title}
     tx.record(type=event, payload=payload, audience=row.user_id, device_id=DEVICE_ID)
 
@@ -81,7 +81,7 @@ def encoded_error(error: RunError) -> str:
 
 
 def cancel_tree(tx: Tx, row: RunRow) -> None:
-    """Stop the run, and with it all that it began."""
+    """Stop the run and all its descendants."""
     move(tx, row, "cancel", error=encoded_error(RunError(type="Cancelled", message="It was stopped.")))
 
 
@@ -90,14 +90,14 @@ def fail(tx: Tx, row: RunRow, error: RunError) -> None:
 
 
 def wake(tx: Tx, run_id: str) -> None:
-    """Let a run that waits go on; one that does not wait sees the news by itself."""
+    """Wake a waiting run. A run that is not waiting sees the news by itself."""
     row = queries.run(tx, run_id)
     if row is not None and row.state == "waiting":
         move(tx, row, "wake", due_at=tx.now, fruitless=0)
 
 
 def settle_step(tx: Tx, run_id: str, key: str, *, output: str | None, error: str | None) -> None:
-    """What a step waited for is there: ``output`` is JSON, ``error`` as :func:`encoded_error` makes it."""
+    """Settle a waiting step: ``output`` is JSON, ``error`` is made by :func:`encoded_error`."""
     tx.run(
         """
         update run_steps set state = :state, output = :output, error = :error, due_at = null, ended_at = :now

@@ -1,4 +1,4 @@
-"""The procedures of runs and approvals. Runs are begun by the features whose work they are."""
+"""The procedures of runs and approvals. Each feature begins the runs of its own work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every statement that reads runs and their steps."""
+"""Every SQL statement that reads runs and their steps."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run(tx: ReadTx, run_id: str) -> RunRow | None:
 
 
 def due(tx: ReadTx, *, state: RunState, limit: int) -> list[RunRow]:
-    """The runs of that state whose time has come, the longest due first."""
+    """The runs in that state that are due, the longest due first."""
     rows = tx.all(
         f"select {_RUN} from runs where due_at <= :now and state = :state order by due_at, id limit :limit",
         now=tx.now,
@@ -46,7 +46,7 @@ def due(tx: ReadTx, *, state: RunState, limit: int) -> list[RunRow]:
 
 
 def due_before(tx: ReadTx, instant: int) -> list[str]:
-    """The ids of queued runs that were due before."""
+    """The ids of queued runs that were due before this instant."""
     return [
         cast(str, found)
         for (found,) in tx.all(
@@ -56,22 +56,22 @@ def due_before(tx: ReadTx, instant: int) -> list[str]:
 
 
 def is_any_due(tx: ReadTx, states: Collection[RunState]) -> bool:
-    """Of the runs in one of these states."""
+    """Whether any run in one of these states is due."""
     return any(due(tx, state=state, limit=1) for state in states)
 
 
 def next_due(tx: ReadTx) -> int | None:
-    """When the dispatcher has to look again."""
+    """When the dispatcher must look again."""
     return cast("int | None", tx.value("select min(due_at) from runs where due_at is not null"))
 
 
 def held_by(tx: ReadTx, worker: str) -> list[RunRow]:
-    """The running ones that this worker was given."""
+    """The running runs that this worker was given."""
     return [_run(row) for row in tx.all(f"select {_RUN} from runs where worker = :w and state = 'running'", w=worker)]
 
 
 def held_at(tx: ReadTx, url: str) -> list[RunRow]:
-    """The running ones that a worker at this address was given, whichever start of it."""
+    """The running runs that were given to any start of the worker at this address."""
     rows = tx.all(
         f"select {_RUN} from runs where state = 'running' and worker >= :first and worker < :last",
         first=f"{url}#",
@@ -85,13 +85,13 @@ def children(tx: ReadTx, run_id: str) -> list[RunRow]:
 
 
 def steps(tx: ReadTx, run_id: str) -> tuple[StepRow, ...]:
-    """In the order in which they began."""
+    """The steps in the order in which they began."""
     rows = tx.all(f"select {_STEP} from run_steps where run_id = :id order by position, key", id=run_id)
     return tuple(_step(row) for row in rows)
 
 
 def shown_steps(tx: ReadTx, run_id: str) -> list[ShownStep]:
-    """In the order in which they began, within the bounds of what one answer holds."""
+    """The steps in the order in which they began, cut so that one answer can hold them."""
     rows = tx.all(
         """
         with sized as (
@@ -122,7 +122,7 @@ def step(tx: ReadTx, run_id: str, key: str) -> StepRow | None:
 
 
 def depth(tx: ReadTx, run_id: str | None) -> int:
-    """How many runs stand above."""
+    """The number of ancestors of its children."""
     found = 0
     while run_id is not None:
         found += 1
@@ -131,7 +131,7 @@ def depth(tx: ReadTx, run_id: str | None) -> int:
 
 
 def mine(tx: ReadTx, principal: Principal, run_id: str) -> RunRow | None:
-    """The run, for whom its contents are: its owner."""
+    """The run, if the principal is its owner and may read its contents."""
     found = run(tx, run_id)
     return found if found and owns(principal, found.user_id) else None
 
@@ -191,6 +191,6 @@ def active(tx: ReadTx, workflow: str) -> str | None:
 
 
 def progress_of(tx: ReadTx, run_id: str) -> tuple[int, int] | None:
-    """How much is done, of how much; ``None`` where the run has not said."""
+    """How much is done, of how much; ``None`` where the run has not reported it."""
     found = tx.one("select done, total from runs where id = :id and total is not null", id=run_id)
     return (cast(int, found[0]), cast(int, found[1])) if found else None

@@ -1,4 +1,4 @@
-"""The internal routes by which workers and the trusted plane speak about runs: handshake, calls, results."""
+"""The internal routes between workers and the trusted plane: handshakes, calls and results of runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ T = TypeVar("T")
 
 
 class HandshakeInput(Wire, frozen=True):
-    """``runs``: those that the worker holds, by id with their epochs; ``instance`` is new with each of its starts."""
+    """``runs``: the runs that the worker holds, by id with their epochs. ``instance`` is new with each start of the
+    worker.
+    """
 
     protocol: int
     role: Literal["worker"]
@@ -87,7 +89,7 @@ class FlowInput(Wire, frozen=True):
 
 
 async def handshake(context: RequestContext, request: Request) -> Response:
-    """A worker is there. Another protocol is refused; another version of the program is only noted."""
+    """A worker's handshake. A different protocol is refused; a different version of the program is only logged."""
     wanted = await _read(request, HandshakeInput)
     if wanted.protocol != PROTOCOL:
         raise Conflict(
@@ -116,7 +118,7 @@ async def handshake(context: RequestContext, request: Request) -> Response:
 
 
 async def call(context: RequestContext, request: Request) -> Response:
-    """Decide a call of a feature and keep its answer, in one transaction; the same key is answered the same."""
+    """Decide a call of a feature and keep its answer, in one transaction. The same key gets the same answer again."""
     workspace = context.workspace
     grant = await grant_of(workspace, request)
     wanted = await _read(request, CallInput)
@@ -178,7 +180,7 @@ async def step(context: RequestContext, request: Request) -> Response:
 
 
 async def flow(context: RequestContext, request: Request) -> Response:
-    """Where the run as a whole stands."""
+    """The state of the run as a whole."""
     workspace = context.workspace
     grant = await grant_of(workspace, request)
     wanted = await _read(request, FlowInput)

@@ -1,4 +1,4 @@
-"""Runs as they are shown: lists a page at a time, and one with its steps."""
+"""Runs as they are shown: lists in pages, and one run with its steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RUN: Final = """
 
 
 def list_runs(tx: ReadTx, principal: Principal, *, wanted: ListInput) -> RunsOut:
-    """The newest first. Admins see everybody's, without their contents."""
+    """The newest first. Admins see all runs, without their contents."""
     before, last_id = _place(wanted.cursor)
     rows = tx.all(
         f"""
@@ -136,7 +136,7 @@ def raw(text: str | None) -> msgspec.Raw:
 
 
 def _text(beginning: str | None) -> msgspec.Raw:
-    """As a JSON text, for half a JSON value is none."""
+    """A cut value as a JSON text, because half a JSON value is not JSON."""
     return msgspec.Raw(msgspec.json.encode(beginning))
 
 

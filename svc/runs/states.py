@@ -1,6 +1,6 @@
 """The states of a run, and the table of its transitions. ``docs/states.md`` draws them.
 
-A run is leased to one worker at a time. ``epoch`` counts the leases: what an earlier one still says is refused.
+A run is leased to one worker at a time. ``epoch`` counts the leases; a message from an earlier lease is refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a worker tells about a run that it holds, each in one transaction. What an earlier lease says is refused."""
+"""What a worker reports about a run that it holds, each in one transaction. Reports of earlier leases are refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from svc.workflow import Caller, Json, StepKind, Waiting
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """One try of a step, as a worker tells it. ``retryable``: of a failed one, whether another try may help."""
+    """One try of a step, as a worker reports it. ``retryable``: whether another try of a failed step may help."""
 
     key: str
     parent_key: str | None
@@ -45,7 +45,9 @@ class Told:
 
 
 class StepAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What became of the step. ``retry_at``: when to try again. ``stop``: the run is over, nothing may go on."""
+    """The result for the step. ``retry_at``: when to try again. ``stop``: the run has ended, so the worker must stop
+    it.
+    """
 
     state: StepState
     retry_at: Millis | None = None
@@ -53,7 +55,7 @@ class StepAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class CallAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """``waiting``: the result will be there later, and the run may be let go of until then."""
+    """``waiting``: the result comes later, and the worker may drop the run until then."""
 
     result: msgspec.Raw = msgspec.Raw(b"null")
     waiting: bool = False
@@ -62,7 +64,7 @@ class CallAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def held(tx: Tx, grant: RunGrant) -> RunRow:
-    """The run that the grant is for, while it is that worker's. Raises :class:`svc.errors.Forbidden`."""
+    """The run of the grant, while that worker holds it. Raises :class:`svc.errors.Forbidden`."""
     row = queries.run(tx, grant.run_id)
     if row is None or row.epoch != grant.epoch:
         raise Forbidden("Another worker has this run now.", data={"reason": "unknown_run"})
@@ -73,9 +75,9 @@ def held(tx: Tx, grant: RunGrant) -> RunRow:
 
 
 def store_step(tx: Tx, grant: RunGrant, told: Told, *, rng: random.Random) -> StepAnswer:
-    """Keep the result of a try, once: the same try told again is answered as it was the first time.
+    """Keep the result of a try, once. The same try reported again gets the same answer as the first time.
 
-    The result of a run that was cancelled meanwhile is kept too: it did happen. Nothing follows from it.
+    The result is kept even if the run was cancelled meanwhile, because the work was done. It has no further effect.
     """
     row = held(tx, grant)
     earlier = tx.value(
@@ -151,7 +153,7 @@ def _store_try(tx: Tx, row: RunRow, told: Told, rng: random.Random) -> StepAnswe
 
 
 def _no_room(tx: Tx, row: RunRow) -> RunError | None:
-    """Why the run may have no further step."""
+    """Why the run may not have another step."""
     if tx.value("select count(*) from run_steps where run_id = :id", id=row.id) < MAX_STEPS:
         return None
     message = f"It has more than {MAX_STEPS} steps. Longer work belongs into runs that it begins."
@@ -159,7 +161,7 @@ def _no_room(tx: Tx, row: RunRow) -> RunError | None:
 
 
 def _over(tx: Tx, row: RunRow, error: RunError) -> StepAnswer:
-    """The run ends with it: no step may follow."""
+    """End the run with this error: no step may follow."""
     _end(tx, row, error)
     return StepAnswer(state="failed", stop=True)
 
@@ -201,7 +203,7 @@ def _write_step(tx: Tx, row: RunRow, step: StepRow) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A call of the trusted plane, as a worker asks for it."""
+    """A call to the trusted plane, as a worker sends it."""
 
     key: str
     parent_key: str | None
@@ -210,7 +212,9 @@ class Asked:
 
 
 def known_answer(tx: Tx, grant: RunGrant, asked: Asked, *, kinds: frozenset[StepKind]) -> CallAnswer | None:
-    """The answer that the same key has got already. Raises :class:`svc.errors.Conflict` where it asked for another."""
+    """The answer already kept for the same key. Raises :class:`svc.errors.Conflict` if that key asked for something
+    else.
+    """
     row = held(tx, grant)
     step = queries.step(tx, row.id, asked.key)
     if step is None:
@@ -226,7 +230,7 @@ def known_answer(tx: Tx, grant: RunGrant, asked: Asked, *, kinds: frozenset[Step
 
 
 def keep_answer(tx: Tx, grant: RunGrant, asked: Asked, result: Json | Waiting) -> CallAnswer:
-    """Keep what a call was answered, in its own transaction: it is never decided again."""
+    """Keep the answer of a call in the call's own transaction, so that it is never decided again."""
     row = held(tx, grant)
     waits = isinstance(result, Waiting)
     text = encoded(asked.input)
@@ -280,7 +284,7 @@ def end_badly(tx: Tx, grant: RunGrant, *, error: RunError) -> None:
 
 
 def wait(tx: Tx, grant: RunGrant, *, keys: list[str]) -> None:
-    """The run waits for these steps; where one of them is there already it goes on at once."""
+    """Let the run wait for these steps. If one of them is settled already, the run continues at once."""
     row = held(tx, grant)
     if row.state != "running":
         return
@@ -292,7 +296,7 @@ def wait(tx: Tx, grant: RunGrant, *, keys: list[str]) -> None:
 
 
 def let_go(tx: Tx, grant: RunGrant) -> None:
-    """The worker ends, or was told to stop the run: unless it was cancelled, another takes it."""
+    """The worker ends, or was told to stop the run. Another worker takes it, unless it was cancelled."""
     row = held(tx, grant)
     if row.state == "running":
         move(tx, row, "lose", due_at=tx.now, worker=None, fruitless=max(row.fruitless - 1, 0))

@@ -1,6 +1,7 @@
-"""Run tokens: who shows one acts for a run, while the lease that it was made for lasts.
+"""Run tokens: whoever presents one acts for a run, as long as the token's lease lasts.
 
-Random, made anew with each lease, kept as a digest. The internal token opens the listener; only this one says for whom.
+They are random, new with each lease, and kept as a digest. The internal token only opens the listener; the run token
+identifies the run.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _TOKEN_BYTES: Final = 32
 
 @dataclass(frozen=True, kw_only=True)
 class RunGrant:
-    """For whom a request of the worker plane acts, and what it may use."""
+    """The run that a request of the worker plane acts for, and what that run may use."""
 
     run_id: str
     epoch: int
@@ -44,7 +45,7 @@ async def grant_of(workspace: Workspace, request: Request) -> RunGrant:
 
 
 def grant_in(tx: ReadTx, token: str) -> RunGrant:
-    """The run whose newest lease ``token`` is of. Raises :class:`svc.errors.Forbidden`."""
+    """The run whose newest lease has this ``token``. Raises :class:`svc.errors.Forbidden`."""
     run_id, _, _ = token.partition(".")
     row = queries.run(tx, run_id)
     if row is None or row.token_digest is None or not hmac.compare_digest(row.token_digest, digest(token)):
@@ -59,7 +60,7 @@ def grant_in(tx: ReadTx, token: str) -> RunGrant:
 
 
 def principal_of(row: RunRow) -> Principal:
-    """A run acts as its owner, and never as an admin."""
+    """The run's owner, never with admin rights."""
     device_id = f"run:{row.id}"
     if row.user_id is None:
         return replace(UNCLAIMED, device_id=device_id, is_admin=False)

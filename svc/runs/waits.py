@@ -1,4 +1,4 @@
-"""The calls that every workflow may use: a timer, another run, a person; and a note that work begins."""
+"""The calls that every workflow may use: wait for a timer, a child run or a person; and note that work begins."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class ChildInput(Wire, frozen=True):
 
 
 class ApprovalInput(Wire, frozen=True):
-    """``input`` is exactly what would happen, and what the person is shown."""
+    """``input`` is exactly what would be done, and what the person is shown."""
 
     tool: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]
     summary: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_SUMMARY_CHARS)]
@@ -48,7 +48,7 @@ def _sleep(workspace: Workspace, tx: Tx, caller: Caller, wanted: SleepInput) -> 
 
 
 def _begin_child(workspace: Workspace, tx: Tx, caller: Caller, wanted: ChildInput) -> Waiting:
-    """A child has what its own workflow declares, but nothing that its parent lacks."""
+    """A child is granted what its own workflow declares, but nothing that its parent lacks."""
     workflow = workflows_of(workspace.features).get(wanted.workflow)
     if workflow is None:
         raise NotFound(f"There is no workflow {wanted.workflow}.")
@@ -68,7 +68,7 @@ def _begin_child(workspace: Workspace, tx: Tx, caller: Caller, wanted: ChildInpu
 
 
 def _note_begun(workspace: Workspace, tx: Tx, caller: Caller, wanted: Nothing) -> Json:
-    """That the call is kept is all."""
+    """Only records that work begins."""
     return None
 
 
@@ -81,7 +81,7 @@ def _ask_a_person(workspace: Workspace, tx: Tx, caller: Caller, wanted: Approval
 def ask_person(
     tx: Tx, caller: Caller, *, tool: str, summary: str, input: Json, expires_s: float, card: Json = None
 ) -> Waiting:
-    """Let a person decide on exactly this ``input``. ``card``: rows that show it, where the tool draws them."""
+    """Let a person decide on exactly this ``input``. ``card``: the rows that show it, if the tool draws any."""
     row = queries.run(tx, caller.run_id)
     assert row is not None, "it asks"
     text = actions.encoded(input)

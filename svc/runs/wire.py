@@ -20,7 +20,7 @@ class ErrorOut(Wire, frozen=True):
 
 
 class Usage(Wire, frozen=True):
-    """``None``: the vendor did not say."""
+    """``None``: the vendor did not report it."""
 
     input_tokens: int | None
     output_tokens: int | None
@@ -32,7 +32,9 @@ class Progress(Wire, frozen=True):
 
 
 class RunOut(Wire, frozen=True):
-    """``due_at``: when a waiting run goes on by itself; ``owner`` is a user id. ``mine``: its contents may be read."""
+    """``due_at``: when a waiting run continues by itself. ``owner`` is a user id. ``mine``: the caller may read its
+    contents.
+    """
 
     id: str
     workflow: str
@@ -51,8 +53,8 @@ class RunOut(Wire, frozen=True):
 class StepOut(Wire, frozen=True):
     """``child_id``: the run that a step of the kind ``child`` waits for.
 
-    ``input_bytes``, ``output_bytes``: where a run is shown with all of its steps, long values are cut. Then the value
-    is a text, the beginning of its JSON, and this is the size of all of it; ``runs.step`` has it whole.
+    ``input_bytes``, ``output_bytes``: where a run is shown with all its steps, long values are cut. Then the value is a
+    text, the beginning of its JSON, and this is the size of the whole value. ``runs.step`` returns the whole value.
     """
 
     id: str
@@ -105,14 +107,14 @@ class IdInput(Wire, frozen=True):
 
 
 class StepIdInput(Wire, frozen=True):
-    """``id``: the run's."""
+    """``id``: the id of the run."""
 
     id: Id
     step_id: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_KEY_CHARS)]
 
 
 class ApprovalOut(Wire, frozen=True):
-    """``step_id``: the step of the run that waits for it.
+    """``step_id``: the step of the run that waits for the decision.
 
     ``card``: rows of ``{label, text, marks}``, drawn from exactly this input; null where the tool draws none.
     """
@@ -129,7 +131,7 @@ class ApprovalOut(Wire, frozen=True):
 
 
 class DecideInput(Wire, frozen=True):
-    """``input`` replaces what was asked for."""
+    """``input`` replaces what the run asked for."""
 
     id: Id
     approve: bool

@@ -1,9 +1,9 @@
-"""Tools: what agents and MCP clients may do here, each a row; and the one rule of when a person is asked first.
+"""Tools: what agents and MCP clients may do here, each tool a row; and the one rule for when a person is asked first.
 
 Owns the tables ``run_tools``, ``run_trust``, ``page_trust`` and ``tool_calls``. Text from outside (mail, files, the
-web, other people's pages, MCP servers) taints a run for good; from then on each call that sends, fetches, executes or
-changes what others see waits for a person, whatever a definition says. It is decided here, not by the model: start
-reading at ``deciding.py``. A tool's answer is data, and changes neither the tools nor what was granted.
+web, other people's pages, MCP servers) taints a run for good. From then on each call that sends, fetches, executes or
+changes what others see waits for a person, whatever the agent's definition says. This plane decides it, not the model:
+start reading at ``deciding.py``. A tool's answer is data; it changes neither the tools nor the grants.
 """
 
 from svc.inert import inert

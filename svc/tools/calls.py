@@ -1,7 +1,7 @@
-"""What a run asks of this plane about tools: call one, ask a person, do what was let through.
+"""The calls of a run about tools: call a tool, ask a person, do what was approved.
 
-A call's row is written before anything is done and settled after it. What lies in the database is decided in the
-transaction of its answer, exactly once; the rest is the work of :mod:`svc.tools.tasks`, and the run waits for it.
+The row of a call is written before the work and settled after it. Work in the database is decided in the transaction of
+its answer, exactly once. All other work is done by :mod:`svc.tools.tasks`, and the run waits for it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from svc.workspace import Workspace
 APPROVAL_S: Final = 7 * 86_400.0
 """How long a call waits for a person. Beyond: the answer is no."""
 MAX_INPUT_BYTES: Final = 100 * 1024
-"""What a tool is given, as JSON. Beyond: refused, and the model is told."""
+"""The input of a tool, as JSON. Beyond: refused, and the model is told."""
 MAX_CALLS: Final = 500
 """Tool calls of one run. Beyond: refused, and the model is told."""
 DONE_BY_MS: Final = DAY_MS
@@ -43,14 +43,14 @@ class CallInput(Wire, frozen=True):
 
 
 class AskInput(Wire, frozen=True):
-    """``call``: the key of the call's step. ``unknown``: it was begun, and nobody knows whether it was done."""
+    """``call``: the key of the call's step. ``unknown``: the call was begun, and may or may not have been done."""
 
     call: Key
     unknown: bool = False
 
 
 class DidInput(Wire, frozen=True):
-    """``call``: the key of the call's step, which was handed over to the run's own code."""
+    """``call``: the key of the call's step, which was handed over to the code of the run."""
 
     call: Key
     failed: bool
@@ -110,8 +110,10 @@ def _ask(workspace: Workspace, tx: Tx, caller: Caller, wanted: AskInput) -> Wait
 
 
 def _do_approved(workspace: Workspace, tx: Tx, caller: Caller, wanted: DoInput) -> Json | Waiting:
-    """Exactly what a person let through: the input of their decision, held to its digest. A yes is for the one call
-    that they were asked about, once; and where things are not as their card showed them, they are asked again."""
+    """Do exactly what a person approved: the input of their decision, checked against its digest. An approval is valid
+    for the one call that they were asked about, once. If the card would now differ from what they saw, they are asked
+    again.
+    """
     before = _kept(workspace, tx, caller, wanted.call)
     waits = tx.value(
         """
@@ -139,7 +141,7 @@ def _do_approved(workspace: Workspace, tx: Tx, caller: Caller, wanted: DoInput) 
 
 
 def _did(workspace: Workspace, tx: Tx, caller: Caller, wanted: DidInput) -> Json:
-    """What was handed over has ended, by the run's own word."""
+    """Settle a call that was handed over, as the run reports its end."""
     tx.run(
         """
         update tool_calls set state = :state, ended_at = :now
@@ -178,7 +180,9 @@ def _do(workspace: Workspace, tx: Tx, caller: Caller, key: str, found: Understoo
 
 
 def _understood(workspace: Workspace, tx: Tx, caller: Caller, name: str, input: Json) -> Understood | str:
-    """What is granted to the run, exists, and makes sense; or why not, in words for the model."""
+    """The call, if the tool is granted to the run, exists, and the input is valid; else why not, in words for the
+    model.
+    """
     tool = None
     if name in given_to(tx, caller.run_id).tools:
         tool = workspace.service(Tools).find(tx, caller.principal, name)
@@ -217,7 +221,7 @@ def _keep(tx: Tx, caller: Caller, key: str, found: Understood, *, state: str) ->
 
 
 def _plain(found: Understood) -> tuple[CardRow, ...]:
-    """A tool that draws no card: what it is given, key by key."""
+    """The rows for a tool that draws no card: its input, key by key."""
     exact = found.exact if isinstance(found.exact, dict) else {"input": found.exact}
     return tuple(row(str(key), value if isinstance(value, str) else _json(value)) for key, value in exact.items())
 

@@ -1,4 +1,6 @@
-"""What a person is shown before a tool acts: drawn from the exact call, by this plane, with no word of the model's."""
+"""Cards: what a person is shown before a tool acts. This plane draws them from the exact call, with no word of the
+model's.
+"""
 
 from __future__ import annotations
 
@@ -44,19 +46,21 @@ def row(label: str, text: str, *marks: str) -> CardRow:
 
 
 def shown_card(kept: str) -> tuple[CardRow, ...]:
-    """A card as it was kept with the question."""
+    """The card that was kept with the question."""
     return msgspec.json.decode(kept, type=tuple[CardRow, ...])
 
 
 def same_card(shown: Sequence[CardRow], now: Sequence[CardRow]) -> bool:
-    """Whether a person has seen all that the card would say now: the same texts, and no mark that is new."""
+    """Whether the person has seen all that the card would show now: the same texts, and no new mark."""
     return [(one.label, one.text) for one in shown] == [(one.label, one.text) for one in now] and all(
         set(later.marks) <= set(one.marks) for one, later in zip(shown, now, strict=True)
     )
 
 
 def recipients(tx: ReadTx, principal: Principal, label: str, texts: Sequence[str]) -> tuple[CardRow, ...]:
-    """One row for each person, with the address that it goes to: who was never written to, and who only looks known."""
+    """One row per recipient, with the real address. Marks one that was never written to, and a name that contains
+    another address.
+    """
     found: list[CardRow] = []
     for text in texts:
         people = _people(text)
@@ -77,7 +81,7 @@ def _recipient(tx: ReadTx, principal: Principal, label: str, one: Person) -> Car
 
 
 def url_rows(url: str) -> tuple[CardRow, ...]:
-    """The address whole, and its host alone."""
+    """The whole address, and its host alone."""
     try:
         host = urlsplit(url).hostname or ""
     except ValueError:

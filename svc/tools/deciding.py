@@ -1,7 +1,8 @@
-"""The rule of trust: whether a call goes at once, waits for a person, or not at all. And the call itself.
+"""The rule of trust: whether a call is done at once, waits for a person, or is refused. And the call itself.
 
-The rule, once: what is no sink goes. A sink goes where its definition says ``auto`` and the run has no text from
-outside; else a person decides on the exact call. The model has no word in it, and no tool's answer changes it.
+The rule: a call that is not a sink is done at once. A sink is done at once if its definition says ``auto`` and the run
+has no text from outside; else a person decides on the exact call. Neither the model nor a tool's answer can change
+this.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ ANY: Final = "*"
 
 
 class Given(msgspec.Struct, frozen=True):
-    """What one run may use, as it was given when it began."""
+    """What one run may use, as granted when it began."""
 
     tools: tuple[str, ...]
     approvals: Mapping[str, Approval]
@@ -36,7 +37,7 @@ class Given(msgspec.Struct, frozen=True):
 
 
 def give(tx: Tx, run_id: str, *, tools: Sequence[str], approvals: Mapping[str, Approval]) -> None:
-    """With the transaction that begins the run."""
+    """Grant a run its tools, in the transaction that begins it."""
     tx.run(
         "insert into run_tools (run_id, tools, approvals) values (:id, :tools, :approvals) on conflict do nothing",
         id=run_id,
@@ -57,7 +58,7 @@ def given_to(tx: ReadTx, run_id: str) -> Given:
 
 @dataclass(frozen=True, kw_only=True)
 class Understood:
-    """A call that can be made: ``exact`` is its input as it is done, approved and shown."""
+    """A valid call. ``exact`` is the input that is done, approved and shown."""
 
     tool: Tool
     wanted: Any
@@ -65,7 +66,9 @@ class Understood:
 
 
 def understood(tool: Tool, input: Json) -> Understood | str:
-    """Or, in words for the model, why not. Nobody is asked about what could not be done anyway."""
+    """The call, or why it is not valid, in words for the model. So no person is asked about a call that could not be
+    done.
+    """
     try:
         wanted = msgspec.convert(input if input is not None else {}, tool.input)
     except (msgspec.ValidationError, ValueError) as error:
@@ -79,13 +82,13 @@ def understood(tool: Tool, input: Json) -> Understood | str:
 
 
 def _required(described: Mapping[str, Any]) -> list[Any]:
-    """What a foreign schema wants at least. All else its server checks itself."""
+    """The keys that a foreign schema requires. Its server checks all else itself."""
     found = described.get("required")
     return found if isinstance(found, list) else []
 
 
 def why_ask(tx: ReadTx, principal: Principal, run_id: str, call: Understood, given: Given) -> str | None:
-    """Why a person decides; ``None`` where it goes at once. Raises what the tool refuses anyway."""
+    """Why a person must decide; ``None`` if the call is done at once. Raises what the tool refuses in any case."""
     why = call.tool.sink(tx, principal, call.wanted) if call.tool.sink else None
     if why is None:
         return None
@@ -100,9 +103,9 @@ def card_of(tx: ReadTx, principal: Principal, call: Understood) -> tuple[CardRow
 
 
 def decide(workspace: Workspace, tx: Tx, principal: Principal, run_id: str | None, call: Understood) -> Json:
-    """Do it here and now; what the model is told. What is refused has changed nothing.
+    """Do the call now, and return the answer for the model. A refused call changes nothing.
 
-    ``run_id``: ``None`` of an MCP client, which is no run, and is taken to have text from outside.
+    ``run_id``: ``None`` for an MCP client, which is not a run, and counts as having text from outside.
     """
     assert call.tool.decide is not None
     try:
@@ -115,7 +118,7 @@ def decide(workspace: Workspace, tx: Tx, principal: Principal, run_id: str | Non
 
 
 def follow(tx: Tx, principal: Principal, run_id: str | None, call: Understood, outcome: Outcome) -> None:
-    """What it means for trust: text from outside taints the run, and a tainted run the pages that it writes."""
+    """The effect on trust: text from outside taints the run, and a tainted run taints the pages that it writes."""
     if outcome.outside is not None and run_id is not None:
         taint(tx, run_id, outside=outcome.outside)
     path = outcome.output.get("path") if isinstance(outcome.output, dict) else None
@@ -130,9 +133,9 @@ def said_no(refusal: Refusal) -> Json:
 
 
 def bounded(output: Json, limit: int) -> Json:
-    """What is longer is cut, and says so."""
+    """Cut the output to the limit, and mark it as cut."""
     data = msgspec.json.encode(output)
     if len(data) <= limit:
         return output
-    # Half of it: as a text within JSON it grows again by its quotation marks.
+    # Half of it: as a text within JSON it grows again, because quotation marks are escaped.
     return {"cut": True, "bytes": len(data), "text": data[: limit // 2].decode("utf-8", "ignore")}

@@ -1,4 +1,4 @@
-"""The rows that tools contribute."""
+"""The rows that tools add to the feature tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of tools: what each run may use, what it called, and what has text from outside."""
+"""The tables of tools: what each run may use, what it called, and which runs and pages have text from outside."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _TABLES = (
 
 @MIGRATIONS(name="m002_marks_and_bounds")
 def m002_marks_and_bounds(db: Database) -> None:
-    """Pages that svc itself makes of mail and speech are from outside, too; an approval is for one call alone."""
+    """Pages that svc itself writes from mail and speech are from outside, too; an approval is for one call only."""
     for statement in _MARKS:
         db.execute(statement)
 

@@ -1,7 +1,7 @@
-"""A tool as a row: what it takes, who may use it, what it may do to the world, and how it is shown before it does.
+"""A tool as a row: its input, who may use it, what it may change outside, and the card shown before it acts.
 
-Two things decide whether a person is asked: whether the tool reads text from outside (that taints a run for good), and
-whether a call is a sink, which is what could carry text out or change what others see.
+Two facts decide whether a person is asked: whether the tool reads text from outside (that taints a run for good), and
+whether a call is a sink. A sink is a call that could carry text out, or change what others see.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from svc.workflow import Json
 from svc.workspace import Workspace
 
 WITHIN_S: Final = 30.0
-"""What a tool waits for outside. Beyond: it is given up, and the model is told."""
+"""The time for a tool's work outside. Beyond: it is given up, and the model is told."""
 MAX_OUTPUT_BYTES: Final = 128 * 1024
-"""What a tool answers, as JSON. Beyond: its longest text is cut, and says so."""
+"""The output of a tool, as JSON. Beyond: its longest text is cut, and says so."""
 MAX_READ_BYTES: Final = 2 * 1024 * 1024
-"""What a tool holds of one file or answer. Beyond: 413 `too_large`, which the model is told."""
+"""The bytes of one file or answer that a tool holds. Beyond: 413 `too_large`, which the model is told."""
 
 Level = Literal["read", "mail", "full"]
-"""How much of the tools a client is shown: those that read, those of mail too, or all."""
+"""Which tools a client is shown: those that read, those of mail too, or all."""
 
 
 class ToolInput(Wire, frozen=True, forbid_unknown_fields=True):
-    """Base of what tools take. What a model adds of its own is refused, not passed over."""
+    """Base of the inputs of tools. An unknown field that a model adds is refused, not ignored."""
 
 
 class CardRow(Wire, frozen=True):
-    """One line of a card. ``marks``: what a person should look at twice."""
+    """One line of a card. ``marks``: warnings that a person should notice."""
 
     label: str
     text: str
@@ -44,30 +44,31 @@ class CardRow(Wire, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """``outside``: where the text in it comes from, if from outside; it taints the run."""
+    """``outside``: the source of the text in the output, if it is from outside; it taints the run."""
 
     output: Json
     outside: str | None = None
 
 
 Decide = Callable[[Workspace, Tx, Principal, Any], Outcome]
-"""In the transaction that keeps the result: exactly once."""
+"""Runs in the transaction that keeps the result: exactly once."""
 Perform = Callable[[Workspace, Principal, Any], Awaitable[Outcome]]
-"""Outside of any transaction, by the subsystem of tools."""
+"""Runs outside of any transaction, in the subsystem of tools."""
 HandOver = Callable[[Any], Json]
-"""What the run's own code is told to do, in the worker plane: an order that :mod:`svc.worker.tools` knows."""
+"""The order to the code of the run, in the worker plane. :mod:`svc.worker.tools` knows these orders."""
 Sink = Callable[[ReadTx, Principal, Any], str | None]
-"""Why this call could do harm, in words; ``None`` where it can't."""
+"""Why this call could do harm, in words; ``None`` if it can't."""
 Draw = Callable[[ReadTx, Principal, Any], tuple[CardRow, ...]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """Exactly one of ``decide``, ``perform`` and ``hand_over``. ``reads_outside``: with the call, whatever it answers.
+    """Has exactly one of ``decide``, ``perform`` and ``hand_over``. ``reads_outside``: the call taints the run,
+    whatever the answer.
 
-    ``keyless``: doing it twice would do it twice, and the other side knows no keys: after a crash a person decides.
-    ``capability``: what a device needs for it besides. ``input``: a record, or any object where ``described`` is its
-    schema in another's words. ``grants``: what a run acquires that is given the tool.
+    ``keyless``: the other side knows no idempotency keys, so a second call would act twice; after a crash a person
+    decides. ``capability``: what a device also needs for it. ``input``: a record, or any object where ``described`` is
+    its schema in another's words. ``grants``: the capabilities of a run that has the tool.
     """
 
     name: str
@@ -96,7 +97,7 @@ class Tool:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """What it takes, as a JSON schema of one object."""
+        """The input as a JSON schema of one object."""
         if self.described is not None:
             return dict(self.described)
         (top, *_), named = msgspec.json.schema_components([self.input], ref_template="#/$defs/{name}")

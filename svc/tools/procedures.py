@@ -1,4 +1,4 @@
-"""The procedures of tools: what there is, what is kept in memory, and a person's word that a page is theirs."""
+"""The procedures of tools: the list of tools, the pages of memory, and a person's word that a page is their own."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from svc.workspace import RequestContext
 
 
 class ToolOut(Wire, frozen=True):
-    """``asks``: it can send, fetch, execute or change what others see, so a person may be asked before it does.
-    ``readsOutside``: a run that has called it has text from outside."""
+    """``asks``: the tool can send, fetch, execute or change what others see, so a person may be asked first.
+    ``readsOutside``: a run that has called it has text from outside.
+    """
 
     name: str
     summary: str
@@ -31,7 +32,7 @@ class ToolOut(Wire, frozen=True):
 
 
 class MemoryOut(Wire, frozen=True):
-    """``from_outside``: a run that had text from outside has written there."""
+    """``from_outside``: a run that had text from outside has written the page."""
 
     name: str
     title: str
@@ -43,14 +44,16 @@ class PathInput(Wire, frozen=True):
 
 
 class SetTrustedInput(Wire, frozen=True):
-    """``revision``: the one that was read; another one is refused, for nobody has read that."""
+    """``revision``: the revision that the person has read. Another one is refused, because nobody has read it."""
 
     path: str
     revision: int | None = None
 
 
 class TrustOut(Wire, frozen=True):
-    """``by``: a run with text from outside has written there; or svc itself, of mail (people, rules) or of speech."""
+    """``by``: ``run`` if a run with text from outside has written the page; ``svc`` if svc wrote it, from mail (people,
+    rules) or from speech.
+    """
 
     from_outside: bool
     by: Literal["run", "svc"] | None
@@ -101,8 +104,8 @@ def _trust(tx: ReadTx, principal: Principal, *, path: str) -> TrustOut:
 
 
 def _set_trusted(tx: Tx, principal: Principal, *, path: str, revision: int | None) -> None:
-    """Only in person: a device's program could be the one that was talked into it. And only the owner: as whose
-    word it counts from then on, also once nobody else may write it.
+    """Only in person, because a device's program could have been misled by such text. And only by the owner, because
+    the page then counts as the owner's word, also once nobody else may write it.
     """
     if principal.via in {"device", "run"}:
         raise Forbidden("A person says this, in the app.")

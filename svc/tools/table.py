@@ -1,4 +1,4 @@
-"""Which tools there are: our own, and those of sources that other features add (MCP servers); and who may use which."""
+"""The table of tools: our own, and those of sources that other features add (MCP servers); and who may use which."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ LEVELS: Final[Mapping[Level, frozenset[Level]]] = {
 }
 
 Source = Callable[[ReadTx, Principal], Iterable[Tool]]
-"""More tools that a principal has."""
+"""More tools for a principal."""
 
 
 class Tools:
-    """The table. Our own names win over those of any source that a feature adds."""
+    """The table. Our own names win over names from any source."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
@@ -43,18 +43,18 @@ class Tools:
 
     @property
     def afters(self) -> tuple[Callable[[Workspace], None], ...]:
-        """What is woken after a commit in which a tool may have acted."""
+        """The functions that wake subsystems after a commit in which a tool may have acted."""
         return tuple(dict.fromkeys(row.after for row in OWN))
 
     def add(self, source: Source) -> None:
         self._sources.append(source)
 
     def own(self, principal: Principal) -> dict[str, Tool]:
-        """Those of this service that the principal may use."""
+        """The tools of this service that the principal may use."""
         return {name: row for name, row in self._own.items() if self._may(principal, row)}
 
     def of(self, tx: ReadTx, principal: Principal) -> dict[str, Tool]:
-        """All that the principal may use here, by name."""
+        """All tools that the principal may use here, by name."""
         found = {row.name: row for source in self._sources for row in source(tx, principal)}
         return {name: row for name, row in (found | self._own).items() if self._may(principal, row)}
 
@@ -73,5 +73,5 @@ class Tools:
 
 
 def chosen(tools: Mapping[str, Tool], patterns: Sequence[str]) -> list[str]:
-    """The names that a definition means: ``mail.*``, ``pages.read``."""
+    """The names that match the patterns of a definition: ``mail.*``, ``pages.read``."""
     return [name for name in tools if any(fnmatchcase(name, pattern) for pattern in patterns)]

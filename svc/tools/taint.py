@@ -1,7 +1,7 @@
-"""Which runs have read text from outside, and which pages were written by such. Once told, it stays told.
+"""Taint: which runs have read text from outside, and which pages they wrote. A run stays tainted.
 
-Owns the tables ``run_trust`` and ``page_trust``. It is this plane that decides on it, never the model. Pages that svc
-itself writes of mail and speech (of people, by rules, of meetings) are marked by a trigger, whoever stands before us.
+Owns the tables ``run_trust`` and ``page_trust``. This plane decides on taint, never the model. Pages that svc itself
+writes from mail and speech (the features people, rules and meetings) are marked by a trigger, in every case.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Final, cast
 from svc.store import ReadTx, Tx
 
 _WRITERS: Final = frozenset({"people", "rules", "meetings"})
-"""What of svc itself writes pages of mail and speech; the trigger in ``migrations.py`` names them, too."""
+"""The features of svc that write pages from mail and speech; the trigger in ``migrations.py`` names them, too."""
 
 
 def taint(tx: Tx, run_id: str, *, outside: str) -> None:
-    """The run has text from outside. The first source is kept: it is what a person is told."""
+    """Mark the run: it has text from outside. The first source is kept, and shown to a person."""
     tx.run(
         "insert into run_trust (run_id, source, at) values (:id, :source, :now) on conflict do nothing",
         id=run_id,
@@ -25,7 +25,7 @@ def taint(tx: Tx, run_id: str, *, outside: str) -> None:
 
 
 def taint_of(tx: ReadTx, run_id: str) -> str | None:
-    """Where its text from outside came from; ``None`` of a run that has none."""
+    """The source of the run's text from outside; ``None`` if it has none."""
     return cast("str | None", tx.value("select source from run_trust where run_id = :id", id=run_id))
 
 
@@ -42,23 +42,27 @@ def taint_page(tx: Tx, page_id: str, *, run_id: str | None) -> None:
 
 
 def page_taint(tx: ReadTx, page_id: str) -> bool:
-    """Whether something in the page is from outside: by a run that had such text, or as svc itself wrote it."""
+    """Whether something in the page is from outside: written by a run that had such text, or by svc itself."""
     return _marked_by(tx, page_id) is not None
 
 
 def written_by_run(tx: ReadTx, page_id: str) -> bool:
-    """Whether a run with text from outside has written in it."""
+    """Whether a run with text from outside has written in the page."""
     by = _marked_by(tx, page_id)
     return by is not None and not by.startswith("system:")
 
 
 def title_taint(tx: ReadTx, page_id: str) -> bool:
-    """Whether its very title may be from outside. Rules add lines to pages and name none, and people name meetings."""
+    """Whether the title, too, may be from outside. Rules only add lines to pages, and people choose the titles of
+    meetings.
+    """
     return _marked_by(tx, page_id) not in {None, "system:rules", "system:meetings"}
 
 
 def page_mark(tx: ReadTx, page_id: str) -> str | None:
-    """The mark in words that mean the same in another home: ``run``, or which part of svc wrote it (``people``, …)."""
+    """The mark in words that mean the same in another home: ``run``, or the feature of svc that wrote it (``people``,
+    …).
+    """
     by = _marked_by(tx, page_id)
     if by is None or by.startswith("system:"):
         return by and by.removeprefix("system:")
@@ -66,7 +70,9 @@ def page_mark(tx: ReadTx, page_id: str) -> str | None:
 
 
 def bring_mark_back(tx: Tx, page_id: str, mark: str) -> None:
-    """As :func:`page_mark` has said it elsewhere; a word that is unknown here counts as a run's, the wariest."""
+    """Restore a mark that :func:`page_mark` gave in another home. An unknown word counts as ``run``, the most careful
+    choice.
+    """
     taint_page(tx, page_id, run_id=f"system:{mark}" if mark in _WRITERS else None)
 
 
@@ -75,12 +81,12 @@ def _marked_by(tx: ReadTx, page_id: str) -> str | None:
 
 
 def trust_page(tx: Tx, page_id: str) -> None:
-    """A person has read it, and says that it is theirs."""
+    """Remove the mark: a person has read the page and vouches for it."""
     tx.run("delete from page_trust where page_id = :id", id=page_id)
 
 
 def copy_trust(tx: Tx, run_id: str, new_id: str) -> None:
-    """A run that goes on from another has its tools, its text from outside, and its calls so far."""
+    """Copy the tools, the taint and the calls of a run to the run that continues it."""
     tx.run(
         """
         insert into run_tools (run_id, tools, approvals) select :new, tools, approvals from run_tools where run_id = :id

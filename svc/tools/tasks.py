@@ -1,7 +1,7 @@
-"""Does what tools do outside of a transaction: one task a call, bounded in number and time, and in doubt after a crash.
+"""Does the work of tools outside of a transaction: one task per call, with a limit in number and time.
 
-A call that was under way when the service died is done again where that does no harm. Where it might (``keyless``) it
-is ``unknown``: its run hears so, and a person decides.
+If the service dies during a call, the call is done again if that does no harm. If it might (``keyless``) the call is
+``unknown``: its run is told so, and a person decides.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from svc.workflow import Json
 from svc.workspace import Workspace
 
 AT_A_TIME: Final = 8
-"""Tool calls that are under way outside."""
+"""Tool calls in progress outside at the same time."""
 LOOK_S: Final = 30.0
 
 
@@ -76,7 +76,7 @@ class Doing:
         except trio.TooSlowError:
             words = f"It took longer than {found.tool.within_s:g} seconds, and was given up."
             return found, {"error": {"code": "unavailable", "message": words}}
-        except Exception as error:  # an edge: whatever a tool raises, its run hears that it failed
+        except Exception as error:  # an edge: whatever a tool raises, its run is told that it failed
             workspace.log.error("tools.failed", error, tool=begun.tool, run_id=begun.run_id)
             return found, {"error": {"code": "internal", "message": "It failed on this server."}}
 
@@ -134,7 +134,7 @@ def _end(tx: Tx, begun: Begun, told: Json, *, state: str) -> None:
 
 
 def _recover(tx: Tx, workspace: Workspace) -> None:
-    """What was under way when the service ended."""
+    """Handle the calls that were in progress when the service ended."""
     rows = tx.all("select run_id, key, waits, tool, input from tool_calls where state = 'working'")
     for row in rows:
         begun = Begun(run_id=row[0], key=row[1], waits=row[2], tool=row[3], input=row[4])

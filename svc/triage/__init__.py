@@ -1,8 +1,9 @@
-"""Triage: what kind of mail has come (needs reply, waiting, reading, receipt, calendar, other), for who switched it on.
+"""Triage: the kind of each new mail (needs reply, waiting, reading, receipt, calendar, other), for users who switch it
+on.
 
-Owns the tables ``triage_*``. It follows ``mail-received`` as a durable consumer; it says what a thread is and never
-moves, answers or hides one. Plain rules decide (:mod:`svc.triage.deciding`), a model where its owner wants that and the
-rules are not sure, and a person's word beats both: it is remembered for the sender.
+Owns the tables ``triage_*``. It follows ``mail-received`` as a durable consumer. It labels threads, and never moves,
+answers or hides one. Plain rules decide (:mod:`svc.triage.deciding`). A model decides where the owner wants that and
+the rules are not sure. A person's correction beats both, and is remembered for the sender.
 """
 
 from svc.triage.feature import FEATURE

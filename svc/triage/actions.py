@@ -1,4 +1,4 @@
-"""What becomes of a mail, of a model's answer and of a person's correction. Plain functions over a transaction."""
+"""Apply a new mail, a model's answer and a person's correction. Plain functions over a transaction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ _CALENDAR: Final = frozenset({"text/calendar", "application/ics"})
 
 @dataclass(frozen=True, kw_only=True)
 class Came:
-    """One mail that came or was sent, with what the rules say of it. ``found``: ``None`` for what the owner sent."""
+    """One mail that was received or sent, with the decision of the rules. ``found``: ``None`` for mail that the owner
+    sent.
+    """
 
     seq: int
     owner_id: str | None
@@ -40,7 +42,9 @@ class Came:
 
 
 def look(tx: ReadTx, message_id: str, *, snippet: str, seq: int) -> Came | None:
-    """``None`` for what is not sorted: spam, trash, drafts, what is gone, and mail of who has not switched it on."""
+    """``None`` for mail that is not sorted: spam, trash, drafts, deleted mail, and mail of users who have not switched
+    triage on.
+    """
     found = find_mail(tx, message_id)
     message = found.message if found is not None else mail.message(tx, message_id)
     if message is None:
@@ -68,7 +72,7 @@ def look(tx: ReadTx, message_id: str, *, snippet: str, seq: int) -> Came | None:
 
 
 def _of_own(message: MessageRow, account: Account) -> Decision | None:
-    """Who wrote to somebody else waits for them."""
+    """An owner who wrote to somebody else waits for an answer."""
     if SENT not in message.labels or {"DRAFT", "SPAM", "TRASH"} & set(message.labels):
         return None
     own = {account.address.lower(), *account.aliases}
@@ -101,15 +105,15 @@ def _facts(tx: ReadTx, found: FoundMail, snippet: str) -> Facts:
 
 
 def take(tx: Tx, came: Came, *, given: dict[str, Any] | None) -> bool:
-    """Write down of what kind it is, once for each event; with ``given``, have the model asked, too."""
+    """Store the kind of the mail, once per event; with ``given``, also begin a run that asks the model."""
     before = queries.one(tx, came.message.thread_id)
     thread = mail.thread_for(tx, rules_owner(came.owner_id), thread_id=came.message.thread_id)
     if thread is None or (before is not None and before.seq >= came.seq):
         return False
     if before is not None and before.by == "person" and before.message_id == came.message.id:
-        return False  # they were quicker than the consumer
+        return False  # the person was quicker than the consumer
     if queries.asks_model(tx, came.owner) is None:
-        return False  # switched off since
+        return False  # triage was switched off since
     decision = came.decision
     _put(
         tx,
@@ -131,7 +135,9 @@ def take(tx: Tx, came: Came, *, given: dict[str, Any] | None) -> bool:
 
 
 def answer(tx: Tx, principal: Principal, *, message_id: str, kind: Kind) -> bool:
-    """What the model says of a mail; it changes nothing where newer mail came or a person has said something since."""
+    """Store the model's answer for a mail. It changes nothing if newer mail has come or a person has corrected it
+    since.
+    """
     message = mail.message(tx, message_id)
     before = None if message is None else queries.one(tx, message.thread_id)
     if before is None or before.message_id != message_id or before.by != "rule":
@@ -144,7 +150,7 @@ def answer(tx: Tx, principal: Principal, *, message_id: str, kind: Kind) -> bool
 
 
 def correct(tx: Tx, principal: Principal, *, thread_id: str, kind: Kind) -> str | None:
-    """A person says what a thread is. The sender that this is remembered of."""
+    """Store a person's correction of a thread. Returns the sender that it is remembered for."""
     thread = mail.thread_for(tx, principal, thread_id=thread_id)
     account = None if thread is None else mail.account_for(tx, principal, account_id=thread.account_id, to="own")
     if thread is None or account is None:
@@ -188,7 +194,7 @@ def inbox(tx: ReadTx, principal: Principal, *, limit: int) -> list[str]:
 
 
 def look_at_newest(tx: ReadTx, principal: Principal, thread_id: str) -> Came | None:
-    """A thread that was there before, by its newest mail."""
+    """A thread from before triage was switched on, by its newest mail."""
     thread = mail.thread_for(tx, principal, thread_id=thread_id)
     shown = [one for one in mail.messages_of(tx, thread_id) if not mail.HIDDEN_LABELS & set(one.labels)]
     if thread is None or not shown:
@@ -203,7 +209,7 @@ def take_what_is_there(tx: Tx, came: Came) -> None:
 
 
 def is_listed(kind: Kind, thread: mail.ThreadRow) -> bool:
-    """Whoever waits does so wherever the thread is; everything else is done once it has left the inbox."""
+    """A waiting thread is listed wherever it is. Any other thread is done once it has left the inbox."""
     return thread.visible > 0 and (kind == "waiting" or thread.in_inbox > 0)
 
 

@@ -1,4 +1,4 @@
-"""What a run of triage may ask of the trusted plane: to write the model's word down."""
+"""The call of a run of triage to the trusted plane: store the model's answer."""
 
 from __future__ import annotations
 

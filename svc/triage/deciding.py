@@ -1,7 +1,7 @@
-"""Of what kind a mail is, by plain rules. Pure: the same facts are always the same kind.
+"""The kind of a mail, by plain rules. Pure: the same facts always give the same kind.
 
-In this order: what a person said of the sender, an invitation, a receipt, what went to many, what no person sent, and
-then mail from one person to another. Only there the rules are not always sure.
+The order: what a person said of the sender, an invitation, a receipt, mail to many recipients, mail that no person
+sent, and then mail from one person to another. Only for the last the rules are not always sure.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from typing import Final
 from svc.triage.model import Decision, Facts, Kind
 
 MANY: Final = 8
-"""Recipients of a mail that is still to its person. Beyond: nobody in particular is asked for an answer."""
+"""Recipients of a mail that still counts as addressed to its reader. Beyond: nobody in particular is asked for an
+answer.
+"""
 _RECEIPT: Final = re.compile(
     r"\b(?:receipt|invoice|order (?:confirmation|no|number|#)|your (?:order|payment|purchase|booking|subscription)"
     r"|payment (?:received|confirmation)|has (?:been )?shipped|rechnung|bestell(?:ung|best)\w*|quittung|zahlung\w*"

@@ -1,4 +1,4 @@
-"""The rows that triage contributes."""
+"""The rows that triage adds to the feature tables."""
 
 from __future__ import annotations
 

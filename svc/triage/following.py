@@ -1,4 +1,4 @@
-"""Triage follows the mail that comes, as a durable consumer. A mail that is handed over again changes nothing."""
+"""Triage follows received mail as a durable consumer. A mail that is delivered again changes nothing."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _looked_at(tx: ReadTx, events: Sequence[Event]) -> list[actions.Came]:
 
 
 async def sort_what_is_there(workspace: Workspace, principal: Principal) -> None:
-    """As it is switched on: the newest of the inbox, by rules alone."""
+    """Sort the newest threads of the inbox when triage is switched on, by rules alone."""
     for thread_id in await workspace.store.read(actions.inbox, principal, limit=THERE):
         came = await workspace.store.read(actions.look_at_newest, principal, thread_id)
         if came is not None:

@@ -1,4 +1,4 @@
-"""What triage keeps, and the kinds there are. All frozen; none knows SQL or the wire."""
+"""The records of triage, and the kinds of mail. All are frozen; none knows SQL or the wire."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Kind = Literal["reply", "waiting", "reading", "receipt", "calendar", "other"]
 """``waiting``: the owner wrote last, and waits for an answer."""
 KINDS: Final[tuple[Kind, ...]] = get_args(Kind)
 SENDERS_KINDS: Final[tuple[Kind, ...]] = ("reply", "reading", "receipt", "calendar", "other")
-"""Those that can be remembered of a sender, and that a model may name: who waits is a matter of the thread alone."""
+"""The kinds that can be remembered for a sender, and that a model may name. ``waiting`` depends on the thread alone."""
 
 By = Literal["rule", "model", "person"]
 
 MAX_LEARNED: Final = 2_000
-"""Senders that one person's corrections are remembered of. Beyond: the oldest are forgotten."""
+"""Senders for which one person's corrections are remembered. Beyond: the oldest are forgotten."""
 THERE: Final = 300
-"""Threads of the inbox that are sorted as triage is switched on. Beyond: those that came before are not."""
+"""Threads of the inbox that are sorted when triage is switched on. Beyond: those that came before are not."""
 KEEP_MS: Final = 400 * DAY_MS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """A mail as the rules look at it. Addresses in lower case, texts case folded."""
+    """A mail as the rules see it. Addresses are in lower case, texts are case folded."""
 
     sender: str
     to_me: bool
@@ -52,7 +52,7 @@ class Decision:
 
 @dataclass(frozen=True, kw_only=True)
 class Sorted:
-    """A thread as it stands. ``seq``: of the newest event that said so."""
+    """The kind of a thread. ``seq``: the newest event that set it."""
 
     thread_id: str
     account_id: str

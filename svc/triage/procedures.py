@@ -19,7 +19,7 @@ from svc.workspace import RequestContext
 LOOKED_AT: Final = 500
 """Threads of a kind that one page looks at. Beyond: the page is shorter than asked for, and the next one goes on."""
 MAX_THREADS: Final = 200
-"""Threads that are asked about at once. Beyond: 400 `invalid`."""
+"""Threads in one request. Beyond: 400 `invalid`."""
 Id = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
 
 
@@ -29,7 +29,7 @@ class LearnedOut(Wire, frozen=True):
 
 
 class TriageOut(Wire, frozen=True):
-    """``learned``: what the caller's corrections say of senders."""
+    """``learned``: the caller's corrections, by sender."""
 
     enabled: bool
     asks_model: bool
@@ -67,7 +67,7 @@ class CorrectInput(Wire, frozen=True):
 
 
 class CorrectedOut(Wire, frozen=True):
-    """``learned``: the sender whose mail goes there from now on; ``None`` where nothing is remembered."""
+    """``learned``: the sender whose mail gets this kind from now on; ``None`` where nothing is remembered."""
 
     learned: str | None
 

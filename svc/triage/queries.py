@@ -1,4 +1,4 @@
-"""Statements of the tables of triage."""
+"""SQL statements on the tables of triage."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def anybody(tx: ReadTx) -> bool:
 
 
 def switch(tx: Tx, owner: str, *, on: bool, asks_model: bool) -> None:
-    """Off: what was sorted is let go of; what was learned stays."""
+    """Switching off deletes the sorted threads, and keeps what was learned."""
     if not on:
         tx.run("delete from triage_people where owner = :owner", owner=owner)
         tx.run("delete from triage_threads where owner = :owner", owner=owner)
@@ -107,7 +107,7 @@ def learned_of(tx: ReadTx, owner: str, address: str) -> Kind | None:
 
 
 def learned(tx: ReadTx, owner: str) -> list[tuple[str, Kind]]:
-    """All that is remembered, by address."""
+    """All remembered corrections, by address."""
     rows = tx.all("select address, kind from triage_senders where owner = :owner order by address", owner=owner)
     return [(cast(str, address), cast(Kind, kind)) for address, kind in rows]
 
@@ -141,14 +141,14 @@ def unlearn(tx: Tx, owner: str, address: str) -> bool:
 
 
 def hand_over(tx: Tx, user_id: str) -> None:
-    """What was there before there was anybody is the first admin's."""
+    """Give the rows from before there was any user to the first admin."""
     tx.run("update or replace triage_people set owner = :user_id where owner = ''", user_id=user_id)
     tx.run("update triage_threads set owner = :user_id where owner = ''", user_id=user_id)
     tx.run("update or replace triage_senders set owner = :user_id where owner = ''", user_id=user_id)
 
 
 def prune(tx: Tx) -> None:
-    """Forget what came long ago, and threads that are gone."""
+    """Delete what came long ago, and threads that no longer exist."""
     tx.run(
         """
         delete from triage_threads where thread_id in (

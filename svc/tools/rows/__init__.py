@@ -1,1 +1,1 @@
-"""The tools themselves, a module for each family, each a list of rows."""
+"""The tools of svc: one module for each family, each a list of rows."""

@@ -1,4 +1,4 @@
-"""``http.fetch``: one page of the web, over HTTPS, from a public address. The address may carry text out: a sink."""
+"""``http.fetch``: one web page, over HTTPS, from a public address. It is a sink, because the URL may carry text out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from svc.workspace import Workspace
 
 OUTSIDE: Final = "the web"
 FETCH_S: Final = 20.0
-"""One page of the web, whole. Beyond: it is given up, and the model is told."""
+"""The time for one web page. Beyond: it is given up, and the model is told."""
 _ACCEPT: Final = "text/html, text/plain;q=0.9, application/json;q=0.9, */*;q=0.1"
 
 
@@ -28,7 +28,7 @@ class FetchInput(ToolInput, frozen=True):
 
 
 async def _fetch(workspace: Workspace, principal: Principal, wanted: FetchInput) -> Outcome:
-    """Redirects come back as they are: another address is another question."""
+    """A redirect is returned and not followed: another address needs another decision."""
     try:
         pinned_url(wanted.url)
         answer = await workspace.service(Outside).pinned.request(

@@ -1,4 +1,4 @@
-"""``mail.search|read|draft|send``: the owner's mail. All that is read in it is text from outside."""
+"""``mail.search|read|draft|send``: the owner's mail. All text read in it is from outside."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OUTSIDE: Final = "mail"
 MAX_MESSAGES: Final = 50
 """Messages of a thread that a tool reads. Beyond: the newest ones."""
 MAX_TEXT_CHARS: Final = 20_000
-"""Of one message. Beyond: it is cut, and says so."""
+"""Characters of one message. Beyond: it is cut, and says so."""
 REPLY_ELSEWHERE: Final = "the mail that it answers asks for replies at an address other than its sender's"
 
 Text = Annotated[str, msgspec.Meta(max_length=200_000)]
@@ -38,7 +38,7 @@ class ReadInput(ToolInput, frozen=True):
 
 
 class WriteInput(ToolInput, frozen=True):
-    """``account_id``: which account it is from; the thread's, or the only one, where none is given."""
+    """``account_id``: the account to send from. Without it: the thread's account, or the only account."""
 
     subject: Annotated[str, msgspec.Meta(max_length=2_000)]
     text: Text
@@ -50,7 +50,7 @@ class WriteInput(ToolInput, frozen=True):
 
 
 async def _search(workspace: Workspace, principal: Principal, wanted: SearchInput) -> Outcome:
-    """By words; and by what they are about, where the owner has that switched on."""
+    """By words, and also by meaning if the owner has switched that on."""
     near: tuple[str, ...] = ()
     threads: tuple[FoundThreadOut, ...]
     if await meaning.is_on(workspace, principal):
@@ -153,7 +153,7 @@ def _send_sink(tx: ReadTx, principal: Principal, wanted: WriteInput) -> str | No
 
 
 def _draft_sink(tx: ReadTx, principal: Principal, wanted: WriteInput) -> str | None:
-    """In one's own mailbox it is a note of one's own; in a shared one others see it, and may send it."""
+    """A draft in one's own mailbox is a private note. In a shared mailbox others see it, and may send it."""
     account = mail.account_for(tx, principal, account_id=_account_id(tx, principal, wanted), to="act")
     if account is None or account.owner_id in {None, principal.user_id}:
         return None

@@ -1,4 +1,4 @@
-"""``memory.*``: what agents keep, as pages under ``memory/`` that their owner alone reads, edits and deletes."""
+"""``memory.*``: notes of agents, as pages under ``memory/`` that only their owner reads, edits and deletes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TOP: Final = "memory"
 MAX_LISTED: Final = 500
 """Pages of memory that a tool lists. Beyond: the first ones."""
 MAX_MEMORY_CHARS: Final = 32_000
-"""One page of memory, as a tool writes it. Beyond: refused, and the model is told."""
+"""Characters of one memory page that a tool writes. Beyond: refused, and the model is told."""
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=100, pattern=r"^[^/\x00-\x1f]+$")]
 
@@ -44,7 +44,7 @@ def _path(name: str) -> str:
 
 
 def listed(tx: ReadTx, principal: Principal) -> list[dict[str, object]]:
-    """The pages of memory that the caller may read, those marked that were written from outside text."""
+    """The memory pages that the caller may read. Pages written from outside text are marked."""
     return [
         {"name": page.path.removeprefix(f"{TOP}/"), "title": page.title, "fromOutside": page_taint(tx, page.id)}
         for page in _pages(tx, principal)
@@ -58,7 +58,7 @@ def _pages(tx: ReadTx, principal: Principal) -> list[Page]:
 def _list(workspace: Workspace, tx: Tx, principal: Principal, wanted: ListInput) -> Outcome:
     found = listed(tx, principal)
     is_tainted = any(one["fromOutside"] for one in found)
-    if not is_tainted:  # whoever is here may name a page there
+    if not is_tainted:  # any user of the instance may name a page there
         is_tainted = any(outside_of(tx, principal, page, title_alone=True) for page in _pages(tx, principal))
     outside = "the names of memory pages" if is_tainted else None
     return Outcome(output={"memory": found}, outside=outside)

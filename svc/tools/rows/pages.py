@@ -1,4 +1,4 @@
-"""``pages.*``: the tree of pages as the run's owner may see and write it."""
+"""``pages.*``: the page tree, as far as the run's owner may see and write it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from svc.tools.taint import page_taint, title_taint
 from svc.workspace import Workspace
 
 CONFIGURATION: Final = ("mail-rules", "agents", "mcp", "memory")
-"""Below them a page is what others act on."""
+"""Others act on what the pages below these paths say."""
 _SHARED: Final = frozenset(path for path, _ in SHARED_SURFACES)
 MAX_TREE: Final = 500
 FOUND: Final = "pages"
@@ -66,7 +66,7 @@ class MoveInput(ToolInput, frozen=True):
 
 
 def why_sink(tx: ReadTx, principal: Principal, path: str) -> str | None:
-    """Why writing there is more than a note of one's own."""
+    """Why writing there is more than a private note; else ``None``."""
     path = page_path(path)
     if path.split("/")[0] in CONFIGURATION:
         return f"Pages under {path.split('/')[0]}/ tell others what to do."
@@ -88,7 +88,7 @@ def seen(tx: ReadTx, principal: Principal, path: str) -> Page:
 
 
 def outside_of(tx: ReadTx, principal: Principal, page: Page, *, title_alone: bool = False) -> str | None:
-    """Where the text of a page comes from, if not from its reader."""
+    """The source of a page's text if it is not from the reader; else ``None``."""
     if title_taint(tx, page.id) if title_alone else page_taint(tx, page.id):
         return f"the page {page.path}, which was written from outside text"
     found = openness(tx, principal, page.path)
@@ -115,7 +115,7 @@ def _read(workspace: Workspace, tx: Tx, principal: Principal, wanted: PathInput)
 
 
 async def _find(workspace: Workspace, principal: Principal, wanted: FindInput) -> Outcome:
-    """By words; and by what they are about, where the owner has that switched on."""
+    """By words, and also by meaning if the owner has switched that on."""
     found: Sequence[FoundPage]
     if await meaning.is_on(workspace, principal):
         found = await meaning.search_pages(workspace, principal, text=wanted.text, limit=wanted.limit)
@@ -159,7 +159,7 @@ def _delete_sink(tx: ReadTx, principal: Principal, wanted: PathInput) -> str | N
 
 
 def page_rows(tx: ReadTx, principal: Principal, *, path: str, body: str, title: str | None) -> tuple[CardRow, ...]:
-    """What would stand where, and what stands there now."""
+    """The page as it would be, and as it is now."""
     page = readable_page(tx, principal, page_path(path))
     why = why_sink(tx, principal, path)
     rows = [row("Page", path, *((why,) if why else ()))]

@@ -1,4 +1,4 @@
-"""``people.*``: whom the owner writes with. Their names come from mail, so they are text from outside."""
+"""``people.*``: the people the owner writes with. Their names come from mail, so they are text from outside."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``tasks.*``: the owner's list of things to do, kept as check boxes on a page that is theirs alone."""
+"""``tasks.*``: the owner's list of tasks, kept as check boxes on a page of their own."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class DoneInput(ToolInput, frozen=True):
 
 
 def path_of(principal: Principal) -> str:
-    """Each person has a list of their own."""
+    """The path of the person's own list."""
     return "tasks" if principal.user_id is None else f"tasks/{principal.user_id}"
 
 
@@ -51,7 +51,7 @@ def _list(workspace: Workspace, tx: Tx, principal: Principal, wanted: ListInput)
 
 
 def add(tx: Tx, principal: Principal, *, title: str) -> str:
-    """Put a task at the end of the list. The path of its page."""
+    """Add a task at the end of the list. Returns the path of its page."""
     path, line = path_of(principal), f"- [ ] {' '.join(title.split())}"
     page = readable_page(tx, principal, path)
     if page is None:
@@ -81,7 +81,7 @@ def _done(workspace: Workspace, tx: Tx, principal: Principal, wanted: DoneInput)
 
 
 def _sink(tx: ReadTx, principal: Principal, wanted: AddInput | DoneInput) -> str | None:
-    """A note of one's own, while the list is one's own."""
+    """No sink while the list is a private page of the owner."""
     return why_sink(tx, principal, path_of(principal)) if _is_open(tx, principal) else None
 
 
