@@ -1,7 +1,8 @@
-"""What a principal may do with outgoing mail: have it accepted, cancel, move, retry and put it away.
+"""What a principal may do with outgoing mail: send (accept), cancel, reschedule, retry and dismiss it.
 
-Plain functions over a transaction. What is accepted has been checked whole (recipients, files, sizes, references), so
-that a mail that is due in a month does not fail then for what could be told now. Nothing here sends anything.
+Plain functions over a transaction. A mail is checked completely when it is accepted (recipients, files, sizes,
+references), so that a mail that is due in a month does not fail then for a reason that could be reported now. Nothing
+here transmits a mail.
 """
 
 from __future__ import annotations
@@ -72,8 +73,8 @@ def accept(
     group: str | None = None,
     draft_version: int | None = None,
 ) -> Outgoing:
-    """Take a mail on; from here on it goes by itself. A draft is taken on once, whoever says so how often. ``group``:
-    the steps that are taken back together with it."""
+    """Accept a mail; from then on it is sent automatically. Idempotent per ``draft_id``. ``group``: the undo steps of
+    the same group are undone together with it."""
     draft = None
     if draft_id is not None:
         known = queries.outgoing_of_draft(tx, principal, draft_id=draft_id)
@@ -118,9 +119,10 @@ def accept(
 
 
 def cancel(tx: Tx, principal: Principal, *, outgoing_id: str) -> Outgoing:
-    """Hold it back, while it has not left. What was written becomes a draft again.
+    """Cancel the mail, while it has not left. What was written becomes a draft again.
 
-    Where an earlier attempt ended without a word, only the next one can be held back: that is no ``cancelled``.
+    If an earlier attempt ended without an answer, only the next attempt is cancelled: the mail becomes ``uncertain``,
+    not ``cancelled``, and no draft is made.
     """
     row = _own(tx, principal, outgoing_id)
     if row.state not in CANCELLABLE:
@@ -132,7 +134,7 @@ def cancel(tx: Tx, principal: Principal, *, outgoing_id: str) -> Outgoing:
 
 
 def reschedule(tx: Tx, principal: Principal, *, outgoing_id: str, send_at: Millis) -> Outgoing:
-    """Another time for what has not left; one that has passed means now."""
+    """Set another time for a mail that has not left. A time in the past means now."""
     row = _own(tx, principal, outgoing_id)
     if not SENDING.allows(row.state, "reschedule"):
         raise Conflict(_WHY_NOT[row.state])
@@ -141,7 +143,7 @@ def reschedule(tx: Tx, principal: Principal, *, outgoing_id: str, send_at: Milli
 
 
 def retry(tx: Tx, principal: Principal, *, outgoing_id: str) -> Outgoing:
-    """Send it after all: what failed, what is late, and, on the person's word alone, what may have been sent."""
+    """Send again a mail that failed, is late, or may have been sent. The last only because the person asks for it."""
     row = _own(tx, principal, outgoing_id)
     if row.state not in RETRYABLE:
         raise Conflict(_WHY_NOT[row.state])
@@ -152,7 +154,8 @@ def retry(tx: Tx, principal: Principal, *, outgoing_id: str) -> Outgoing:
 
 
 def dismiss(tx: Tx, principal: Principal, *, outgoing_id: str, keep_draft: bool) -> str | None:
-    """Put away what goes nowhere any more. The id of the draft that is kept of it, if the person wants one."""
+    """Hide a mail that has ended. Returns the id of the draft that it became, if there is one; with ``keep_draft`` a
+    failed or uncertain mail becomes one."""
     row = _own(tx, principal, outgoing_id)
     if not SENDING.allows(row.state, "dismiss"):
         raise Conflict(_WHY_NOT[row.state])
@@ -167,7 +170,8 @@ def dismiss(tx: Tx, principal: Principal, *, outgoing_id: str, keep_draft: bool)
 
 
 def _recipients(request: SendRequest) -> Recipients:
-    """Nobody types a line end into an address: whoever sends one means to be read as something else."""
+    """The checked recipients. Refuses control characters: nobody types a line end into an address, so a request that
+    has one wants to be read as something else."""
     if any(_CONTROL.search(text) for text in (*request.to, *request.cc, *request.bcc)):
         raise Invalid("A recipient holds a character that can't be written in an address.")
     people = recipients(to=request.to, cc=request.cc, bcc=request.bcc)
@@ -194,7 +198,7 @@ def _timing(now: Millis, *, send_at: Millis | None, hold_ms: int) -> _Timing:
 def _adopted(
     tx: Tx, principal: Principal, account: Account, request: SendRequest, *, outgoing_id: str, draft: Draft | None
 ) -> tuple[str, ...]:
-    """The attachments, as the mail's own files. Those of its draft go over to it."""
+    """The attachments as the mail's own files. The files of its draft become files of the mail."""
     origin = outgoing_origin(outgoing_id)
     holders = [outgoing_id]
     if draft is not None:
@@ -206,7 +210,7 @@ def _adopted(
 
 
 def _quoted(tx: Tx, principal: Principal, account: Account, quote: Quote | None, *, outgoing_id: str) -> Quoted | None:
-    """The original as it is now. Its pictures become files of the mail, so that they stay."""
+    """The quoted message as it is now. Its pictures become files of the mail, so that they stay available."""
     if quote is None:
         return None
     message = thread_queries.message_for(tx, principal, message_id=quote.message_id)
@@ -296,7 +300,7 @@ def _insert(
 
 
 def _from_address(tx: Tx, account: Account, request: SendRequest) -> str:
-    """As it was chosen, else the address that the answered mail came to, else the account's default."""
+    """The chosen address, else the address that the answered mail was sent to, else the account's default."""
     if request.from_address is not None:
         chosen = request.from_address.lower()
         if chosen not in own_addresses.sendable(account):
@@ -311,7 +315,7 @@ def _from_address(tx: Tx, account: Account, request: SendRequest) -> str:
 
 
 def _answered(tx: Tx, request: SendRequest) -> MessageRow | None:
-    """What it quotes, else the newest message of the thread; drafts answer, and are not answered."""
+    """The message that is quoted, else the newest message of the thread. Drafts don't count."""
     if request.thread_id is None:
         return None
     messages = [one for one in thread_queries.messages_of(tx, request.thread_id) if DRAFT not in one.labels]
@@ -339,7 +343,8 @@ def _connected(tx: Tx, principal: Principal, account_id: str) -> Account:
 
 
 def _move(tx: Tx, principal: Principal, row: Outgoing, event: OutgoingEvent, **columns: Unpack[Columns]) -> Outgoing:
-    """The person has decided: earlier attempts count no more, and a mail that was put away is shown again."""
+    """Move the mail because the person decided so: the attempts count from zero again, and a dismissed mail is shown
+    again."""
     written: Columns = {"attempts": 0, "dismissed_at": None, **columns}
     moved = move(tx, row, event, device_id=principal.device_id, **written)
     assert moved is not None

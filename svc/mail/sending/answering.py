@@ -1,8 +1,8 @@
-"""Whom an answer goes to: pure, from the message that is answered and the addresses that are one's own.
+"""Chooses the recipients of a reply: pure, from the answered message and the person's own addresses.
 
-The order of RFC 5322, section 3.6.2, and of what people expect of it: an answer goes where Reply-To says, else to From.
-Nobody answers themselves: an answer to one's own mail goes on to whom that mail went. A list that sets Reply-To gets
-the answer; one that does not leaves it to the sender, and reply-all reaches it by To and Cc.
+The rules are those of RFC 5322, section 3.6.2, and what people expect: a reply goes to Reply-To, else to From. People
+do not answer themselves: a reply to one's own mail goes to the recipients of that mail. A mailing list that sets
+Reply-To gets the reply. Otherwise the reply goes to the sender, and reply-all reaches the list through To and Cc.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Answer:
 
 
 def answer_to(message: MessageRow, *, own: Set[str], everyone: bool) -> Answer:
-    """``own``: all addresses of whoever answers. Who can't be written to is left out."""
+    """``own``: all addresses of the person who answers. Addresses that mail can't be sent to are left out."""
     mine = {spelling for address in own for spelling in _spellings(address)}
     headers = message.headers
     if SENT in message.labels or _is_mine(message.sender.address, mine):
@@ -36,14 +36,14 @@ def answer_to(message: MessageRow, *, own: Set[str], everyone: bool) -> Answer:
     seen: set[str] = set()
     found_to = _distinct(_others(to, mine), seen)
     found_cc = _distinct(_others(cc, mine), seen)
-    if not found_to:  # a note to oneself, or one that went to others only by copy
+    if not found_to:  # a mail to oneself, or one that went to others only in Cc
         found_to, found_cc = found_cc or _distinct(headers.to or (message.sender,), set()), ()
     return Answer(to=found_to, cc=found_cc)
 
 
 def answering_address(account: Account, message: MessageRow) -> str | None:
-    """The account's address that the message was sent to, or was sent from: an answer comes from it. ``None`` where it
-    names none of them (a copy in secret, a list)."""
+    """The account's address that the message was sent to, or sent from: a reply is sent from this address. ``None``
+    where the message names no address of the account (a blind copy, a mailing list)."""
     headers = message.headers
     own = () if SENT not in message.labels else (message.sender.address,)
     named = (one.address for one in (*headers.to, *headers.cc))
@@ -55,13 +55,13 @@ def _others(people: Iterable[Person], mine: Set[str]) -> tuple[Person, ...]:
 
 
 def _distinct(people: Iterable[Person], seen: set[str]) -> tuple[Person, ...]:
-    """Each address once, as it can be sent to."""
+    """Each address once, in a form that mail can be sent to."""
     found = []
     for person in people:
         try:
             address = sendable_address(person.address)
         except Invalid:
-            continue  # a stranger's header: nothing can be sent there
+            continue  # the header has an address that nothing can be sent to
         if address.lower() not in seen:
             seen.add(address.lower())
             found.append(Person(name=person.name, address=address))
@@ -69,7 +69,8 @@ def _distinct(people: Iterable[Person], seen: set[str]) -> tuple[Person, ...]:
 
 
 def _spellings(address: str) -> tuple[str, ...]:
-    """An own address with a tag is that one alone: what stands before the tag may be a group's."""
+    """The spellings of a person's own address. One with a ``+tag`` has only itself: without the tag it may be the
+    address of a group."""
     lower = address.lower()
     return (lower,) if "+" in lower.rpartition("@")[0] else (lower, _bare(lower))
 
@@ -79,7 +80,8 @@ def _is_mine(address: str, mine: Set[str]) -> bool:
 
 
 def _bare(address: str) -> str:
-    """What all spellings of one mailbox have in common: no case, no ``+tag``, no dots where its provider sees none."""
+    """The form that all spellings of one mailbox share: lower case, no ``+tag``, no dots where its provider ignores
+    them."""
     local, _, domain = address.lower().rpartition("@")
     local = local.partition("+")[0]
     return f"{local.replace('.', '') if domain in BY_OAUTH.dotless_domains else local}@{domain}"

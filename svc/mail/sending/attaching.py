@@ -1,7 +1,7 @@
-"""The files of a draft or an outgoing mail: copies by name of what the person attached, owned by the mail itself.
+"""The files of a draft or an outgoing mail: references of its own to the content that the person attached.
 
-So an upload that is deleted, or a message that goes with its attachments, takes nothing away from a mail that is still
-to leave. Only names are copied; the content is one blob, however often it is attached.
+So a mail that waits keeps its attachments when an upload, or a message with its attachments, is deleted. Only the file
+rows are copied; the content is one blob, however often it is attached.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ def adopt(
     owner_id: str | None,
     holders: Iterable[str],
 ) -> tuple[str, ...]:
-    """The ids of the record's own files that stand for ``file_ids``, in their order; it keeps no others.
+    """The ids of the record's own files for ``file_ids``, in the same order. The record's other files are deleted.
 
-    ``holders`` are the record and, where it was one before, its draft: a file that either has taken over goes on by the
-    id that the person knows it by. Raises :class:`NotFound` for what the caller may not read.
+    ``holders`` are the record and, if it was a draft before, that draft: a file that one of them already copied is
+    found by the id that the person's client has for it. Raises :class:`NotFound` for a file that the caller may not
+    read.
     """
     holders = tuple(holders)
     mine = {file.id for file in files_of(tx, origin=origin)}
@@ -42,7 +43,7 @@ def adopt(
 
 
 def renamed(html: str, file_ids: Sequence[str], own_ids: Sequence[str]) -> str:
-    """The text whose pictures are shown by the ids that :func:`adopt` answered with: ``<img src="cid:fil_…">``."""
+    """The text with the ids of its pictures (``<img src="cid:fil_…">``) replaced by those from :func:`adopt`."""
     for file_id, own_id in zip(dict.fromkeys(file_ids), own_ids, strict=True):
         if file_id != own_id:
             html = html.replace(f'"cid:{file_id}"', f'"cid:{own_id}"')
@@ -50,7 +51,7 @@ def renamed(html: str, file_ids: Sequence[str], own_ids: Sequence[str]) -> str:
 
 
 def attach(tx: Tx, file: File, *, origin: str, owner_id: str | None, holder: str) -> str:
-    """Another name for the content of ``file``, owned by the record ``holder``. Its id."""
+    """Add a file row with the content of ``file``, owned by the record ``holder``. Returns its id."""
     own_id = derived_id("fil", holder, file.id)
     add_file(
         tx,

@@ -1,7 +1,8 @@
-"""From an accepted mail, or a draft, to the bytes of a message: its files read, its HTML made fit, its original quoted.
+"""Builds the bytes of a message from an accepted mail or a draft: reads its files, cleans its HTML, adds the quote.
 
-Runs before each attempt, so that ``Date`` says when it really left. What a message needs lies in blobs that the mail
-itself holds; what is missing nonetheless (a damaged disk) is told in a sentence, and nothing leaves.
+Runs before each attempt, so that ``Date`` is the real time of sending. The content of a message is in blobs that the
+mail itself refers to. If one is missing nonetheless (a damaged disk), the mail fails with a sentence for the person,
+and nothing is sent.
 """
 
 from __future__ import annotations
@@ -32,12 +33,13 @@ from svc.nursery import ThreadPool
 from svc.store import BlobCorrupt, BlobMissing, Blobs, ReadTx, Store
 
 _METHODS: Final = frozenset({"REPLY", "REQUEST", "DECLINECOUNTER"})
-"""Of calendar files that are answers; their kind says so, as they were attached here."""
+"""The iTIP methods of attached calendar files that are replies; the file's ``mime`` says which: ``; method=…``."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Letter:
-    """What decides the bytes of a mail that leaves, or of a draft's copy. ``origin``: whose its files are."""
+    """The data that a message is built from: an outgoing mail, or a draft's copy. ``origin``: the origin of its
+    files."""
 
     id: str
     account_id: str
@@ -77,7 +79,7 @@ def letter_of(row: Outgoing) -> Letter:
 
 
 class CannotBuild(Exception):
-    """The mail can't be put together: one sentence for the person whose it is."""
+    """The mail can't be built. Its text is one sentence for the mail's owner."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +97,7 @@ class Builder:
     clock: Clock
 
     async def build(self, letter: Letter, *, max_bytes: int) -> bytes:
-        """The message as it leaves now; ``max_bytes`` is what its provider takes. Raises :class:`CannotBuild`."""
+        """The message's bytes, dated now. ``max_bytes`` is the provider's limit. Raises :class:`CannotBuild`."""
         try:
             raw = await self._build(letter)
         except CannotBuild:
@@ -104,7 +106,7 @@ class Builder:
             raise CannotBuild("A file of this mail is missing or damaged on this server.") from fault
         except NotAsMeant as fault:
             raise CannotBuild("This mail can't be written so that it would be read as it was meant.") from fault
-        except Exception as error:  # an edge: one mail that nothing can be made of must not hold up the others
+        except Exception as error:  # an edge: one mail that can't be built must not hold up the others
             raise CannotBuild("This mail could not be put together. The server's log says why.") from error
         if len(raw) > max_bytes:
             raise CannotBuild(f"This mail is larger than the {max_bytes >> 20} MiB that can be sent.")
@@ -124,7 +126,7 @@ class Builder:
     def _compose(
         self, letter: Letter, parts: _Parts, html: OutgoingHtml, images: Mapping[str, str], now: Millis
     ) -> bytes:
-        """In a thread."""
+        """Runs in a thread."""
         people = recipients(to=letter.to, cc=letter.cc, bcc=letter.bcc)
         return compose(
             Composed(
@@ -147,12 +149,12 @@ class Builder:
     def _attached(
         self, letter: Letter, parts: _Parts, *, shown: set[str], images: Mapping[str, str]
     ) -> Iterator[Attached]:
-        """The quote's pictures that are really shown, and what the person attached or showed in the text."""
+        """The quote's pictures that are really shown, and the files that the person attached or placed in the text."""
         left = set(shown)
         for picture in letter.quoted.inline if letter.quoted else ():
             content_id = images.get(picture.content_id or "")
             if content_id in left:
-                left.remove(content_id)  # a content id names one part
+                left.remove(content_id)  # a content id identifies only one part
                 yield self._file(parts, picture.file_id, content_id=content_id)
         for file_id in letter.attachments:
             content_id = images.get(file_id)
@@ -172,12 +174,12 @@ class Builder:
         )
 
     def _content(self, file: File) -> Iterator[bytes]:
-        """Read when it is written: one file at a time is in memory."""
+        """Reads the file only when its part is written, so that one file at a time is in memory."""
         yield self.blobs.read_now(file.sha256, MAX_ATTACHED_BYTES)
 
 
 def _content_ids(outgoing_id: str, quoted: Quoted) -> dict[str, str]:
-    """By the content id in the original, the one it has in the mail. Of two with the same id the first counts."""
+    """Maps each content id of the original to its content id in the mail. Of two equal content ids the first counts."""
     found: dict[str, str] = {}
     for index, picture in enumerate(quoted.inline):
         if picture.content_id is not None:
@@ -186,7 +188,8 @@ def _content_ids(outgoing_id: str, quoted: Quoted) -> dict[str, str]:
 
 
 def _own_content_ids(letter: Letter) -> dict[str, str]:
-    """By the file that the person's own text shows (``cid:fil_…``): its content id, after those of the quote."""
+    """Maps each attached file (``cid:fil_…`` in the person's text) to its content id. The numbers follow those of the
+    quote."""
     first = 0 if letter.quoted is None else len(letter.quoted.inline)
     return {file_id: content_id_of(letter.id, first + at) for at, file_id in enumerate(letter.attachments)}
 

@@ -1,4 +1,5 @@
-"""Sending, as a run may ask for it: accepted in the transaction that keeps the step's answer, so once."""
+"""The call ``mail.send`` for runs. The mail is accepted in the transaction that stores the step's answer, so exactly
+once."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from svc.workspace import Workspace
 
 
 def _send(workspace: Workspace, tx: Tx, caller: Caller, wanted: wire.SendInput) -> Json:
-    """As if the owner had sent it: with their pause for second thoughts."""
+    """Accept the mail as if the owner had sent it, with the undo pause."""
     row = actions.accept(
         tx,
         caller.principal,

@@ -1,11 +1,11 @@
-"""What the servers of accounts have of the drafts that are written here, and when they are told: plain functions over a
-transaction.
+"""The rows of the copies of drafts at the mail servers: which copies are due for an update, and when. Plain functions
+over a transaction.
 
-Theory: a row says no more than that a server may not have what is here. What it is to have is asked of the draft when
-the time has come: a copy of it as it is then, or none. So an edit, another account, sending, discarding and restoring
-are one thing, in any order, and however often either side dies in between.
+Theory: a row only says that a server may not have the current draft. When the row is due, the draft itself decides what
+the server must have: a copy of the draft as it is then, or none. So an edit, a change of account, sending, discarding
+and restoring are all handled the same way, in any order, even if the server or the connection fails in between.
 
-Only the drafts of an account's owner are copied: those of members are theirs alone, and the mailbox is the owner's.
+Only the drafts of an account's owner are copied: a member's drafts are private to them, and the mailbox is the owner's.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ from svc.mail.threads import queries as thread_queries
 from svc.store import ReadTx, Tx
 
 REST_MS: Final = 5 * SECOND_MS
-"""So long nobody must have changed a draft before its server hears of it."""
+"""How long a draft must be unchanged before it is copied to its server."""
 REST_A_MIB_MS: Final = 2 * SECOND_MS
-"""Longer for what is attached, which goes along each time."""
+"""Additional time per MiB of attachments, which are uploaded with every copy."""
 SHOWN_AFTER: Final = 2
-"""So often in a row a copy has failed before its draft says so."""
+"""After this many failures in a row the draft shows the reason."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DraftCopy:
-    """``originals``: what else lies there of the draft, by the ids of its messages: it goes when this is told."""
+    """A due copy of a draft. ``originals``: the provider's ids of the messages of another program that the draft
+    continues; the update deletes them."""
 
     draft_id: str
     account_id: str
@@ -51,14 +52,14 @@ class DraftCopy:
 
 @dataclass(frozen=True, kw_only=True)
 class Agenda:
-    """Accounts whose server is to be told something now, and when there is more."""
+    """The accounts with a due copy or find, and when the next one is due."""
 
     accounts: tuple[str, ...]
     next_at: Millis | None
 
 
 def changed(tx: Tx, draft_id: str, *, account_id: str, owner_id: str | None) -> None:
-    """The draft is another one than before, or one of another account."""
+    """The draft was changed, or belongs to another account now: its copy is due after a rest."""
     mib = sum(file.size for file in files_of(tx, origin=draft_origin(draft_id))) >> 20
     gone(tx, draft_id, but=account_id)
     tx.run(
@@ -78,7 +79,7 @@ def changed(tx: Tx, draft_id: str, *, account_id: str, owner_id: str | None) -> 
 
 
 def gone(tx: Tx, draft_id: str, *, but: str | None = None) -> None:
-    """Of the draft nothing is to lie at the server of any account, or any ``but`` one."""
+    """The draft must have no copy at the server of any account, except ``but``: the copies are due at once."""
     tx.run(
         """
         update mail_draft_copies set next_at = :now, changes = changes + 1, attempts = 0
@@ -91,7 +92,7 @@ def gone(tx: Tx, draft_id: str, *, but: str | None = None) -> None:
 
 
 def agenda(tx: ReadTx) -> Agenda:
-    """Of what is to be told, and of what was found there."""
+    """Counts both due copies and due finds (``elsewhere.py``)."""
     finds = _WAITING.replace("mail_draft_copies", "mail_draft_finds")
     rows = tx.all(
         f"""
@@ -141,7 +142,7 @@ def due_of(tx: ReadTx, account_id: str) -> DraftCopy | None:
 
 
 def letter_of(tx: ReadTx, copy: DraftCopy) -> Letter | None:
-    """What is to lie at the server now."""
+    """The copy that the server must have now; ``None`` for no copy."""
     draft = queries.draft(tx, copy.draft_id)
     account = account_queries.account(tx, copy.account_id)
     if draft is None or account is None or draft.account_id != account.id or draft.owner_id != account.owner_id:
@@ -170,7 +171,7 @@ def letter_of(tx: ReadTx, copy: DraftCopy) -> Letter | None:
 
 
 def thread_of(tx: ReadTx, copy: DraftCopy) -> str | None:
-    """The provider's thread that it is to lie in, where it answers something of that account."""
+    """The provider's id of the thread for the copy, if the draft answers a thread of that account."""
     draft = queries.draft(tx, copy.draft_id)
     if draft is None or draft.thread_id is None:
         return None
@@ -178,7 +179,8 @@ def thread_of(tx: ReadTx, copy: DraftCopy) -> str | None:
 
 
 def header_of(tx: ReadTx, draft_id: str, *, account_id: str) -> str | None:
-    """The Message-ID of its copies: its own, or the one that it had in another program, which knows it by that."""
+    """The Message-ID of the draft's copies: one of our own, or the one from the program that began the draft, which
+    recognizes the draft by it."""
     return cast(
         "str | None",
         tx.value(
@@ -190,15 +192,17 @@ def header_of(tx: ReadTx, draft_id: str, *, account_id: str) -> str | None:
 
 
 def _from_address(tx: ReadTx, account: Account, draft: Draft) -> str:
-    """One that is the account's no more is told when the mail is sent."""
+    """The draft's sender address, or the default if that is no longer an address of the account. The person is told
+    when the mail is sent."""
     chosen = (draft.from_address or "").lower()
     return chosen if chosen in own_addresses.sendable(account) else own_addresses.default_of(tx, account)
 
 
 def take(tx: Tx, draft_id: str, message: MessageRow, *, message_id_header: str | None) -> None:
-    """The draft is what lies at the server as ``message`` and nothing else, which is told once it is changed here.
+    """Record that ``message`` is the draft's only copy at the server; the server is updated once the draft is changed
+    here.
 
-    It goes by the ``message_id_header`` of that, where no other draft does: one that stayed beside it."""
+    The copies get ``message_id_header``, unless another draft of the account, one that stayed beside it, has it."""
     tx.run(
         """
         insert into mail_draft_copies (draft_id, account_id, message_id_header)
@@ -227,15 +231,15 @@ def take(tx: Tx, draft_id: str, message: MessageRow, *, message_id_header: str |
 
 
 def taken(tx: ReadTx, message_id: str) -> str | None:
-    """The draft that a message of another program's is continued as."""
+    """The id of the draft that continues this message of another program."""
     return cast(
         "str | None", tx.value("select draft_id from mail_draft_originals where message_id = :id", id=message_id)
     )
 
 
 def settle(tx: Tx, copy: DraftCopy, *, there: bool, refused: str | None = None) -> None:
-    """The server has what was here when it was told, or nothing any more, or wants none of it. What changed since waits
-    for its time."""
+    """Record the result: the server has the copy, has none any more, or refuses it (``refused``). If the draft was
+    changed since, its copy stays due."""
     if refused is None:
         _forget(tx, copy.account_id, copy.originals)
     same = "draft_id = :draft_id and account_id = :account_id and changes = :changes"
@@ -258,7 +262,8 @@ def _forget(tx: Tx, account_id: str, originals: Sequence[str]) -> None:
 
 
 def put_off(tx: Tx, copy: DraftCopy, *, next_at: Millis, reason: str) -> None:
-    """It was not told, or nobody knows. What goes on so is shown."""
+    """The update failed, or its result is not known: try again at ``next_at``. After ``SHOWN_AFTER`` failures the draft
+    shows ``reason``."""
     tx.run(
         f"""
         update mail_draft_copies set next_at = :next_at, attempts = attempts + 1,
@@ -284,13 +289,14 @@ def _key(copy: DraftCopy) -> dict[str, str | int]:
 
 
 def _quoted(tx: ReadTx, draft: Draft) -> Quoted | None:
-    """Without its pictures, which only the mail itself takes along."""
+    """The quoted original without its pictures: only the sent mail contains them."""
     message = None if draft.quote is None else thread_queries.message(tx, draft.quote.message_id)
     return None if draft.quote is None or message is None else snapshot(message, draft.quote, inline=())
 
 
 def _readable(typed: Iterable[str]) -> tuple[str, ...]:
-    """Those that can be written in a header; the others stand in the draft here, until they are typed to their end."""
+    """The recipients that can be written in a header. The others, for example half typed ones, stay only in the draft
+    here."""
     return tuple(one for one in typed if _is_readable(one))
 
 

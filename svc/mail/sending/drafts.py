@@ -39,7 +39,8 @@ NO_DRAFT: Final = "There is no such draft."
 
 
 def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | None, request: SendRequest) -> Draft:
-    """Keep what a person has written so far. A draft of another ``version`` than the caller knew is not overwritten."""
+    """Save what a person has written so far. Raises :class:`Conflict` if the draft has another ``version`` than the
+    caller's."""
     account = account_of(tx, principal, request.account_id)
     request = with_references(tx, principal, request)
     before = None
@@ -75,7 +76,7 @@ def save(tx: Tx, principal: Principal, *, draft_id: str | None, version: int | N
 
 
 def check_version(draft: Draft, version: int | None) -> None:
-    """Raises :class:`Conflict` where the caller knows another one than there is."""
+    """Raises :class:`Conflict` if the draft has another version than the caller's; ``None`` means any."""
     if version is not None and version != draft.version:
         raise Conflict("This draft was changed in another window meanwhile.", data={"version": draft.version})
 
@@ -92,7 +93,7 @@ def delete(tx: Tx, principal: Principal, *, draft_id: str) -> None:
 
 
 def remove(tx: Tx, principal: Principal, draft: Draft) -> None:
-    """The draft is no more, nor what files it still has."""
+    """Delete the draft and the files that it still has; its copies at servers are deleted later."""
     delete_files(tx, origin=draft_origin(draft.id))
     tx.run("delete from mail_drafts where id = :id", id=draft.id)
     draft_copies.gone(tx, draft.id)
@@ -107,7 +108,7 @@ def remove(tx: Tx, principal: Principal, draft: Draft) -> None:
 
 
 def restore(tx: Tx, principal: Principal, row: Outgoing) -> str:
-    """What was accepted and did not leave becomes a draft again, files and all. Its id."""
+    """Make an accepted mail a draft again, with its files. Returns the draft's id."""
     draft_id = derived_id("drf", row.id)
     hand_over_files(tx, origin=outgoing_origin(row.id), to=draft_origin(draft_id))
     request = SendRequest(
@@ -125,7 +126,7 @@ def restore(tx: Tx, principal: Principal, row: Outgoing) -> str:
     writer_id = queries.sender_of(tx, row)
     answers = None if row.in_reply_to is None else Answers(in_reply_to=row.in_reply_to, references=row.references)
     write(tx, request, draft_id=draft_id, owner_id=writer_id, attachments=row.attachments, version=1, answers=answers)
-    delete_files(tx, origin=draft_origin(draft_id), but=row.attachments)  # the quote's pictures are its message's again
+    delete_files(tx, origin=draft_origin(draft_id), but=row.attachments)  # the quote's pictures are its message's
     tx.run("update mail_outgoing set restored_draft_id = :draft_id where id = :id", draft_id=draft_id, id=row.id)
     return tell(tx, draft_id, device_id=principal.device_id)
 
@@ -152,7 +153,8 @@ def account_of(tx: ReadTx, principal: Principal, account_id: str, *, to: Access 
 
 
 def with_references(tx: Tx, principal: Principal, request: SendRequest) -> SendRequest:
-    """The thread it answers and the message it quotes are the caller's to read. Returned with the id of now."""
+    """Check that the caller may read the answered thread and the quoted message. Returns the request with the thread's
+    current id."""
     if request.thread_id is not None:
         thread = thread_queries.thread_for(tx, principal, thread_id=request.thread_id)
         if thread is None:
@@ -167,7 +169,7 @@ def with_references(tx: Tx, principal: Principal, request: SendRequest) -> SendR
 
 
 def _refuse_sent(tx: Tx, principal: Principal, draft_id: str) -> None:
-    """A save that was under way when the mail was sent must not bring its draft back."""
+    """Raises :class:`Conflict` if the draft was sent: a save that was under way then must not bring it back."""
     if queries.outgoing_of_draft(tx, principal, draft_id=draft_id) is not None:
         raise Conflict("This draft was sent already.")
 
@@ -182,7 +184,7 @@ def write(
     version: int,
     answers: Answers | None = None,
 ) -> None:
-    """``answers``: decided before; a draft that is there keeps what it has."""
+    """Insert or update the draft's row. ``answers`` is only used for a new row; an existing draft keeps its own."""
     tx.run(
         """
         insert into mail_drafts (

@@ -1,12 +1,13 @@
-"""What other programs make of the drafts that lie at a server: found as mail is stored, decided a moment later.
+"""Detects what other mail programs do with our drafts at a server: finds it when mail is stored, decides a moment
+later.
 
-Theory: another program that changes a draft puts a new message beside it and removes the old one; one that sends it
-files a mail and removes the old one. Both bear the Message-ID of the draft, or our mark. So what is found so is the
-draft itself, gone on elsewhere, where three things hold: nothing was changed here since the server was told
-(``changes``), what it was told is not there any more, and the find is. Then the draft here becomes what was found, or
-ends. Else nothing is taken from either side: ours stays, and theirs is a draft that can be continued.
+Theory: another program that edits a draft stores a new message and removes the old one; one that sends it stores the
+sent mail and removes the old one. The new message has the Message-ID of the draft, or our mark. Such a find is the
+draft itself if three things hold: nothing was changed here since the server got its copy (``changes``), that copy is
+not there any more, and the find still is. Then the draft here takes the text of the find, or ends. Otherwise both stay:
+our draft, and theirs as a draft that can be continued here.
 
-A program puts the new one first and removes the old one then, so a find is looked at several times.
+A program stores the new message before it removes the old one, so a find is checked several times.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ SYSTEM: Final = system("mail-drafts")
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """``changes``: of the draft's copy when this was found. ``looks``: so often what it was made of lay there still."""
+    """A message that another program made of a draft. ``changes``: the counter of the draft's copy when this was found.
+    ``looks``: how many checks found the old copy still there."""
 
     account_id: str
     message_id: str
@@ -48,7 +50,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Open:
-    """What a find may still change."""
+    """A find that is still valid, with the account, the draft and the message that it concerns."""
 
     account: Account
     draft: Draft
@@ -56,7 +58,7 @@ class Open:
 
 
 def follow_found(tx: Tx, stored: StoredMessage) -> None:
-    """An ingest step."""
+    """An ingest step: record a find if a new message is an edited, sent or deleted version of a draft."""
     kind = _kind_of(stored.labels)
     message = stored.message
     header = message.original_message_id or message.message_id_header
@@ -89,7 +91,7 @@ def _kind_of(labels: frozenset[str]) -> Kind | None:
 
 
 def _hold_back(tx: Tx, named: dict[str, str | None]) -> None:
-    """What waits here to be sent, and was a draft that another program has sent, becomes a draft again."""
+    """Another program has sent the draft of a mail that waits here: cancel the mail, and make it a draft again."""
     rows = tx.all(
         """
         select id from mail_outgoing
@@ -117,7 +119,8 @@ def check_sent(tx: ReadTx, draft_id: str) -> None:
 
 
 def due_of(tx: ReadTx, account_id: str) -> Found | None:
-    """What was sent first, for it ends whatever was made of it before; then the newest, for that one goes on."""
+    """The account's next due find. Sent mails come first, because sending ends the draft whatever was edited before;
+    then the newest message, because that one is continued."""
     row = tx.one(
         """
         select f.account_id, f.message_id, f.draft_id, f.kind, f.changes, f.looks from mail_draft_finds f
@@ -141,7 +144,8 @@ def due_of(tx: ReadTx, account_id: str) -> Found | None:
 
 
 def opened(tx: ReadTx, found: Found) -> Open | None:
-    """``None`` where it says nothing any more: either side has gone on since, or lies elsewhere now."""
+    """The find's account, draft and message. ``None`` if the find is not valid any more: the draft or the message is
+    gone, has moved or changed its kind, or is continued as a draft already."""
     account = account_queries.account(tx, found.account_id)
     draft = queries.draft(tx, found.draft_id)
     message = thread_queries.message(tx, found.message_id)
@@ -153,7 +157,8 @@ def opened(tx: ReadTx, found: Found) -> Open | None:
 
 
 def is_unchanged(tx: ReadTx, found: Found) -> bool:
-    """Whether the server was told all of the draft when this was found there, and nothing was changed here since."""
+    """Whether the server had the current copy of the draft at the time of the find, and nothing was changed here
+    since."""
     row = tx.one(
         """
         select 1 from mail_draft_copies
@@ -168,7 +173,7 @@ def is_unchanged(tx: ReadTx, found: Found) -> bool:
 
 
 def has_original(tx: ReadTx, found: Found) -> bool:
-    """Whether a message that the draft is continued from lies among the drafts."""
+    """Whether another message that the draft continues is still among the account's drafts."""
     row = tx.one(
         """
         select 1 from mail_draft_originals o join mail_messages m on m.id = o.message_id
@@ -182,11 +187,11 @@ def has_original(tx: ReadTx, found: Found) -> bool:
     return row is not None
 
 
-# What becomes of it
+# The outcome of a find
 
 
 def look_again(tx: Tx, found: Found, *, next_at: Millis | None = None) -> None:
-    """What it was made of lies there still, or (``next_at``) nobody could be asked."""
+    """Check the find again later: the old copy is still there, or (with ``next_at``) the server could not be asked."""
     if next_at is None and found.looks + 1 >= LOOKS:
         leave(tx, found)
         return
@@ -203,7 +208,7 @@ def look_again(tx: Tx, found: Found, *, next_at: Millis | None = None) -> None:
 
 
 def leave(tx: Tx, found: Found) -> None:
-    """Both stay. Of one that was sent, the draft here says so: its writer alone knows what is to become of it."""
+    """Both stay. If the find was sent, the draft here gets a note: only its writer knows what to do with it."""
     if found.kind == "sent" and opened(tx, found) is not None:
         _note(tx, found.draft_id, found.account_id, "sent")
         drafts.tell(tx, found.draft_id, device_id=SYSTEM.device_id)
@@ -211,7 +216,7 @@ def leave(tx: Tx, found: Found) -> None:
 
 
 def end(tx: Tx, found: Found, draft: Draft) -> None:
-    """It was sent: here, too, it is a draft no more. What another program threw away stays, and says so."""
+    """A sent draft is deleted here, too. A draft that another program deleted stays here, with a note."""
     if found.kind == "sent":
         drafts.remove(tx, SYSTEM, draft)
     else:

@@ -1,4 +1,4 @@
-"""The end of an account: what sending kept of it."""
+"""Deletes the rows and files of sending when an account is erased."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ OUTGOING_A_BATCH: Final = 100
 
 
 def erase(tx: Tx, *, account_id: str) -> Left:
-    """Drafts, and mails that were sent or are not going to be. A mail on its way stays until it is known what became
-    of it."""
+    """Delete one batch of drafts and outgoing mails. A mail that is being transmitted stays until its outcome is
+    known."""
     drafts = tx.all(
         "select id from mail_drafts where account_id = :id limit :limit", id=account_id, limit=OUTGOING_A_BATCH
     )

@@ -1,4 +1,4 @@
-"""What sending adds to mail's rows: its service, its place in boot and claim, its subsystem."""
+"""Registers sending with the mail feature: its services, its steps at boot and claim, its job and its subsystem."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def build(workspace: Workspace) -> None:
 
 
 def boot(workspace: Workspace) -> None:
-    """Before anything runs: of what was on its way when the last process ended, nobody knows."""
+    """Runs before everything else: mails that were on their way when the last process ended become uncertain."""
     workspace.store.write_now(settling.recover)
 
 
@@ -82,6 +82,6 @@ JOB: Final = Job(name=NAME, summary="Sends what is due, and mends what a dead ta
 
 
 def subsystem(workspace: Workspace) -> Subsystem:
-    """It ends before the accounts' loops do, whose providers it uses."""
+    """Stops before the accounts' loops do, because it uses their providers."""
     delivery = workspace.service(Delivery)
     return Subsystem(name="mail-sending", run=delivery.run, drain_s=float(workspace.config[DRAIN_S]))

@@ -1,6 +1,7 @@
-"""Drafts that another program went on with, followed here: the server is asked, then one transaction decides.
+"""Follows drafts that another program has edited, sent or deleted: asks the server, then one transaction decides.
 
-It runs in the row of what an account's server is told of drafts (``mirroring.py``), so nothing is put there meanwhile.
+It runs in the same task per account as the copying of drafts (``mirroring.py``), so no draft is copied to the server
+meanwhile.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ class Following:
     taking_up: TakingUp
 
     async def follow(self, provider: Provider, found: Found, log: Log) -> None:
-        """Raises :class:`ProviderFault` where the server can't be asked."""
+        """Ask the server about a find, and decide. Raises :class:`ProviderFault` if the server can't be asked."""
         open_ = await self.store.read(_worth_asking, found)
         if open_ is None:
             await self.store.write(elsewhere.leave, found)
@@ -47,7 +48,8 @@ def _worth_asking(tx: ReadTx, found: Found) -> Open | None:
 
 
 def _decide(tx: Tx, found: Found, text: str) -> None:
-    """What lay there of ours is gone. Nobody puts it there again before this, unless it was changed here."""
+    """Decide: our copy at the server is gone, and nothing writes it again before this, unless the draft was changed
+    here."""
     open_ = _worth_asking(tx, found)
     if open_ is None:
         elsewhere.leave(tx, found)

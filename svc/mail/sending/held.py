@@ -1,4 +1,4 @@
-"""A mail that waits a moment before it goes is a step that can be taken back: how it is remembered."""
+"""Records a mail that is held before it is sent as an undo step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KIND: Final = "send"
 
 
 class HeldSend(msgspec.Struct, frozen=True):
-    """The step is open as long as the mail is held, whatever ends that."""
+    """The data of the undo step. It can be undone as long as the mail is held."""
 
     outgoing_id: str
 

@@ -1,4 +1,4 @@
-"""How a mail that waits a moment before it goes is held back, as long as it waits."""
+"""Undoes sending: cancels a mail while it is held."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must always hold of outgoing mail and drafts, checked by ``svc fsck``."""
+"""The invariants of outgoing mail and drafts, checked by ``svc fsck``."""
 
 from __future__ import annotations
 

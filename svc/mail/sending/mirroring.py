@@ -1,7 +1,8 @@
-"""Who tells the servers of accounts what became of the drafts that are written here. It waits; nobody who types does.
+"""The draft mirror: copies the drafts that are written here to the mail servers, in the background, so that typing
+never waits for a server.
 
-One draft an account at a time, the accounts side by side. What is told is idempotent, so a fault of any kind is a pause
-and the same once more; only what a server refuses waits for the next change of its draft.
+One draft per account at a time; the accounts run concurrently. Each copy is idempotent, so after any fault the mirror
+pauses and tries again. Only a draft that a server refuses waits for its next change.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from svc.workspace import Workspace
 
 NAME: Final = "mail-drafts"
 DEADLINE_S: Final = 300.0
-"""Of one draft; the provider's own deadlines are shorter."""
+"""For one draft; the provider's own deadlines are shorter."""
 _DEVICE_ID: Final = system(NAME).device_id
 RETRIES: Final = Retries(first_s=5.0, cap_s=3_600.0)
 
@@ -53,7 +54,7 @@ class DraftMirror:
     _serving: set[str] = field(default_factory=set)
 
     async def run(self, child: Child) -> None:
-        """The subsystem: its work are the drafts that are being told."""
+        """The subsystem: its tasks copy drafts to the servers."""
         self._serving.clear()
         self._child = child
         child.started()
@@ -61,11 +62,11 @@ class DraftMirror:
         await trio.sleep_forever()
 
     def look(self) -> None:
-        """A draft was changed."""
+        """Called when a draft was changed: wakes the job."""
         self.scheduler.nudge(NAME)
 
     async def tick(self) -> Millis | None:
-        """The scheduler's job. Starts what is due, and returns when there is more."""
+        """The scheduler's job. Starts the accounts that have due drafts, and returns the time of the next one."""
         agenda = await self.store.read_small(draft_copies.agenda)
         child = self._child
         for account_id in agenda.accounts:
@@ -79,7 +80,7 @@ class DraftMirror:
             while not child.draining:
                 loop = self.engine.loop(account_id)
                 if loop is None:
-                    return  # the account is starting anew: a later tick finds it
+                    return  # the account is being restarted: a later tick finds it
                 found = await self.store.read(elsewhere.due_of, account_id)
                 copy = None if found else await self.store.read(draft_copies.due_of, account_id)
                 if found is not None:
@@ -88,13 +89,13 @@ class DraftMirror:
                     await self._tell(loop, copy, child)
                 else:
                     return
-        except Exception as error:  # an edge: an account's trouble is its own, and the next tick tries again
+        except Exception as error:  # an edge: one account's fault does not affect others; the next tick tries again
             child.log.error("mail.drafts_failed", error, account=account_id)
         finally:
             self._serving.discard(account_id)
 
     async def _follow(self, loop: AccountLoop, found: Found, child: Child) -> None:
-        """What is decided of it stands in the database; where nobody could be asked, later."""
+        """Decide about a find; the decision is written to the database. If the server can't be asked, try later."""
         try:
             with trio.fail_after(DEADLINE_S):
                 await self.following.follow(loop.provider, found, child.log)
@@ -124,10 +125,10 @@ class DraftMirror:
             return
         await self.store.write(_settle, copy, there=is_there)
         if copy.originals:
-            loop.hurry()  # what is gone there is still shown here as a message
+            loop.hurry()  # sync soon: the originals that the server removed are still shown here as messages
 
     async def _told(self, loop: AccountLoop, copy: DraftCopy) -> bool:
-        """Whether it lies there now."""
+        """Copy the draft to the server, or remove its copy. Returns whether the server has a copy now."""
         kept: Drafts | None = loop.provider.drafts
         if kept is None:
             for one in copy.originals:
@@ -151,7 +152,7 @@ class DraftMirror:
 
 
 async def _throw_away(provider: Provider, message_id: str) -> None:
-    """Where no drafts are kept for us, the one that is continued here is put into the trash there."""
+    """For a provider without stored drafts: move the message that is continued here to the trash there."""
     with suppress(MessageGone):
         await provider.modify(message_id, add=frozenset({TRASH}), remove=frozenset())
 
@@ -168,7 +169,7 @@ def _put_off(tx: Tx, copy: DraftCopy, *, next_at: Millis, reason: str) -> None:
 
 @contextmanager
 def _telling(tx: Tx, draft_id: str) -> Iterator[None]:
-    """Its writer hears of it where other notes stand at the draft then."""
+    """Notify the writer if the draft's notes are different afterwards."""
     before = queries.draft(tx, draft_id)
     yield
     after = queries.draft(tx, draft_id)
@@ -184,6 +185,6 @@ JOB: Final = Job(name=NAME, summary="Keeps copies of drafts among those of their
 
 
 def subsystem(workspace: Workspace) -> Subsystem:
-    """It ends before the accounts' loops do, whose providers it uses."""
+    """Stops before the accounts' loops do, because it uses their providers."""
     mirror = workspace.service(DraftMirror)
     return Subsystem(name=NAME, run=mirror.run, drain_s=float(workspace.config[DRAIN_S]))

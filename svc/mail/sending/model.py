@@ -1,4 +1,4 @@
-"""The records of sending and its limits. Its states stand in ``states.py``."""
+"""The records of sending, and its limits. The states of a mail are in ``states.py``."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ QuoteKind = Literal["reply", "forward"]
 MAX_ATTEMPTS: Final = 10
 """Attempts to send a mail that provably did not leave. Beyond: the mail is `failed`, and can be sent again by hand."""
 MAX_LATE_MS: Final = 12 * HOUR_MS
-"""How late a mail still goes by itself, because the machine slept. Beyond: the mail is `overdue` and waits for the word
-of its sender."""
+"""How late a mail is still sent automatically after the machine slept. Beyond: the mail is `overdue` and waits for the
+word of its sender."""
 LONGEST_RETRY_MS: Final = DAY_MS
-"""A retry is never further away: a date beyond it is the work of a clock that jumped back."""
+"""The longest time until a retry. A later date means that the clock jumped back."""
 SHOW_ENDED_MS: Final = DAY_MS
 KEEP_ENDED_MS: Final = 30 * DAY_MS
 MAX_RECIPIENTS: Final = 500
@@ -28,23 +28,23 @@ MAX_RECIPIENTS: Final = 500
 MAX_ATTACHMENTS: Final = 100
 """Attachments of a mail that is written. Beyond: 400 `invalid`, with the name of the field."""
 MAX_ATTACHED_BYTES: Final = 25 * 1024 * 1024
-"""Attachments of one mail together; as base64 that is 34 MiB. What a provider takes in all is its
+"""The attachments of one mail together; as base64 that is 34 MiB. The limit of a provider for the whole message is its
 ``Capabilities.max_message_bytes``. Beyond: 413 `too_large`."""
 MAX_LISTED: Final = 200
-"""Mails of the outbox, or drafts, in one list. Beyond: the newest ones are shown."""
+"""Mails in the list of the outbox, or drafts in the list of drafts. Beyond: the newest ones are shown."""
 
 TASKS_TOPIC: Final = "tasks"
 
 
 class Quote(msgspec.Struct, frozen=True, rename="camel"):
-    """The original below a reply or a forward, by reference."""
+    """A reference to the original message that is quoted below a reply or a forward."""
 
     message_id: str
     kind: QuoteKind
 
 
 class Quoted(msgspec.Struct, frozen=True, rename="camel"):
-    """The original as it was when the mail was accepted: it stays, whatever becomes of the message."""
+    """The original as it was when the mail was accepted. It stays, even if the message itself changes or is deleted."""
 
     message_id: str
     kind: QuoteKind
@@ -55,12 +55,12 @@ class Quoted(msgspec.Struct, frozen=True, rename="camel"):
     to: tuple[Person, ...]
     cc: tuple[Person, ...]
     inline: tuple[AttachmentRef, ...]
-    """Its pictures with a content id; they are sent along where the quote shows them."""
+    """The original's pictures that have a content id. Those that the quote shows are sent with the mail."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Answers:
-    """What a mail says that it answers, where that was decided before: message ids without their brackets."""
+    """The In-Reply-To and References of a mail, where they were decided earlier: message ids without angle brackets."""
 
     in_reply_to: str | None
     references: tuple[str, ...]
@@ -68,8 +68,8 @@ class Answers:
 
 @dataclass(frozen=True, kw_only=True)
 class SendRequest:
-    """What a person wants sent: decoded, and not yet checked. ``from_address`` is ``None`` for what the account's mail
-    is from by itself: the address that the answered mail came to, else its default."""
+    """A mail that a person wants to send: decoded, not yet checked. With ``from_address`` ``None`` the server chooses
+    the address: the one that the answered mail was sent to, else the account's default."""
 
     account_id: str
     to: tuple[str, ...]
@@ -85,12 +85,12 @@ class SendRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Outgoing:
-    """One mail on its way. The columns are explained in ``tables.py``."""
+    """One outgoing mail. The columns are explained in ``tables.py``."""
 
     id: str
     owner_id: str | None
     sent_by: str | None
-    """The person who had it sent: the account's owner, or somebody who may act in it."""
+    """The person who sent the mail: the account's owner, or a member who may act in the account."""
     sent_by_name: str | None
     device_id: str
     account_id: str
@@ -122,7 +122,7 @@ class Outgoing:
 
     @property
     def is_waiting(self) -> bool:
-        """For its time, or for what keeps it."""
+        """Whether the mail waits to be sent (again) and can still be cancelled."""
         return self.state in CANCELLABLE
 
 
@@ -145,13 +145,13 @@ class Draft:
     from_address: str | None
     answers: Answers | None
     notes: tuple[str, ...]
-    """Sentences for its writer: what the mailbox does not have of it, and what was done with it elsewhere."""
+    """Sentences for the writer: why the mailbox has no current copy, and what another program did with the draft."""
     about_thread_id: str | None = None
-    """The thread that it answers, or a message of which it forwards."""
+    """The thread that the draft answers, or the thread of the message that it quotes."""
 
 
 def outgoing_origin(outgoing_id: str) -> str:
-    """The origin of a mail's files: its attachments, and the pictures of its quote."""
+    """The ``origin`` of an outgoing mail's files: its attachments, and the pictures of its quote."""
     return f"outgoing:{outgoing_id}"
 
 

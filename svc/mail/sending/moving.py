@@ -1,4 +1,4 @@
-"""The one function that moves an outgoing mail from state to state, and the news of it."""
+"""The only function that changes the state of an outgoing mail, and the event that notifies clients of it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ MAX_REASON_CHARS: Final = 500
 
 
 class Columns(TypedDict, total=False):
-    """What a transition writes beside the state. A column that is not named keeps its value, ``next_at`` apart."""
+    """The columns that a transition writes besides the state. A column that is not given keeps its value, except
+    ``next_at``."""
 
     next_at: Millis | None
-    """Null unless it is given: a state that waits for somebody has no date."""
+    """Null unless it is given: a state that waits for a person has no date."""
     send_at: Millis
     attempts: int
     last_error: str | None
@@ -34,10 +35,12 @@ class Columns(TypedDict, total=False):
 def move(
     tx: Tx, row: Outgoing, event: OutgoingEvent, *, device_id: str = DEVICE_ID, **columns: Unpack[Columns]
 ) -> Outgoing | None:
-    """Move ``row`` as the table says, and tell the person's clients. No other statement writes the state of a mail.
+    """Change the state of ``row`` as the table says, and notify the person's clients. No other statement writes the
+    state of a mail.
 
-    Compares and sets the row's version, so that of two that meet (a cancel and a tick, a poll and an answer) one wins
-    whole: ``None`` where the row has changed since it was read. Raises :class:`svc.machine.ForbiddenTransition`.
+    Compares and sets the row's version, so that of two concurrent changes (a cancel and a tick, a poll and an answer)
+    exactly one wins. Returns ``None`` if the row has changed since it was read. Raises
+    :class:`svc.machine.ForbiddenTransition`.
     """
     to = SENDING.after(row.state, event)
     written: Columns = {"next_at": None, **columns}
@@ -61,7 +64,8 @@ def move(
 
 
 def tell(tx: Tx, outgoing_id: str, *, device_id: str = DEVICE_ID) -> Outgoing:
-    """Tell the person's clients how it stands now. Of a dismissed mail they hear that there is nothing to show."""
+    """Send the mail's current state to the clients of its owner and its sender. For a dismissed mail the payload is
+    null: there is nothing to show."""
     row = queries.outgoing(tx, outgoing_id)
     assert row is not None
     for audience in {row.owner_id, queries.sender_of(tx, row)}:

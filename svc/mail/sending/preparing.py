@@ -1,4 +1,4 @@
-"""What a compose window begins with: recipients, subject, the quoted original, the signature. Nothing is written."""
+"""The first content of a compose window: recipients, subject, the quoted original, the signature. Writes nothing."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Preparer:
         )
 
     async def _shown(self, message: MessageRow, quote: Quote) -> str:
-        """The quote as it will leave, but for its pictures, which only the mail itself carries."""
+        """The quote as it will be sent, without its pictures: only the sent mail contains them."""
         try:
             return (await self.rebuilder.quoted(snapshot(message, quote, inline=()), images={})).html
         except (BlobMissing, BlobCorrupt):
@@ -98,6 +98,6 @@ def _message(tx: ReadTx, principal: Principal, *, thread_id: str | None, message
 
 
 def _carried(message: MessageRow) -> tuple[wire.AttachedOut, ...]:
-    """What a forward takes along as files; the pictures in its text go with the quote."""
+    """The attachments of a forward. The pictures in the text are part of the quote."""
     files = (one for one in message.headers.attachments if not (one.inline and one.content_id))
     return tuple(map(wire.attachment_out, files))

@@ -1,4 +1,4 @@
-"""The procedures of sending: typed input to an action, and a nudge to who delivers."""
+"""The procedures of sending: each decodes its input, calls an action, and wakes the delivery or the draft mirror."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ from svc.store import ReadTx, Tx
 from svc.workspace import RequestContext
 
 LOOK_FIRST_S: Final = 15.0
-"""How long the mailbox is asked about a doubtful mail before the person's word to send it again is followed."""
+"""How long the mailbox is searched for an uncertain mail before it is sent again as the person asked."""
 
 
 async def send(context: RequestContext, wanted: wire.SendInput) -> wire.SendOut:
-    """Answers once it is accepted; without a pause for second thoughts, once it is known what came of it."""
+    """Answers once the mail is accepted. Without an undo pause it answers once the outcome is known, or after a
+    minute."""
     delivery = _delivery(context)
     accepted = await idempotency.write(
         context,
@@ -84,7 +85,7 @@ async def reschedule(context: RequestContext, wanted: wire.RescheduleInput) -> N
 
 
 async def retry_send(context: RequestContext, wanted: wire.OutgoingInput) -> Nothing:
-    """What may have been sent is looked for first: found, it is sent, and nothing is to be repeated."""
+    """An uncertain mail is searched for in the mailbox first. If it is found it was sent, and is not sent again."""
     row = await context.workspace.store.read(_own, context.principal, outgoing_id=wanted.id)
     if row.state == "uncertain" and await _delivery(context).was_sent(row, within_s=LOOK_FIRST_S):
         return NOTHING
@@ -150,7 +151,7 @@ async def signature(context: RequestContext, wanted: wire.SignatureInput) -> wir
 
 
 async def set_signature(context: RequestContext, wanted: wire.SetSignatureInput) -> Nothing:
-    """Kept as it may be shown and sent: the window that shows it, and the mail that bears it, get nothing else."""
+    """Stores the sanitized HTML only, so that the compose window and the sent mail never get anything else."""
     clean = await context.workspace.service(Rebuilder).own(wanted.html)
     await context.workspace.store.write(
         drafts.set_signature, context.principal, account_id=wanted.account_id, html=clean.html
@@ -187,7 +188,8 @@ def _accepted(
 
 
 def _came_of(tx: ReadTx, principal: Principal, accepted: wire.SendOut) -> wire.SendOut:
-    """As it stands by now; a repeated word may come long after the mail was put away and forgotten."""
+    """The mail's state now. A repeated request may arrive long after the mail's row was deleted: then the first answer
+    is returned."""
     row = queries.outgoing_for(tx, principal, outgoing_id=accepted.outgoing_id)
     return accepted if row is None else wire.sent_out(row)
 
@@ -232,7 +234,7 @@ def _row(
     context: Callable[[RequestContext, Any], Awaitable[object]],  # the edge: takes what `input` decodes to
     summary: str,
 ) -> Procedure[RequestContext]:
-    """All of them are for whoever is signed in, and each for their own mail."""
+    """A procedure for any signed-in user, who reaches only their own mail."""
     return Procedure(
         name=f"mail.{name}",
         kind=kind,

@@ -1,4 +1,4 @@
-"""Every statement that reads outgoing mail, drafts and signatures; ownership stands in each ``where``."""
+"""The statements that read outgoing mail, drafts and signatures. Reads for a person check ownership in ``where``."""
 
 from __future__ import annotations
 
@@ -58,10 +58,11 @@ _DRAFT: Final = """
 """
 _MAY_SEE: Final = "(:everything or owner_id is :user_id)"
 _MAY_SEE_OUTGOING: Final = f"({_MAY_SEE} or (sent_by = :user_id and account_id in {ACTABLE}))"
-"""The account's owner sees all that leaves from it; a member what they have sent, as long as they may."""
+"""The account's owner sees all mail that leaves from it. A member sees what they have sent, as long as they may act in
+the account."""
 
 _MAY_SEE_DRAFT: Final = f"({_MAY_SEE} and account_id in {ACTABLE})"
-"""A draft is its writer's, as long as they may act in its account."""
+"""A draft is visible to its writer, as long as the writer may act in its account."""
 
 _UNTOUCHED: Final = """
     select o.draft_id from mail_draft_originals o
@@ -69,7 +70,7 @@ _UNTOUCHED: Final = """
     join mail_messages m on m.id = o.message_id
     where c.refused is null and exists (select 1 from json_each(m.labels) where value = 'DRAFT')
 """
-"""Drafts of other programs that were opened here, and not changed since."""
+"""Drafts of other mail programs that were opened here and not changed since."""
 
 _decode_quote: Final = msgspec.json.Decoder(Quote).decode
 _decode_quoted: Final = msgspec.json.Decoder(Quoted).decode
@@ -79,7 +80,7 @@ _decode_quoted: Final = msgspec.json.Decoder(Quoted).decode
 
 
 def outgoing(tx: ReadTx, outgoing_id: str) -> Outgoing | None:
-    """For the service's own loops: no principal asks."""
+    """For the service's own loops: without a check of permissions."""
     row = tx.one(f"select {_OUTGOING} from mail_outgoing where id = :id", id=outgoing_id)
     return None if row is None else _outgoing(row)
 
@@ -94,7 +95,8 @@ def outgoing_for(tx: ReadTx, principal: Principal, *, outgoing_id: str) -> Outgo
 
 
 def sender_of(tx: ReadTx, row: Outgoing) -> str | None:
-    """Who is told of it beside the account's owner, or that owner: who had it sent, while they may act there."""
+    """The person to notify besides the account's owner: the person who sent the mail, while they may act in the
+    account. Otherwise the owner."""
     if row.sent_by is None or row.sent_by == row.owner_id:
         return row.owner_id
     may = tx.value(
@@ -115,7 +117,7 @@ def outgoing_of_draft(tx: ReadTx, principal: Principal, *, draft_id: str) -> Out
 
 
 def listed(tx: ReadTx, principal: Principal) -> list[Outgoing]:
-    """What a person may still want to know of, newest first: what is done with, for a day."""
+    """The outgoing mail that is shown to a person, newest first. Sent and cancelled mails are shown for a day."""
     owned = "" if principal.sees_everything else f"and {_MAY_SEE_OUTGOING}"
     params: dict[str, Value] = {} if principal.sees_everything else who(principal)
     rows = tx.all(
@@ -132,7 +134,7 @@ def listed(tx: ReadTx, principal: Principal) -> list[Outgoing]:
 
 
 def waiting_of_account(tx: ReadTx, account_id: str) -> list[Outgoing]:
-    """What has not left yet, and would."""
+    """The account's mails that have not left yet and are meant to."""
     rows = tx.all(
         f"""
         select {_OUTGOING} from mail_outgoing
@@ -150,7 +152,7 @@ def due_accounts(tx: ReadTx) -> list[str]:
 
 
 def due_of(tx: ReadTx, account_id: str) -> Outgoing | None:
-    """What the account has to send now: what waits longest first."""
+    """The account's next mail to send now: the one that is due for the longest time."""
     row = tx.one(
         f"""
         select {_OUTGOING} from mail_outgoing
@@ -166,12 +168,12 @@ def due_of(tx: ReadTx, account_id: str) -> Outgoing | None:
 
 
 def next_due_at(tx: ReadTx) -> Millis | None:
-    """When there will be more to do than there is now."""
+    """When the next mail becomes due."""
     return cast("Millis | None", tx.value("select min(next_at) from mail_outgoing where next_at > :now", now=tx.now))
 
 
 def orphans(tx: ReadTx) -> list[str]:
-    """Accounts that are gone or disconnected, while something still waits to leave from them."""
+    """Accounts that are gone or disconnected and still have mail that waits to be sent."""
     rows = tx.all(
         """
         select distinct account_id from mail_outgoing
@@ -187,7 +189,7 @@ def transmitting(tx: ReadTx) -> list[Outgoing]:
 
 
 def late(tx: ReadTx) -> list[Outgoing]:
-    """What should have gone so long ago that nobody expects it any more."""
+    """Mails that are more than 12 hours late (``MAX_LATE_MS``), so that nobody expects them any more."""
     rows = tx.all(
         f"select {_OUTGOING} from mail_outgoing where next_at < :too_late order by next_at, id",
         too_late=tx.now - MAX_LATE_MS,
@@ -196,7 +198,7 @@ def late(tx: ReadTx) -> list[Outgoing]:
 
 
 def not_late_after_all(tx: ReadTx) -> list[Outgoing]:
-    """What was found late by a clock that has jumped back since: its time is still to come, or has just come."""
+    """Mails marked as late by a clock that has jumped back since: they are due later, or became due just now."""
     rows = tx.all(
         f"""
         select {_OUTGOING} from mail_outgoing
@@ -212,7 +214,7 @@ def not_late_after_all(tx: ReadTx) -> list[Outgoing]:
 
 
 def far_away(tx: ReadTx, *, hold_ms: int) -> list[Outgoing]:
-    """Undo pauses and retries whose date is further off than any that is ever set: the clock has jumped back."""
+    """Undo pauses and retries whose date is later than any that is ever set: the clock has jumped back."""
     rows = tx.all(
         f"""
         select {_OUTGOING} from mail_outgoing
@@ -226,7 +228,7 @@ def far_away(tx: ReadTx, *, hold_ms: int) -> list[Outgoing]:
 
 
 def forgettable(tx: ReadTx) -> list[str]:
-    """The ids of those that ended or were put away a while ago."""
+    """The ids of mails that were sent, cancelled or dismissed more than 30 days ago (``KEEP_ENDED_MS``)."""
     rows = tx.all(
         """
         select id from mail_outgoing
@@ -240,7 +242,7 @@ def forgettable(tx: ReadTx) -> list[str]:
 
 
 def named_by(tx: ReadTx, *, account_id: str, message_id_header: str | None, mark: str | None) -> Outgoing | None:
-    """The outgoing mail that a message of the account's sent mail is the copy of."""
+    """The outgoing mail whose copy a message in the account's sent mail is."""
     row = tx.one(
         f"""
         select {_OUTGOING} from mail_outgoing
@@ -264,7 +266,7 @@ class Parent:
 
 
 def last_message_of(tx: ReadTx, thread_id: str) -> Parent | None:
-    """The thread's newest message by date, drafts aside."""
+    """The thread's newest message by date, without drafts."""
     row = tx.one(
         """
         select message_id_header, headers from mail_messages
@@ -281,7 +283,7 @@ def last_message_of(tx: ReadTx, thread_id: str) -> Parent | None:
 
 
 def provider_thread_id(tx: ReadTx, *, thread_id: str, account_id: str) -> str | None:
-    """How the account's provider calls the thread; ``None`` when it is another account's."""
+    """The provider's id of the thread; ``None`` when the thread belongs to another account."""
     return cast(
         "str | None",
         tx.value(
@@ -295,9 +297,9 @@ def provider_thread_id(tx: ReadTx, *, thread_id: str, account_id: str) -> str | 
 def place_of_reply(
     tx: ReadTx, *, account_id: str, thread_id: str | None, answers: Answers | None = None
 ) -> tuple[str | None, tuple[str, ...], str | None]:
-    """In-Reply-To, References and the provider's thread of what answers ``thread_id``, or what it says to answer.
+    """In-Reply-To, References and the provider's thread id of a reply to ``thread_id``, or those in ``answers``.
 
-    A reply from another account is a reply all the same, but that account's mailbox does not know the thread.
+    A reply from another account has the same headers but no thread id: that account's mailbox does not have the thread.
     """
     if answers is not None:
         known = None if thread_id is None else provider_thread_id(tx, thread_id=thread_id, account_id=account_id)
@@ -314,7 +316,8 @@ def place_of_reply(
 
 
 def drafts(tx: ReadTx, principal: Principal) -> list[Draft]:
-    """The caller's drafts, newest first. One that is as it lies in its mailbox is listed among that one's messages."""
+    """The caller's drafts, newest first. One of another program that is not changed here is left out: the mailbox's
+    messages show it."""
     rows = tx.all(
         f"""
         select {_DRAFT} from mail_drafts where {_MAY_SEE_DRAFT} and id not in ({_UNTOUCHED})
@@ -331,7 +334,7 @@ def draft_count(tx: ReadTx, principal: Principal) -> int:
 
 
 def draft(tx: ReadTx, draft_id: str) -> Draft | None:
-    """For those who have just written it."""
+    """For code that has just written the draft: without a check of permissions."""
     row = tx.one(f"select {_DRAFT} from mail_drafts where id = :id", id=draft_id)
     return None if row is None else _draft(row)
 
@@ -342,13 +345,13 @@ def draft_for(tx: ReadTx, principal: Principal, *, draft_id: str) -> Draft | Non
 
 
 def signature(tx: ReadTx, account_id: str) -> str:
-    """The account's signature as HTML, fit for a browser; empty when it has none."""
+    """The account's signature as sanitized HTML; empty when it has none."""
     return cast(str, tx.value("select html from mail_signatures where account_id = :id", id=account_id) or "")
 
 
 def sender_name_of(tx: ReadTx, *, account_id: str, owner_id: str | None, address: str) -> str:
-    """The name that mail from this address bears: its own, else the account's, or its owner's where nobody has said;
-    empty for none."""
+    """The sender name of mail from this address: the address's own name, else the account's, else, where none was ever
+    set, its owner's. Empty for none."""
     name = own_addresses.name_of(tx, account_id=account_id, address=address)
     if name:
         return name
@@ -359,7 +362,7 @@ def sender_name_of(tx: ReadTx, *, account_id: str, owner_id: str | None, address
 
 
 def addresses_of(tx: ReadTx, principal: Principal) -> frozenset[str]:
-    """The addresses of all the caller's accounts, their aliases too, those that were disconnected as well."""
+    """The addresses of all the caller's accounts, with their aliases. Includes accounts that are disconnected."""
     rows = tx.all(
         f"""
         select address from mail_accounts where {_MAY_SEE}
@@ -375,7 +378,7 @@ def addresses_of(tx: ReadTx, principal: Principal) -> frozenset[str]:
 
 
 def blobs(tx: ReadTx) -> Iterable[str]:
-    """What outgoing mail names beside its files: the bytes of the last attempt, and the body it quotes."""
+    """The blobs that outgoing mail refers to besides its files: the bytes of the last attempt, and the quoted body."""
     for raw, quoted in tx.each("select raw_sha256, json_extract(quoted, '$.bodySha256') from mail_outgoing"):
         yield from (cast(str, sha256) for sha256 in (raw, quoted) if sha256 is not None)
 

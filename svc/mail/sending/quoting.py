@@ -1,4 +1,4 @@
-"""The original below a reply or a forward, kept as it is now."""
+"""Keeps the original below a reply or a forward as it is now."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""HTML on its way out, within a budget: what a person wrote, a signature, a stranger's words that are quoted.
+"""Rebuilds the HTML of outgoing mail within a time limit: a person's text, a signature, a quoted stranger's message.
 
-Owns where the work runs: small in a thread, larger in a worker process that is killed at its deadline, and what no
-parser is quick on as text. So no mail, however it is built, holds up the others.
+Owns where the work runs: small HTML in a thread, larger HTML in a worker process that is killed at its deadline. HTML
+that no parser handles quickly is sent as text. So no mail can hold up the others.
 """
 
 from __future__ import annotations
@@ -35,14 +35,15 @@ class Rebuilder:
     log: Log
 
     async def own(self, html: str, *, images: Mapping[str, str] = MappingProxyType({})) -> OutgoingHtml:
-        """What a person composed. They, too, may have pasted anything. ``images``: as :func:`outgoing_html` has it."""
+        """Rebuild what a person composed, which may contain pasted HTML of any kind. ``images``: as in
+        :func:`outgoing_html`."""
         how = partial(outgoing_html, html, images=dict(images))
         return await self._budgeted(html, how, partial(_as_text, html))
 
     async def quoted(self, quoted: Quoted, *, images: Mapping[str, str]) -> OutgoingHtml:
-        """The original below. ``images``: as :func:`svc.formats.writing.quote` has it.
+        """Rebuild the quoted original. ``images``: as in :func:`svc.formats.writing.quote`.
 
-        Raises :class:`BlobMissing` or :class:`BlobCorrupt` where the disk has lost it.
+        Raises :class:`BlobMissing` or :class:`BlobCorrupt` if the disk has lost its body.
         """
         data = await self.blobs.read(quoted.body_sha256, limit=MAX_BODY_BLOB_BYTES)
         body = msgspec.json.decode(data, type=Body)

@@ -1,7 +1,7 @@
-"""What becomes of a mail after it was accepted: each function is one event of the table in ``states.py``.
+"""The events of a mail after it was accepted: each function is one event of the table in ``states.py``.
 
-Each is a small transaction, which tells the person's clients; the end of a mail is kept as an event too.
-:func:`settle_found` is a step of the ingest transaction: what the mailbox holds was sent.
+Each is a small transaction that notifies the person's clients. That a mail was sent or failed is also recorded as an
+event. :func:`settle_found` is a step of the ingest transaction: a mail that is in the sent mail was sent.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _LATE: Final = "This mail was due more than 12 hours ago, while the server was n
 
 
 def begin(tx: Tx, *, outgoing_id: str, version: int, raw_sha256: str) -> Outgoing | None:
-    """Commit that it leaves now. ``None`` where it may not: it was cancelled or changed meanwhile, is not due any more,
-    or its account is gone."""
+    """Commit that the mail leaves now. Returns ``None`` if it may not: it was cancelled or changed meanwhile, is not
+    due any more, or its account is gone."""
     row = queries.outgoing(tx, outgoing_id)
     if row is None or row.version != version or row.next_at is None or row.next_at > tx.now:
         return None
@@ -40,7 +40,7 @@ def begin(tx: Tx, *, outgoing_id: str, version: int, raw_sha256: str) -> Outgoin
 
 
 def sent(tx: Tx, *, outgoing_id: str, provider_message_id: str, message_id: str | None) -> None:
-    """It is sent, whoever found out. Called again, it changes nothing."""
+    """The mail is sent, as the provider answered or the mailbox shows. Idempotent."""
     row = queries.outgoing(tx, outgoing_id)
     if row is None or row.state == "sent":
         return
@@ -60,7 +60,7 @@ def sent(tx: Tx, *, outgoing_id: str, provider_message_id: str, message_id: str 
 
 
 def _note_sender(tx: Tx, row: Outgoing) -> None:
-    """In an account that is shared it is written down who had it sent."""
+    """In a shared account, record the person who sent the mail."""
     message = None if row.message_id is None else thread_queries.message(tx, row.message_id)
     if message is None or row.sent_by is None:
         return
@@ -75,7 +75,7 @@ def _note_sender(tx: Tx, row: Outgoing) -> None:
 
 
 def settle_found(tx: Tx, stored: StoredMessage) -> None:
-    """An ingest step: what stands among the account's sent mail was sent, also where the provider's answer was lost."""
+    """An ingest step: a mail that is in the account's sent mail was sent, even if the provider's answer was lost."""
     message = stored.message
     if is_own(message.labels):
         found(
@@ -97,7 +97,7 @@ def found(
     provider_message_id: str,
     message_id: str,
 ) -> None:
-    """A message stands among the account's sent mail. If it is the copy of an outgoing one, that one is sent."""
+    """A message is in the account's sent mail. If it is the copy of an outgoing mail, that mail is marked as sent."""
     if message_id_header is None and mark is None:
         return
     row = queries.named_by(tx, account_id=account_id, message_id_header=message_id_header, mark=mark)
@@ -106,13 +106,14 @@ def found(
 
 
 def failed(tx: Tx, begun: Outgoing, *, reason: str, drop_thread: bool = False) -> None:
-    """The provider does not take it, now or later. ``drop_thread``: what it refuses is the thread."""
+    """The provider refuses the mail for good. ``drop_thread``: the provider refuses its thread, so the mail forgets the
+    provider's thread id."""
     if _give_up(tx, begun, reason=reason) and drop_thread:
         tx.run("update mail_outgoing set provider_thread_id = null where id = :id", id=begun.id)
 
 
 def put_off(tx: Tx, begun: Outgoing, *, next_at: Millis, reason: str) -> None:
-    """It provably did not leave, and may later; after the last of its tries it fails."""
+    """The mail provably did not leave and is tried again later. After the last attempt it fails."""
     if begun.attempts >= MAX_ATTEMPTS:
         _give_up(tx, begun, reason=reason)
     else:
@@ -120,17 +121,19 @@ def put_off(tx: Tx, begun: Outgoing, *, next_at: Millis, reason: str) -> None:
 
 
 def wait(tx: Tx, row: Outgoing, *, next_at: Millis, reason: str) -> None:
-    """Nothing of it has left, and this was no attempt: it goes once there is room, and can be cancelled until then."""
+    """The disk is full. Nothing of the mail has left, and this does not count as an attempt. It is sent once there is
+    room, and can be cancelled until then."""
     move(tx, row, "wait_for_room", next_at=next_at, last_error=reason)
 
 
 def uncertain(tx: Tx, begun: Outgoing, *, reason: str) -> None:
-    """Nobody knows what the provider did."""
+    """It is not known what the provider did with the mail."""
     move(tx, begun, "lose_answer", last_error=reason, doubt=True)
 
 
 def recover(tx: Tx, *, in_flight: Set[str] = frozenset()) -> None:
-    """Find what was on its way when the process or a task died. ``in_flight``: those whose end is still awaited."""
+    """Mark as uncertain the mails that were on their way when the process or a task died. ``in_flight``: the ids of
+    mails whose outcome a task still awaits."""
     for row in queries.transmitting(tx):
         if row.id not in in_flight:
             uncertain(tx, row, reason=_RESTARTED)
@@ -142,8 +145,8 @@ def mark_overdue(tx: Tx) -> None:
 
 
 def mend_dates(tx: Tx, *, hold_ms: int) -> None:
-    """The clock has jumped back: what waits for seconds or minutes must not wait for what it jumped, and what
-    seemed to be late goes back to its schedule."""
+    """Correct dates after the clock has jumped back: an undo pause or a retry must not wait for the time that the clock
+    jumped, and a mail that only seemed to be late goes back to its schedule."""
     for row in queries.far_away(tx, hold_ms=hold_ms):
         move(tx, row, "set_date_again", next_at=tx.now + (hold_ms if row.state == "held" else 0))
     for row in queries.not_late_after_all(tx):
@@ -154,7 +157,8 @@ def mend_dates(tx: Tx, *, hold_ms: int) -> None:
 
 
 def fail_waiting(tx: Tx, *, account_id: str, reason: str, sent_by: str | None = None) -> None:
-    """The account goes away, or one person's word in it (``sent_by``): what was to leave fails, and says why."""
+    """The account goes away, or one person (``sent_by``) may not act in it any more: the waiting mails fail with this
+    reason."""
     for row in queries.waiting_of_account(tx, account_id):
         if sent_by is None or row.sent_by == sent_by:
             _give_up(tx, row, reason=reason)
@@ -167,7 +171,7 @@ def forget_old(tx: Tx) -> None:
 
 
 def _give_up(tx: Tx, row: Outgoing, *, reason: str) -> bool:
-    """It did not leave this time. Whether an earlier attempt succeeded is unknown where there is a doubt."""
+    """The mail did not leave this time. With a doubt it becomes uncertain: an earlier attempt may have succeeded."""
     if row.doubt:
         return move(tx, row, "give_up_in_doubt", last_error=reason) is not None
     moved = move(tx, row, "give_up", last_error=reason) is not None
@@ -177,7 +181,7 @@ def _give_up(tx: Tx, row: Outgoing, *, reason: str) -> bool:
 
 
 def _record(tx: Tx, row: Outgoing, type: str, **more: str | None) -> None:
-    """Keep an event for good, under the device that asked for the mail."""
+    """Record a permanent event, under the device that asked for the mail."""
     tx.record(
         type=type,
         payload={

@@ -1,9 +1,9 @@
-"""The states of an outgoing mail, and the table of its transitions. ``docs/states.md`` draws them.
+"""The states of an outgoing mail, and the table of its transitions. ``docs/states.md`` has the diagram.
 
-``transmitting`` is committed before the first byte leaves. Whoever finds it after a crash can't know what the provider
-did: the mail is ``uncertain`` then, and only the mailbox or the person ends that. From then on the row has a doubt
+``transmitting`` is committed before the first byte leaves. A mail in this state after a crash may or may not have been
+sent: it becomes ``uncertain``, and only the mailbox or the person can end that. From then on the row has a doubt
 (``Outgoing.doubt``). A mail with a doubt never becomes ``failed`` or ``cancelled``, because its first attempt may have
-succeeded; the two events ``..._in_doubt`` take the place of ``give_up`` and ``cancel`` for it.
+succeeded; the two events ``..._in_doubt`` replace ``give_up`` and ``cancel`` for it.
 """
 
 from __future__ import annotations
@@ -69,6 +69,6 @@ SENDING: Final = Machine[OutgoingState, OutgoingEvent](
 )
 
 GOES_BY_ITSELF: Final = frozenset[OutgoingState]({"held", "scheduled"})
-"""Exactly these states have a date of the next try."""
+"""The states that have a date of the next try. No other state has one."""
 CANCELLABLE: Final = SENDING.sources("cancel")
 RETRYABLE: Final = SENDING.sources("retry")

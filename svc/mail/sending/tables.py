@@ -1,4 +1,5 @@
-"""The tables of sending, as the migration ``m002_sending`` makes them. Nothing here may ever change its meaning."""
+"""The tables of sending, as the migrations create them, ``m002_sending`` first. Never change what these statements
+do."""
 
 from __future__ import annotations
 

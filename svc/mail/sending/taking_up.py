@@ -1,10 +1,12 @@
-"""Drafts that were begun in another program: taken up here, they are drafts like ours, and go on from there.
+"""Continues drafts that were begun in another mail program: a draft that is taken up becomes one of the person's
+drafts here.
 
-Theory: a message that lies among the drafts of a mailbox never changes; who edits it puts another one in its place. So
-a draft here stands for exactly one text of the other program. Opening one writes nothing there. Once it is changed
-here its copy replaces that message (``draft_copies.py``); what another program made of it meanwhile stays beside it.
+Theory: a draft message in a mailbox never changes; a program that edits it replaces it by a new message. So a draft
+here stands for exactly one text of the other program. Opening one writes nothing to the server. Once the draft is
+changed here its copy replaces that message (``draft_copies.py``); a version that another program made meanwhile stays
+beside it.
 
-Pictures in the text are files of the draft, and stay where they are.
+Pictures in the text become files of the draft and keep their place in the text.
 """
 
 from __future__ import annotations
@@ -45,8 +47,8 @@ class TakingUp:
     rebuilder: Rebuilder
 
     async def take_up(self, principal: Principal, message_id: str) -> str:
-        """The id of the draft here that a message among the drafts of a mailbox is continued as: the same one each
-        time. Raises :class:`NotFound` and :class:`Conflict`."""
+        """Make a draft here of a draft message in a mailbox. Returns its id, which is the same each time.
+        Raises :class:`NotFound` and :class:`Conflict`."""
         message = await self.store.read(_open, principal, message_id)
         if isinstance(message, str):
             return message
@@ -54,7 +56,8 @@ class TakingUp:
         return await self.store.write(_take, principal, message_id, text)
 
     async def words(self, message: MessageRow, *, draft_id: str) -> str:
-        """Its text as the editor has it, as that draft's. Raises :class:`Conflict` where it can't be had."""
+        """The message's text as HTML for the editor, with its pictures as files of the draft ``draft_id``. Raises
+        :class:`Conflict` if the text is missing, damaged or too large."""
         try:
             data = await self.blobs.read(message.body_sha256, limit=MAX_BODY_BLOB_BYTES)
         except (BlobMissing, BlobCorrupt) as fault:
@@ -68,12 +71,14 @@ class TakingUp:
 
 
 def html_of(text: str) -> str:
-    """Plain text with its lines and quotations; the editor knows no other way to keep spaces."""
+    """Plain text as HTML, with its lines and quotations. Runs of spaces become no-break spaces: the editor has no other
+    way to keep them."""
     return text_to_html(_SPACES.sub(lambda run: _NBSP * len(run[0]), text))
 
 
 def _pictures(message: MessageRow, draft_id: str) -> dict[str, str]:
-    """By content id: the draft's own file, as :func:`attached` makes it. Of two with the same id the first counts."""
+    """Maps each content id to the id of the draft's file that :func:`attached` makes. Of two equal content ids the
+    first counts."""
     found: dict[str, str] = {}
     for one in message.headers.attachments:
         if one.content_id is not None:
@@ -82,7 +87,7 @@ def _pictures(message: MessageRow, draft_id: str) -> dict[str, str]:
 
 
 def _open(tx: ReadTx, principal: Principal, message_id: str) -> MessageRow | str:
-    """The message, or the draft that it is continued as already."""
+    """The message, or the id of the draft that already continues it."""
     message = thread_queries.message_for(tx, principal, message_id=message_id)
     if message is None:
         raise NotFound(NO_SUCH)
@@ -115,7 +120,8 @@ def _take(tx: Tx, principal: Principal, message_id: str, text: str) -> str:
 
 
 def put(tx: Tx, account: Account, message: MessageRow, text: str, *, draft_id: str, before: Draft | None) -> None:
-    """The draft is what ``message`` says, and lies at the server as that. ``before``: what it was until now."""
+    """Write the draft with the content of ``message``, which is its copy at the server. ``before``: the draft as it was
+    until now, if there is one."""
     request = request_of(tx, account, message, text)
     files = attached(tx, account, message, draft_id)
     drafts.write(
@@ -152,7 +158,7 @@ def request_of(tx: ReadTx, account: Account, message: MessageRow, text: str) -> 
 
 
 def attached(tx: Tx, account: Account, message: MessageRow, draft_id: str) -> tuple[str, ...]:
-    """Its files, the pictures of its text among them, as files of the draft."""
+    """The message's files, with the pictures of its text, as files of the draft."""
     return tuple(
         attaching.attach(
             tx,
@@ -173,7 +179,7 @@ def attached(tx: Tx, account: Account, message: MessageRow, draft_id: str) -> tu
 
 
 def _answers(message: MessageRow) -> Answers | None:
-    """What it says to answer, whatever has come to its thread since."""
+    """The In-Reply-To and References of the message itself, even if its thread has newer messages."""
     parent = message.headers.in_reply_to
     parent = parent if usable_id(parent or "") else None
     references = references_of(message.headers.references, parent=parent)

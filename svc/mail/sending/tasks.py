@@ -1,13 +1,13 @@
-"""Delivery: what is due goes to the provider, and what comes of it is written down. Sending's only room that waits.
+"""Delivery: sends due mail to the provider and records the outcome. The part of sending that waits for providers.
 
-The order is the promise. The bytes are built and durable, then ``transmitting`` is committed, then the first byte
-leaves; our own copy and ``sent`` are one transaction. So whatever dies in between, the row says what is known: nothing
-left, nobody knows, or it is sent. A send without an answer is never repeated here; the mailbox is read at once instead,
-for what was sent stands there.
+The promise depends on the order. The bytes are built and durable, then ``transmitting`` is committed, then the first
+byte leaves; our own copy and ``sent`` are one transaction. So after a crash at any point the row says what is known:
+nothing left, it is uncertain, or it is sent. A send without an answer is never repeated here. Instead the mailbox is
+read at once, because it contains what was sent.
 
-One mail an account at a time, the accounts side by side. The scheduler's tick starts them and mends what a dead task,
-a sleep or a jump of the clock left behind. On drain nothing new begins, and a send in flight has the drain's time to
-end.
+One mail per account at a time; the accounts run concurrently. The scheduler's tick starts them and repairs what a dead
+task, a sleep or a jump of the clock left behind. During drain nothing new begins, and a send in flight has the drain's
+time to end.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ JOB: Final = "mail-sending"
 
 ACCOUNTS_AT_A_TIME: Final = 8
 SEND_DEADLINE_S: Final = 600.0
-"""Of one attempt in all. The provider's own deadlines are shorter; this one ends what they overlooked."""
+"""For one whole attempt. The provider's own deadlines are shorter; this one ends what they miss."""
 ANSWER_WITHIN_S: Final = 60.0
-"""How long a caller who wants to hear the outcome is kept waiting for it."""
+"""How long a caller who asked for the outcome waits for it."""
 RETRIES: Final = Retries(first_s=30.0, cap_s=3_600.0)
 NO_ROOM_PAUSE_S: Final = 60.0
-"""After a disk without room for a mail: long enough to see why it waits."""
+"""The pause after a full disk: long enough for the person to see why the mail waits."""
 
 _TIMED_OUT: Final = "The provider did not answer in time. It is not known whether this mail was sent."
 _UNEXPECTED: Final = "Something unexpected happened while this mail was on its way; the log says what."
@@ -57,7 +57,7 @@ _GONE: Final = "The account this mail was to be sent from is no longer connected
 
 @dataclass(frozen=True, kw_only=True)
 class Agenda:
-    """What a tick finds: rows that need mending, accounts with something to send, and when there is more."""
+    """What a tick finds: whether rows need repair, the accounts with due mail, and when the next mail is due."""
 
     needs_care: bool
     accounts: tuple[str, ...]
@@ -66,7 +66,7 @@ class Agenda:
 
 @dataclass(kw_only=True)
 class Delivery:
-    """``hold_ms``: how long a mail waits for second thoughts."""
+    """The delivery service. ``hold_ms``: the length of the undo pause."""
 
     store: Store
     blobs: Blobs
@@ -78,7 +78,7 @@ class Delivery:
     rng: random.Random
     hold_ms: int
     untold: dict[str, str] = field(default_factory=dict)
-    """By outgoing id: why it waits, where the disk has no room even for that."""
+    """Outgoing id to the reason why the mail waits, where the disk has no room to store even the reason."""
     _child: Child | None = None
     _serving: dict[str, trio.Event] = field(default_factory=dict)  # by account: set when it is done
     _asked_again: set[str] = field(default_factory=set)  # accounts with news while they were served
@@ -86,7 +86,7 @@ class Delivery:
     _limiter: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(ACCOUNTS_AT_A_TIME))
 
     async def run(self, child: Child) -> None:
-        """The subsystem: its work are the sends in flight."""
+        """The subsystem: its tasks are the sends in flight."""
         self._serving.clear()
         self._in_flight.clear()
         self._child = child
@@ -95,11 +95,11 @@ class Delivery:
         await trio.sleep_forever()
 
     def look(self) -> None:
-        """Something may be due earlier than the next tick."""
+        """Wakes the job: a mail may be due earlier than the next tick."""
         self.scheduler.nudge(JOB)
 
     async def tick(self) -> Millis | None:
-        """The scheduler's job. Starts what is due, and returns when there is more."""
+        """The scheduler's job. Starts the accounts that have due mail, and returns the time of the next one."""
         agenda = await self.store.read_small(_agenda, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
         if agenda.needs_care:
             await self.store.write(_take_care, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
@@ -116,7 +116,7 @@ class Delivery:
                 await self._serving[account_id].wait()
 
     async def was_sent(self, row: Outgoing, *, within_s: float) -> bool:
-        """Ask the mailbox whether a doubtful mail stands among what was sent."""
+        """Sync the mailbox, and return whether the uncertain mail was found among the sent mail."""
         loop = self.engine.loop(row.account_id)
         if loop is not None:
             with trio.move_on_after(within_s):
@@ -142,7 +142,7 @@ class Delivery:
                     await self._send_all(account_id, child)
                     if account_id not in self._asked_again or child.draining:
                         return
-        except Exception as error:  # an edge: an account's trouble is its own, and the next tick tries again
+        except Exception as error:  # an edge: one account's fault does not affect others; the next tick tries again
             child.log.error("mail.sending_failed", error, account=account_id)
         finally:
             self._serving.pop(account_id).set()
@@ -153,7 +153,7 @@ class Delivery:
             loop = self.engine.loop(account_id)
             row = await self.store.read(queries.due_of, account_id)
             if loop is None or row is None:
-                return  # without a loop the account is starting anew: a later tick finds it
+                return  # without a loop the account is being restarted: a later tick finds it
             try:
                 await self._deliver(loop, row, child)
             except Refusal as refusal:  # a full disk, most likely: no byte has left
@@ -182,9 +182,10 @@ class Delivery:
             self._in_flight.discard(row.id)
 
     async def _wait_for_room(self, row: Outgoing, refusal: Refusal, child: Child) -> None:
-        """It stands as before, says why, and is tried again. Where not even that can be written, memory keeps it.
+        """The mail stays as before, shows the reason, and is tried again. If not even that can be written, the reason
+        is kept in memory.
 
-        A row that has left its version behind, because its first byte may have left, is not touched by this.
+        A row whose version has changed, because its first byte may have left, is not changed here.
         """
         reason = f"This mail is not on its way yet: {refusal.detail} It is tried again by itself."
         child.log.warning("mail.no_room_to_send", outgoing=row.id, reason=refusal.detail)
@@ -195,7 +196,7 @@ class Delivery:
             self.untold[row.id] = reason
 
     async def _transmit(self, loop: AccountLoop, begun: Outgoing, raw: bytes, child: Child) -> None:
-        """One attempt. Whoever reads this: every way out of the ``try`` must end in a write."""
+        """One attempt. Every way out of the ``try`` must end in a write to the row."""
         answer: SentMessage | None = None
         try:
             with trio.move_on_after(SEND_DEADLINE_S):
@@ -205,7 +206,7 @@ class Delivery:
             child.log.warning("mail.send_fault", outgoing=begun.id, fault=type(fault).__name__, reason=fault.detail)
             await self._settle_fault(loop, begun, fault, child)
             return
-        except Exception as error:  # an edge: whatever a provider's code does, this mail may have left
+        except Exception as error:  # an edge: the provider's code failed, and this mail may have left
             child.log.error("mail.send_crashed", error, outgoing=begun.id)
             await self._doubt(loop, begun, _UNEXPECTED, child)
             return
@@ -234,7 +235,7 @@ class Delivery:
             await self.store.write(settling.put_off, begun, next_at=next_at, reason=fault.detail)
 
     async def _doubt(self, loop: AccountLoop, begun: Outgoing, reason: str, child: Child) -> None:
-        """Nobody knows; the mailbox does. It is asked at once, and again with every poll."""
+        """Mark the mail as uncertain, and look for it in the mailbox at once. Every later poll looks again."""
         await self.store.write(settling.uncertain, begun, reason=reason)
         if not child.draining:
             child.work.start_soon(self._look_for_it, loop, child)
@@ -242,11 +243,12 @@ class Delivery:
     async def _look_for_it(self, loop: AccountLoop, child: Child) -> None:
         try:
             await loop.sync_now()
-        except Exception as error:  # an edge: the account's own loop polls on
+        except Exception as error:  # an edge: the account's own loop keeps polling
             child.log.error("mail.search_failed", error, account=loop.account_id)
 
     async def _own_copy(self, loop: AccountLoop, answer: SentMessage, raw: bytes, child: Child) -> Incoming | None:
-        """Our own bytes by the way of all mail. Without it the mail is sent all the same, and sync brings the copy."""
+        """Prepare our own bytes for ingest, like fetched mail. ``None`` on a fault: the mail is sent all the same, and
+        sync fetches the copy."""
         message = RawMessage(
             id=answer.id,
             thread_id=answer.thread_id,
@@ -262,12 +264,13 @@ class Delivery:
         return _known_as(fetched.incoming[0], answer.names) if fetched.incoming else None
 
     def _pause_s(self, begun: Outgoing, fault: ProviderFault) -> float:
-        """Growing, spread, and never shorter than the provider's own ``Retry-After``."""
+        """Exponential with jitter, and never shorter than the provider's own ``Retry-After``."""
         return fault.pause_s(RETRIES.pause_s(begun.attempts, self.rng))
 
 
 def _known_as(copy: Incoming, names: Sequence[str]) -> Incoming:
-    """Who got it may answer one of these names, so they lead to its thread, too."""
+    """Add the other Message-IDs of the mail to its references: a recipient may answer one of them, and the answer must
+    find the thread."""
     references = tuple(dict.fromkeys((*copy.headers.references, *names)))
     return replace(copy, headers=msgspec.structs.replace(copy.headers, references=references))
 
@@ -305,7 +308,8 @@ def _store_sent(
     copy: Incoming | None,
     steps: Sequence[IngestStep],
 ) -> None:
-    """Our own copy and the news that it is sent, in one transaction. The poll that meets it later changes nothing."""
+    """Store our own copy and the state ``sent`` in one transaction. A later poll that finds the mail changes
+    nothing."""
     if thread_queries.message_labels(tx, account_id=account_id, provider_message_id=answer.id) is None:
         progress.one_more_there(tx, account_id=account_id)
     if copy is not None:

@@ -1,4 +1,4 @@
-"""Sending on the wire: the inputs and outputs of its procedures, and how a record becomes one."""
+"""The wire types of sending: the inputs and outputs of its procedures, and the functions that make them of records."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ class QuoteIn(Wire, frozen=True):
 
 
 class SendInput(Repeatable, frozen=True, kw_only=True):
-    """``reply_to`` is the thread that the mail answers. With a ``draft_id`` it may be said twice and is sent once;
-    with its ``draft_version`` only as that one, so that nothing is thrown away that the caller has not seen.
-    ``from_address``: one of the account's; without it, the one that the answered mail came to, else its default.
-    ``group``: what other steps of this name were done with it, and are taken back with it."""
+    """``reply_to`` is the thread that the mail answers. The call is idempotent per ``draft_id``. With ``draft_version``
+    it fails if the draft has another version, so that no text is lost that the caller has not seen.
+    ``from_address``: one of the account's; without it, the one that the answered mail was sent to, else its default.
+    ``group``: other undo steps of this group are undone together with it."""
 
     account_id: Id
     to: Mailboxes
@@ -74,7 +74,7 @@ class SendInput(Repeatable, frozen=True, kw_only=True):
 
 
 class SaveDraftInput(Repeatable, frozen=True, kw_only=True):
-    """Without ``id`` it is a new draft, a single one for its key. With ``version`` it is saved only over that one."""
+    """Without ``id`` it is a new draft, one per idempotency key. With ``version`` only that version is overwritten."""
 
     account_id: Id
     to: Mailboxes
@@ -115,7 +115,7 @@ class TakeUpDraftInput(Wire, frozen=True):
 
 
 class PrepareInput(Wire, frozen=True):
-    """Of a thread its last message is meant, unless one is named; a named one needs no thread."""
+    """With only ``thread_id`` the thread's last message is answered. With ``message_id`` no thread is needed."""
 
     kind: PrepareKind
     thread_id: Id | None = None
@@ -135,7 +135,7 @@ class SetSignatureInput(Wire, frozen=True):
 
 
 class SendOut(Wire, frozen=True):
-    """``message_id`` once it is sent and our own copy is stored; ``send_at`` while it still waits."""
+    """``message_id`` is set once the mail is sent and our own copy is stored; ``send_at`` while it still waits."""
 
     outgoing_id: str
     state: OutgoingState
@@ -144,8 +144,8 @@ class SendOut(Wire, frozen=True):
 
 
 class OutgoingOut(Wire, frozen=True):
-    """``next_attempt_at``: when it goes by itself. ``last_error`` is a sentence for the person.
-    ``by``: who had it sent, where that is not the account's owner."""
+    """``next_attempt_at``: when the mail is sent automatically. ``last_error`` is a sentence for the person.
+    ``by``: the name of the person who sent it, if that is not the account's owner."""
 
     id: str
     account_id: str
@@ -184,8 +184,8 @@ class QuoteOut(Wire, frozen=True):
 
 
 class DraftRowOut(Wire, frozen=True):
-    """``notes``: sentences for its writer, about its copy in the mailbox and what was done with it elsewhere.
-    ``thread_id``: the thread that it answers, or a message of which it forwards; ``quote`` says which message."""
+    """``notes``: sentences for the writer about the copy in the mailbox and what another program did with the draft.
+    ``thread_id``: the thread that the draft answers, or the thread of the message that it quotes (``quote``)."""
 
     id: str
     account_id: str
@@ -225,8 +225,8 @@ class DraftOut(Wire, frozen=True):
 
 
 class PreparedOut(Wire, frozen=True):
-    """A compose window's first content. ``quoted_html`` shows what will stand below the person's own words.
-    ``from_address``: the account's address that the message came to, else its default."""
+    """The first content of a compose window. ``quoted_html`` is shown below the person's own text.
+    ``from_address``: the account's address that the message was sent to, else its default."""
 
     account_id: str
     to: tuple[str, ...]
@@ -243,7 +243,7 @@ class SignatureOut(Wire, frozen=True):
     html: str
 
 
-# The wire to records, and back
+# Wire types to records, and back
 
 
 def send_request_of(wanted: SendInput | SaveDraftInput) -> SendRequest:
@@ -293,7 +293,7 @@ def outgoing_out(row: Outgoing) -> OutgoingOut:
 
 
 def _goes_at(row: Outgoing) -> Millis | None:
-    """When it is meant to go: the time the person asked for, or the end of the pause for second thoughts."""
+    """When the mail is meant to be sent: the time that the person chose, or the end of the undo pause."""
     return row.next_at if row.state == "held" else row.send_at
 
 
