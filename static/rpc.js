@@ -77,11 +77,6 @@ export function newIdempotencyKey() {
   return Array.from(crypto.getRandomValues(new Uint32Array(5)), (one) => one.toString(36)).join("-");
 }
 
-/** Whether nobody knows what came of a call: no answer came, or none that can be read. @param {unknown} error */
-export function isUnknown(error) {
-  return error instanceof RpcError && (error.code === "OFFLINE" || error.code === "UNREADABLE");
-}
-
 /**
  * Where a person who has to log in goes, and comes back from. It takes the place of a page that may not be shown any
  * more.

@@ -3,7 +3,7 @@
  * A global declaration file, so that JSDoc names these types without imports.
  */
 
-/** One agent as an editor has it. `tools`: none for all of svc. `ceiling_usd`: of one run. */
+/** One agent, for the editor. `tools`: `null` for all tools of svc. `ceiling_usd`: of one run. */
 interface AgentsAgentIO {
   instructions: string;
   tools?: string[] | null;
@@ -14,7 +14,7 @@ interface AgentsAgentIO {
   ceilingUsd?: number | null;
 }
 
-/** `model`: `null` for the one of the instance. `schedule`: as its page says it. `problem`: what is */
+/** `model`: `null` for the instance's model. `schedule`: in the words of the page. `problem`: what is wrong */
 interface AgentsAgentOut {
   name: string;
   path: string;
@@ -29,13 +29,13 @@ interface AgentsAgentOut {
   problem: string;
 }
 
-/** `ceiling_usd`: what the run may cost in all from now on. */
+/** `ceiling_usd`: what the run may cost in total from now on. */
 interface AgentsGoOnInput {
   runId: string;
   ceilingUsd: number;
 }
 
-/** `step_id`: the call of the model that is made again, with all that came after it. */
+/** `step_id`: the call of the model that is made again, with all that followed it. */
 interface AgentsRetryInput {
   runId: string;
   stepId: string;
@@ -56,7 +56,7 @@ interface AgentsRunInput {
   input?: unknown;
 }
 
-/** Without `path` it is a new one, whose path follows from its title. */
+/** Without `path` a new agent is made; its path is derived from its title. */
 interface AgentsSaveInput {
   title: string;
   agent: AgentsAgentIO;
@@ -72,7 +72,7 @@ interface AgentsSayInput {
   text: string;
 }
 
-/** `outside`: where its text from outside came from first; `null` where it has none. */
+/** `outside`: the first source of the run's text from outside; `null` where it has none. */
 interface AgentsTrustOut {
   outside: string | null;
 }
@@ -881,7 +881,7 @@ interface MailDraftOut {
   threadId: string | null;
 }
 
-/** `notes`: sentences for its writer, about its copy in the mailbox and what was done with it elsewhere. */
+/** `notes`: sentences for the writer about the copy in the mailbox and what another program did with the draft. */
 interface MailDraftRowOut {
   id: string;
   accountId: string;
@@ -1141,7 +1141,7 @@ interface MailOutgoingInput {
   id: string;
 }
 
-/** `next_attempt_at`: when it goes by itself. `last_error` is a sentence for the person. */
+/** `next_attempt_at`: when the mail is sent automatically. `last_error` is a sentence for the person. */
 interface MailOutgoingOut {
   id: string;
   accountId: string;
@@ -1196,14 +1196,14 @@ interface MailPlannedOut {
   end: string;
 }
 
-/** Of a thread its last message is meant, unless one is named; a named one needs no thread. */
+/** With only `thread_id` the thread's last message is answered. With `message_id` no thread is needed. */
 interface MailPrepareInput {
   kind: "forward" | "reply" | "replyAll";
   threadId?: string | null;
   messageId?: string | null;
 }
 
-/** A compose window's first content. `quoted_html` shows what will stand below the person's own words. */
+/** The first content of a compose window. `quoted_html` is shown below the person's own text. */
 interface MailPreparedOut {
   accountId: string;
   to: string[];
@@ -1265,7 +1265,7 @@ interface MailRescheduleInput {
   sendAt: string;
 }
 
-/** Without `id` it is a new draft, a single one for its key. With `version` it is saved only over that one. */
+/** Without `id` it is a new draft, one per idempotency key. With `version` only that version is overwritten. */
 interface MailSaveDraftInput {
   idempotencyKey?: string | null;
   accountId: string;
@@ -1341,7 +1341,7 @@ interface MailSelectedOut {
   leftOut: boolean;
 }
 
-/** `reply_to` is the thread that the mail answers. With a `draft_id` it may be said twice and is sent once; */
+/** `reply_to` is the thread that the mail answers. The call is idempotent per `draft_id`. With `draft_version` */
 interface MailSendInput {
   idempotencyKey?: string | null;
   accountId: string;
@@ -1360,7 +1360,7 @@ interface MailSendInput {
   group?: string | null;
 }
 
-/** `message_id` once it is sent and our own copy is stored; `send_at` while it still waits. */
+/** `message_id` is set once the mail is sent and our own copy is stored; `send_at` while it still waits. */
 interface MailSendOut {
   outgoingId: string;
   state: "cancelled" | "failed" | "held" | "overdue" | "scheduled" | "sent" | "transmitting" | "uncertain";
@@ -1862,14 +1862,14 @@ interface MeetingsTranscriptOut {
   lines: MeetingsLineOut[];
 }
 
-/** `day_*`: for everybody together, by UTC. `run_usd`: for one run. */
+/** `day_*`: for all users together in a UTC day. `run_usd`: for one run. */
 interface ModelsCeilingsOut {
   dayUsd: number;
   runUsd: number;
   dayTokens: number;
 }
 
-/** Dollars for a million tokens. */
+/** Dollars per million tokens. */
 interface ModelsPriceOut {
   input: number;
   output: number;
@@ -1892,7 +1892,7 @@ interface ModelsSpentOut {
   usd: number;
 }
 
-/** `problem`: why no model can be asked; empty where it can. `everybody`: for admins alone. */
+/** `problem`: why no model can be asked; empty where one can. `everybody`: only for admins. */
 interface ModelsUsageOut {
   model: string;
   vendor: string;
@@ -2521,7 +2521,7 @@ interface RunsAncestor {
   title: string;
 }
 
-/** `step_id`: the step of the run that waits for it. */
+/** `step_id`: the step of the run that waits for the decision. */
 interface RunsApprovalOut {
   id: string;
   runId: string;
@@ -2534,7 +2534,7 @@ interface RunsApprovalOut {
   card: unknown;
 }
 
-/** `input` replaces what was asked for. */
+/** `input` replaces what the run asked for. */
 interface RunsDecideInput {
   id: string;
   approve: boolean;
@@ -2584,7 +2584,7 @@ interface RunsRunDetail {
   steps: RunsStepOut[];
 }
 
-/** `due_at`: when a waiting run goes on by itself; `owner` is a user id. `mine`: its contents may be read. */
+/** `due_at`: when a waiting run continues by itself. `owner` is a user id. `mine`: the caller may read its */
 interface RunsRunOut {
   id: string;
   workflow: string;
@@ -2605,7 +2605,7 @@ interface RunsRunsOut {
   nextCursor: string | null;
 }
 
-/** `id`: the run's. */
+/** `id`: the id of the run. */
 interface RunsStepIdInput {
   id: string;
   stepId: string;
@@ -2630,7 +2630,7 @@ interface RunsStepOut {
   childId: string | null;
 }
 
-/** `null`: the vendor did not say. */
+/** `null`: the vendor did not report it. */
 interface RunsUsage {
   inputTokens: number | null;
   outputTokens: number | null;
@@ -2646,7 +2646,7 @@ interface SurfaceEvent {
   payload: unknown;
 }
 
-/** What to listen to, and from where on. */
+/** The topics to listen to, and the position to start from. */
 interface SurfaceListening {
   topics: string[];
   after?: number | null;
@@ -2659,13 +2659,13 @@ interface SurfacePong {
   ok: true;
 }
 
-/** The first frame: the newest update that was told to anybody before. */
+/** The first frame. seq: the newest update before the client connected. */
 interface SurfaceReady {
   type: "ready";
   seq: number;
 }
 
-/** What was asked for is no longer kept: fetch anew, and go on from here. */
+/** The requested updates are no longer kept: fetch anew, and go on from `seq`. */
 interface SurfaceReset {
   type: "reset";
   seq: number;
@@ -2688,7 +2688,7 @@ interface TerminalsTerminalOut {
   endsAt: string | null;
 }
 
-/** `from_outside`: a run that had text from outside has written there. */
+/** `from_outside`: a run that had text from outside has written the page. */
 interface ToolsMemoryOut {
   name: string;
   title: string;
@@ -2699,13 +2699,13 @@ interface ToolsPathInput {
   path: string;
 }
 
-/** `revision`: the one that was read; another one is refused, for nobody has read that. */
+/** `revision`: the revision that the person has read. Another one is refused, because nobody has read it. */
 interface ToolsSetTrustedInput {
   path: string;
   revision?: number | null;
 }
 
-/** `asks`: it can send, fetch, execute or change what others see, so a person may be asked before it does. */
+/** `asks`: the tool can send, fetch, execute or change what others see, so a person may be asked first. */
 interface ToolsToolOut {
   name: string;
   summary: string;
@@ -2717,7 +2717,7 @@ interface ToolsToolOut {
   maxOutputBytes: number;
 }
 
-/** `by`: a run with text from outside has written there; or svc itself, of mail (people, rules) or of speech. */
+/** `by`: `run` if a run with text from outside has written the page; `svc` if svc wrote it, from mail (people, */
 interface ToolsTrustOut {
   fromOutside: boolean;
   by: "run" | "svc" | null;
@@ -2732,7 +2732,7 @@ interface TriageCorrectInput {
   kind: "calendar" | "other" | "reading" | "receipt" | "reply" | "waiting";
 }
 
-/** `learned`: the sender whose mail goes there from now on; `null` where nothing is remembered. */
+/** `learned`: the sender whose mail gets this kind from now on; `null` where nothing is remembered. */
 interface TriageCorrectedOut {
   learned: string | null;
 }
@@ -2766,7 +2766,7 @@ interface TriageThreadsInput {
   limit?: number;
 }
 
-/** `learned`: what the caller's corrections say of senders. */
+/** `learned`: the caller's corrections, by sender. */
 interface TriageTriageOut {
   enabled: boolean;
   asksModel: boolean;

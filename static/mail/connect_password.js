@@ -49,7 +49,7 @@ export function PasswordConnect({ known = null, done, typed }) {
     setProblem("");
     setBusy("Looking for the servers…");
     try {
-      const kept = known && await queryAlone("mail.imapServers", { accountId: known.id });
+      const kept = known && await mutate("mail.imapServers", { accountId: known.id });
       setFound(kept ? asFound(kept) : await queryAlone("mail.discover", { address }));
     } catch (error) {
       setProblem(wordsOf(error));

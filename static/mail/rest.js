@@ -41,7 +41,14 @@ export function restEnds() {
   finger = null;
 }
 
-/** Whether the finger that came last has rested: its click is the end of that. */
+/** Whether the finger that came last has rested. */
 export function hasRested() {
   return rested;
+}
+
+/** Whether this click is the end of a rest, and nothing else. One by a key has no detail. @param {MouseEvent} click */
+export function endsRest(click) {
+  const ends = rested && click.detail > 0;
+  if (ends) rested = false;
+  return ends;
 }

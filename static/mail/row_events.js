@@ -5,7 +5,7 @@ import { mailPath } from "./address.js";
 import { actsAt, enter, entered, linkAt, threadAt } from "./row_acts.js";
 import { openRowMenu } from "./row_menu.js";
 import { neighbour, outermost, pickTo, picked, pickedThreads, select, togglePick } from "./selection.js";
-import { hasRested, mayRest, restEnds, restMoves, rests } from "./rest.js";
+import { endsRest, hasRested, mayRest, restEnds, restMoves, rests } from "./rest.js";
 import { draw, letGo, takeHold } from "./swipe.js";
 import { useTool } from "./tools.js";
 
@@ -32,7 +32,7 @@ function rowAt({ target }, lists) {
 export function onClick(event, lists, accountId, open) {
   const { row, thread } = rowAt(event, lists);
   if (!row || !thread || !(event.target instanceof Element)) return;
-  if (hasRested()) {
+  if (endsRest(event)) {
     event.preventDefault();
     return;
   }

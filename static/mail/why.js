@@ -40,7 +40,7 @@ export function WhyHere({ threadId, own }) {
       <p>The rule <a href=${`/p/${one.rule}`}><bdi>${one.rule.split("/").at(-1)}</bdi></a> matched
         (<bdi>${one.because}</bdi>) and did: <bdi>${one.did.join(", ") || "nothing"}</bdi>.${
         one.undone && " It was taken back."}${one.problem && html` The model gave no answer: <bdi>${
-        one.problem}</bdi> <a href="/p/runs?workflow=rules.mail">Runs</a> can ask it again.`}</p>
+        one.problem}</bdi> <a href="/p/runs">Runs</a> can ask it again.`}</p>
       ${own && html`<p>
         ${!one.undone && !one.problem && html`<button class="button small" onClick=${() =>
           act(() => mutate("rules.undo", { runId: one.runId }), "Taken back.")}>Undo</button>`}

@@ -1,7 +1,7 @@
 // @ts-check
 /** One rule as a form: conditions, a question, actions; tried on one's own mail before it is switched on. */
 import { useState } from "preact/hooks";
-import { accounts } from "../mail/accounts.js";
+import { accounts, isShared } from "../mail/accounts.js";
 import { mutate } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
 import { dollars, plural } from "../ui/format.js";
@@ -102,7 +102,8 @@ export function Editor({ edited, write, done }) {
  * @param {{ value: string | null, set: (address: string | null) => void }} props
  */
 function AccountField({ value, set }) {
-  const there = (accounts.value ?? []).map((one) => one.address.toLowerCase());
+  const own = (accounts.value ?? []).filter((one) => !isShared(one));
+  const there = own.map((one) => one.address.toLowerCase());
   const known = [...new Set(value && !there.includes(value) ? [...there, value] : there)];
   if (known.length < 2 && !value) return null;
   return html`<label class="field"><span>Mail of</span>

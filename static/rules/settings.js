@@ -41,8 +41,8 @@ export function RulesSection() {
     ${fetched.data && html`<section class="setting" aria-label="Mail rules">
       <p class="fine">Rules sort mail as it comes, from the first to the last. What asks no model costs nothing.</p>
       ${fetched.data.length === 0 && html`<${Nothing} icon="rules" title="No rules yet">
-        <p>A rule files, labels, forwards or answers mail as it comes: “from a shop: label Receipts, and archive”.
-          </p>
+        <p>A rule archives, labels or stars mail as it comes, or drafts an answer: “from a shop: label Receipts, and
+          archive”.</p>
         ${begin}</${Nothing}>`}
       <ul class="rules-list">${fetched.data.map((one) => html`<${Row} key=${one.path} one=${one} load=${fetched.load}
         edit=${() => { written.value = { path: one.path, title: one.title, rule: one.rule }; }} />`)}</ul>

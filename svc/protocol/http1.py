@@ -133,9 +133,11 @@ class _Connection:
 
     def close_if_idle(self) -> None:
         """A request that has come already is answered still, though nobody has read it yet."""
-        has_come = self._phase == "idle" and self._direct is not None and self._direct.is_readable()
-        if self._phase == "over" or (self._phase == "idle" and not has_come):
+        if self._phase == "over" or (self._phase == "idle" and not self._has_come()):
             self._scope.cancel()
+
+    def _has_come(self) -> bool:
+        return self._direct is not None and self._direct.is_readable()
 
     async def _cycle(self) -> None:
         for remaining in range(self._limits.requests_per_connection - 1, -1, -1):
@@ -154,7 +156,7 @@ class _Connection:
                 self._phase = "head"
                 self._scope.deadline = trio.current_time() + self._limits.head_s
             elif self._phase == "idle":
-                if self._drain():
+                if self._drain() and not self._has_come():
                     return None
                 self._idle.begin(self)
             if not await self.wire.receive():

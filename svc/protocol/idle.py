@@ -23,11 +23,14 @@ class Idle:
 
     def __init__(self) -> None:
         self._since: dict[Waiting, float] = {}
+        self._row_is_empty = trio.lowlevel.ParkingLot()
 
     def begin(self, one: Waiting) -> None:
         """It waits from now on, behind all others."""
         self._since.pop(one, None)
         self._since[one] = trio.current_time()
+        if self._row_is_empty:
+            self._row_is_empty.unpark_all()
 
     def end(self, one: Waiting) -> None:
         self._since.pop(one, None)
@@ -38,6 +41,9 @@ class Idle:
         with trio.CancelScope() as scope, drain.on_begin(scope.cancel):
             next_look = trio.current_time() + idle_s
             while not drain():
+                if not self._since:
+                    await self._row_is_empty.park()
+                    next_look = trio.current_time() + idle_s
                 await trio.sleep_until(next_look)
                 next_look = self._close_old(idle_s)
 

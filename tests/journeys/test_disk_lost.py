@@ -161,9 +161,10 @@ def test_the_drill_finds_what_stands_against_a_restore(tmp_path: Path) -> None:
             tell=service.log,
         )
         assert drill(service)["problem"] is None
+        blobs = blobs_of(machine)  # of the moment that is tried; those that come from now on may be of a later one
         killed_while_a_base_backup_is_made(service, settings)
         assert drill(service)["problem"] is None
-        for name, corrupt in injected(machine):
+        for name, corrupt in injected(machine, blobs):
             undo = corrupt()
             found = drill(service)
             assert not found["ok"], name
@@ -263,9 +264,12 @@ def drill(service: ServiceProcess) -> Any:
 Corrupt = Callable[[], Callable[[], None]]
 
 
-def injected(machine: Machine) -> Iterator[tuple[str, Corrupt]]:
+def blobs_of(machine: Machine) -> list[Path]:
+    return sorted(path for path in machine.blobs.rglob("*") if path.is_file() and len(path.name) == 64)
+
+
+def injected(machine: Machine, blobs: Sequence[Path]) -> Iterator[tuple[str, Corrupt]]:
     """Ten ways in which what lies elsewhere is not what it should be; each can be taken back."""
-    blobs = sorted(path for path in machine.blobs.rglob("*") if path.is_file() and len(path.name) == 64)
     first, last, middle = blobs[0], blobs[-1], blobs[len(blobs) // 2]
     levels = machine.archive / "db" / "ltx"
     for title, blob in (("the first", first), ("the last", last)):

@@ -13,7 +13,7 @@ import trio
 
 from svc.clock import VirtualClock
 from tests.mcp.test_server import TOKEN, Instance, approve, instance
-from tests.peers.needs import MCP_INSPECTOR, MCP_INSPECTOR_PATH, NODE_PATH, needs
+from tests.peers.needs import MCP_INSPECTOR, MCP_INSPECTOR_PATH, NODE_PATH, need
 from tests.recorded_log import RecordedLog
 from tests.sizes import SOAK
 
@@ -50,10 +50,10 @@ def ways(where: Instance) -> dict[str, list[str]]:
     }
 
 
-@needs(MCP_INSPECTOR)
 async def test_the_inspector_lists_and_calls_our_tools_by_either_way(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
+    need(MCP_INSPECTOR)
     async with instance(tmp_path / "home", wall, log) as where:
         listed = []
         for way in ways(where).values():

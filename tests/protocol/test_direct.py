@@ -149,3 +149,14 @@ async def test_a_request_that_came_before_the_drain_is_answered_though_nobody_ha
         await near.send_all(request[len(sent) :])
         [reply] = replies(await read_to_end(near))
         assert (reply.status, reply.header("connection")) == (200, "close")
+
+
+async def test_a_request_that_came_before_its_connection_had_a_turn_is_answered_in_the_drain() -> None:
+    world = HttpWorld()
+    near, far = _sockets()
+    async with trio.open_nursery() as nursery:
+        await near.send_all(request_bytes("GET", "/hello"))
+        nursery.start_soon(world.serve, far)
+        world.drain.begin()
+        [reply] = replies(await read_to_end(near))
+        assert (reply.status, reply.header("connection")) == (200, "close")

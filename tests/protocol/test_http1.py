@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import pytest
@@ -327,6 +328,21 @@ async def test_each_request_lets_a_connection_wait_anew_and_who_waits_longest_go
         assert closed == {**dict.fromkeys((0, 2, 4, 6, 8, 9), pytest.approx(wait_s)), 3: late, 7: late, 1: late}
         world.drain.begin()
         nursery.cancel_scope.cancel()
+
+
+async def test_where_nobody_waits_nobody_looks(world: HttpWorld) -> None:
+    idle = Idle()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(idle.run, world.limits.idle_s, world.drain)
+        await trio.testing.wait_all_tasks_blocked()
+        assert trio.lowlevel.current_statistics().seconds_to_next_deadline == math.inf
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(partial(world.serve, theirs, idle=idle))
+        await trio.lowlevel.checkpoint()
+        began = trio.current_time()
+        await read_to_end(ours)
+        assert trio.current_time() - began == pytest.approx(world.limits.idle_s)
+        world.drain.begin()
 
 
 async def test_who_watches_the_idle_ends_with_the_drain(world: HttpWorld) -> None:

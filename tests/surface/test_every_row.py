@@ -284,7 +284,7 @@ PROCEDURES: dict[str, Door] = {
     "preferences.get": query("authenticated"),
     "preferences.set": mutation("authenticated", hours="24"),
     "mail.signIns": query("authenticated"),
-    "mail.imapServers": query("authenticated", 404, accountId="acc_none"),
+    "mail.imapServers": mutation("authenticated", 404, accountId="acc_none"),
     "mail.connectImap": mutation("authenticated", 501, address="a@example.org", password="secret"),
     "mail.setSenderName": mutation("authenticated", 404, accountId="acc_none", name="Mia"),
     "mail.setAddress": mutation("authenticated", 404, accountId="acc_none", address="a@example.org"),

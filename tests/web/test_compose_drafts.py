@@ -86,7 +86,7 @@ def test_words_that_never_reached_the_server_outlive_a_crash_of_the_browser(app:
 @pytest.mark.parametrize("closes", [False, True], ids=["goes on", "is closed"])
 def test_a_message_whose_first_saving_was_never_answered_is_one_draft(app: App, closes: bool) -> None:
     """The server has it, and the browser does not know: it says the same again, and then the words that came since."""
-    app.tolerated = ("net::ERR_FAILED",)
+    app.tolerated = ("net::ERR_FAILED", "503")
     page = compose(app)
     lost: list[object] = []
 
@@ -104,6 +104,11 @@ def test_a_message_whose_first_saving_was_never_answered_is_one_draft(app: App, 
         page.reload()
         page.get_by_role("button", name="Continue").click()
         ready(page)
+    else:
+        app.world.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+        text(page).fill("Low at two.")
+        expect(page.locator(".save-state")).to_contain_text("Not saved yet: The disk is full.")
+        app.world.failing.clear()
     text(page).fill("Low at three.")
     saved(page)
     draft(app, subject="Once", html="<div>Low at three.</div>")

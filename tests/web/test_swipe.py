@@ -114,3 +114,5 @@ def test_where_the_browser_says_nothing_of_a_finger_at_rest_it_picks_all_the_sam
     finger.lift()
     assert phone.calls("mail.archive") == []
     phone.at("/p/mail")
+    phone.page.evaluate("() => document.querySelector('#row-thr_03').click()")  # as a key does, which is no finger
+    phone.at("/p/mail/t/thr_03")

@@ -212,9 +212,9 @@ export async function discard() {
   const fields = draft.fields.value;
   shut(current);
   while (draft.running) await draft.running;
-  const { id, version } = draft;
+  const { id, version, making } = draft;
   if (id === null && draft.changes === 0) return;
-  deleteSoon(id, () => void open(async () => begun(fields, { id, version, dirty: true }, about)));
+  deleteSoon(id, () => void open(async () => begun(fields, { id, version, making, dirty: true }, about)));
 }
 
 /** Throw a draft of the list away. @param {string} id */

@@ -8,7 +8,7 @@
  * What makes the draft is said again as it was, until it is known what came of it: one message is never two drafts.
  */
 import { signal } from "@preact/signals";
-import { RpcError, isUnknown, mutate, newIdempotencyKey, query } from "../../rpc.js";
+import { RpcError, mutate, newIdempotencyKey, query } from "../../rpc.js";
 import { picturesIn } from "./pictures.js";
 import { forget, remember } from "./remembered.js";
 import { MAX_RECIPIENTS } from "./addresses.js";
@@ -204,7 +204,7 @@ export class Draft {
       this.id = id;
       this.version = version;
     } catch (error) {
-      if (!isUnknown(error)) this.making = null;
+      if (refusesTheWords(error)) this.making = null;
       throw error;
     }
     const { idempotencyKey: _, ...made } = this.making;
@@ -235,6 +235,15 @@ export class Draft {
 function tooLarge({ to, cc, bcc }) {
   const most = Math.max(to.length, cc.length, bcc.length);
   return most > MAX_RECIPIENTS ? `At most ${MAX_RECIPIENTS} recipients, and these are ${most}.` : "";
+}
+
+/**
+ * Whether these words would never be taken. Any other refusal says nothing about an earlier try of the same.
+ * @param {unknown} error
+ */
+function refusesTheWords(error) {
+  return error instanceof RpcError && ["BAD_REQUEST", "CONFLICT", "FORBIDDEN", "NOT_FOUND", "PAYLOAD_TOO_LARGE"]
+    .includes(error.code);
 }
 
 /** Not so once it was sent or deleted; a lost connection says nothing about it. @param {string} id */

@@ -139,7 +139,7 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     ),
     Procedure(
         name="mail.imapServers",
-        kind="query",
+        kind="mutation",  # what reads a secret writes it down
         access="authenticated",
         input=KeptServersInput,
         output=KeptServersOut | None,

@@ -94,14 +94,14 @@ async def test_it_is_connected_again_with_another_password(service: Service, ser
 
 async def test_who_connects_again_finds_the_servers_set_by_hand(service: Service, server: Dovecot) -> None:
     account_id = (await service.mutate("mail.connectImap", **wanted(server)))["accountId"]
-    kept = await service.query("mail.imapServers", accountId=account_id)
+    kept = await service.mutate("mail.imapServers", accountId=account_id)
     asked = wanted(server)
     assert kept == {"imap": asked["imap"], "smtp": asked["smtp"], "username": ADDRESS}
     assert PASSWORD not in json.dumps(kept, ensure_ascii=False)
     again = await service.mutate("mail.connectImap", address=ADDRESS, password=PASSWORD, **kept)
     assert again["accountId"] == account_id
     await service.mutate("mail.disconnect", accountId=account_id, erase=False)
-    assert await service.query("mail.imapServers", accountId=account_id) is None
+    assert await service.mutate("mail.imapServers", accountId=account_id) is None
 
 
 async def test_why_nothing_was_connected_is_said(service: Service, server: Dovecot) -> None:

@@ -105,7 +105,7 @@ def matrix(box: Box, someone: str) -> dict[str, tuple[Ask, Statuses]]:
             mutation("mail.removeAddress", accountId=box.account, address="a@example.org"),
             (404, 403, 403),
         ),
-        "mail.imapServers": (query("mail.imapServers", accountId=box.account), OWN),
+        "mail.imapServers": (mutation("mail.imapServers", accountId=box.account), OWN),
         "mail.health": (query("mail.health", accountId=box.account), OWN),
         "mail.failures": (query("mail.failures", accountId=box.account), OWN),
         "mail.damage": (query("mail.damage", accountId=box.account), OWN),
