@@ -1,10 +1,10 @@
-"""Finding mail: the full-text index, the language people search in, and what a search answers.
+"""Search in mail: the full-text index, the query language, and the search itself.
 
-The index is kept by a subsystem of its own (``tasks.py``), from a queue that a durable consumer of ``mail-received``
-fills (``following.py``); whoever stores messages needs to know nothing of it, and who mends one says so (:func:`queue`
-in ``actions.py``).
+A subsystem (``tasks.py``) keeps the index up to date, from a queue that a durable consumer of ``mail-received`` fills
+(``following.py``). Code that stores messages does not need to know of the index. Code that repairs a message calls
+:func:`queue` in ``actions.py``.
 
-Two triggers remain, for what has no event and must hold in the same transaction. Labels are written, and messages
-deleted, by folders that stand before this one and can't call it; and a delete cascades here by a foreign key, where
-only the database knows which rows went.
+Two triggers handle what has no event and must change in the same transaction. Labels are written, and messages deleted,
+by packages below this one, which can't call it; and a delete cascades by a foreign key, so only the database knows
+which rows were deleted.
 """

@@ -1,7 +1,7 @@
-"""What the indexer writes: words in, words out. Plain functions over a transaction, each a step that may be repeated.
+"""The writes of the indexer: add and remove words. Plain functions over a transaction; each step may be repeated.
 
-The only room that writes the full-text table. A row is taken out with exactly the words that were put in, which is why
-they are kept beside it; with other words the table would keep pointing at what is gone.
+The only module that writes the full-text table. A row must be removed with exactly the words that were put in, which is
+why they are stored beside it; with other words the table would keep entries of deleted rows.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from svc.mail.threads.thread_rows import retell
 from svc.store import Tx, records
 
 CONSUMER_NAME: Final = "mail-search"
-"""Of the cursor: all messages before it are in the queue, or were."""
+"""The consumer's name. All messages before its cursor are in the queue, or were."""
 QUEUED_AT_A_TIME: Final = 2_000
 LOOKED_AT_A_BATCH: Final = 5_000
 LARGEST_STEP_S: Final = 2**20
 PAGES_AT_A_TIME: Final = 200
 MERGED_SOMETHING: Final = 2
-"""Changes that a merge counts, at the least, if it found anything to merge."""
+"""If ``total_changes()`` grows by less than this during a merge, there was nothing to merge."""
 
 _WORDS: Final = ", ".join(("account", *COLUMNS))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """A message's words, as the index takes them."""
+    """A message's words, ready for the index."""
 
     message_id: str
     columns: Mapping[Column, str]
     entries: Entries
-    """What it adds to the vocabulary."""
+    """The entries that the message adds to the vocabulary."""
     snippet: str | None = None
-    """The line that its thread's row shows, as it is made now; ``None`` where it is so already, or the body is lost."""
+    """The preview line as this version makes it; ``None`` if it needs no update, or the body is lost."""
 
 
 def queue(tx: Tx, *, message_ids: Sequence[str]) -> None:
-    """Their words are to be taken, or taken anew. What is gone by now is passed by."""
+    """Queue these messages to be indexed, or indexed again. Ids of deleted messages are ignored."""
     tx.run_many(
         """
         insert into mail_search_queue (message_id, account_id)
@@ -56,7 +56,7 @@ def queue(tx: Tx, *, message_ids: Sequence[str]) -> None:
 
 
 def take(tx: Tx, *, messages: Sequence[Words]) -> None:
-    """Put these messages into the index, or anew, and take them from the queue."""
+    """Add these messages to the index, or replace their words, and remove them from the queue."""
     entries = queries.state(tx).entries
     changes = Changes()
     ids = []
@@ -69,7 +69,7 @@ def take(tx: Tx, *, messages: Sequence[Words]) -> None:
             if message.snippet is not None:
                 retell(tx, message_id=message.message_id, snippet=message.snippet)
         tx.run("delete from mail_search_queue where message_id = :id", id=message.message_id)
-    # The full-text rows last, together: it is quicker by a quarter.
+    # The full-text rows are written last, together: that is faster by a quarter.
     for row_id in ids:
         tx.run(
             f"""
@@ -82,8 +82,8 @@ def take(tx: Tx, *, messages: Sequence[Words]) -> None:
 
 
 def erase(tx: Tx, *, account_id: str) -> Left:
-    """Take an account's messages out of the index. Once all are, the full-text table is made compact, since only that
-    drops their words."""
+    """Remove one batch of an account's messages from the index. At the end the full-text table is marked for
+    compaction, because only that really deletes their words."""
 
     def some(after: int) -> int | None:
         until: int | None = tx.value(
@@ -110,7 +110,7 @@ def erase(tx: Tx, *, account_id: str) -> Left:
 
 
 def clear(tx: Tx, *, limit: int) -> int:
-    """Forget the words of deleted messages. Returns how many went."""
+    """Remove the words of deleted messages. Returns how many messages were cleared."""
     gone = tx.all("select id from mail_search_gone limit :limit", limit=limit)
     changes = Changes()
     for (row_id,) in gone:
@@ -122,13 +122,13 @@ def clear(tx: Tx, *, limit: int) -> int:
 
 
 def compact(tx: Tx) -> None:
-    """A step towards a full-text table in one piece: only when pieces are merged does it drop the words of the cleared.
+    """One step of merging the full-text table into one segment: only a merge really deletes the words of cleared rows.
 
-    An account that was erased thus leaves none there, however few they were.
+    So an erased account leaves no words in the table, even if it had only a few messages.
     """
     compacting = queries.state(tx).compacting
     changes = tx.value("select total_changes()")
-    pages = PAGES_AT_A_TIME if compacting else -PAGES_AT_A_TIME  # the first step says that all pieces belong together
+    pages = PAGES_AT_A_TIME if compacting else -PAGES_AT_A_TIME  # negative: FTS5 puts all segments on one level first
     tx.run("insert into mail_search_fts (mail_search_fts, rank) values ('merge', :pages)", pages=pages)
     done = compacting and tx.value("select total_changes()") - changes < MERGED_SOMETHING
     tx.run(
@@ -141,7 +141,7 @@ def compact(tx: Tx) -> None:
 
 
 def queue_outdated(tx: Tx) -> bool:
-    """Queue the next of all messages whose words were taken in another way. False once there are none left."""
+    """Queue the next batch of messages that another :data:`VERSION` indexed. ``False`` once there are none left."""
     state = queries.state(tx)
     if state.version == VERSION:
         return False
@@ -171,7 +171,7 @@ def queue_outdated(tx: Tx) -> bool:
 
 
 def outdate(tx: Tx) -> None:
-    """Forget that any words were taken in this way: all of them are taken anew."""
+    """Mark all messages as outdated, so that all are indexed again."""
     tx.run("update mail_search set version = 0")
     tx.run("update mail_search_named set counted = 0")
     forget_all(tx)
@@ -181,7 +181,7 @@ def outdate(tx: Tx) -> None:
 @dataclass(frozen=True, kw_only=True)
 class _Place:
     id: int | None
-    """In the index; none yet for a new message."""
+    """The id in the index; ``None`` for a new message."""
     account_id: str
     thread_id: str
     labels: str
@@ -190,7 +190,7 @@ class _Place:
 
 
 def _place(tx: Tx, message_id: str) -> _Place | None:
-    """Where the message stands now; ``None`` when it was deleted since its words were taken, or is about to be."""
+    """The message's current data; ``None`` if it was deleted since its words were extracted, or is being erased."""
     row = tx.one(
         """
         select s.id, m.account_id, m.thread_id, m.labels, m.attachments, m.sent_at
@@ -205,7 +205,7 @@ def _place(tx: Tx, message_id: str) -> _Place | None:
 
 
 def _put(tx: Tx, place: _Place, message: Words, *, entry: int, changes: Changes) -> int:
-    """Everything but the full-text row. Returns the id."""
+    """Write everything except the full-text row. Returns the id in the index."""
     row_id = place.id
     if row_id is None:
         row_id = _free_id(tx, place.sent_at)
@@ -261,7 +261,8 @@ def _forget(tx: Tx, row_id: int, changes: Changes) -> None:
 
 
 def _free_id(tx: Tx, sent_at: Millis) -> int:
-    """The next id of the second in which the message was sent; of a later one where thousands share it."""
+    """The next free id of the second in which the message was sent; of a later second if thousands of messages share
+    it."""
     first = id_floor(sent_at)
     step_s = 1
     while True:

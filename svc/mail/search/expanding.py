@@ -1,4 +1,4 @@
-"""The other forms of the words of a search: of those that the searcher's own mail has, as many as can be looked for."""
+"""Finds the other forms of the searched words, among the words that the searching person's own mail has."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from svc.mail.search.tongues import LANGUAGES, UNKNOWN
 from svc.store import ReadTx
 
 MAX_FORMS: Final = 24
-"""Of a word, those that most messages have."""
+"""The forms of one word that are searched for: those that most messages have."""
 
 MAX_WORDS: Final = 8
-"""The first of a search that are looked for in other forms."""
+"""Only this many of a search's first words are searched in other forms."""
 
 
 def forms_of(tx: ReadTx, query: Query, accounts: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """By word as it was typed. A word of no other form that there is mail with is left out."""
+    """Maps each word as it was typed to its other forms. A word without other forms in the mail is left out."""
     texts = [term.what for group in query.groups for term in group if isinstance(term.what, Text) and not term.negated]
     typed = [text.words for text in texts if has_forms(text) and core(normal(text.words))]
     if not typed:
@@ -32,7 +32,8 @@ def forms_of(tx: ReadTx, query: Query, accounts: Sequence[str]) -> dict[str, tup
 
 
 def _forms(tx: ReadTx, typed: str, accounts: Sequence[str], languages: tuple[str, ...]) -> tuple[str, ...]:
-    """A language's stem counts for the mail in that language, any of them for mail whose language is not known."""
+    """The other forms of one word. Mail in a known language is matched by that language's stem, mail of unknown
+    language by the stem of any."""
     word = core(normal(typed))
     stems = [(language, stem) for language in languages for stem in stems_in(word, (language,))]
     stems += [(UNKNOWN, stem) for stem in dict.fromkeys(stem for _, stem in stems)]

@@ -1,4 +1,4 @@
-"""What search adds to mail's rows: its services, and the indexer as a subsystem."""
+"""Registers search with the mail feature: its services, and the indexer as a subsystem."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Finding: a window of the newest hits, those in subject and people first, each thread once, a page at a time.
+"""The search itself: windows of the newest hits, ranked within a window, each thread once, page by page.
 
-A window is the newest :data:`WINDOW_HITS` messages that have the words and keep the conditions. Within it threads whose
-words all stand in subject or people come first, and newest first within that; then comes the next window. So the cost
-is the window's, whatever the mailboxes hold. A filter that hardly anything keeps is bounded by what is examined: the
-search stops there, says so, and goes on from its cursor.
+A window is the newest :data:`WINDOW_HITS` messages that have the words and meet the conditions. Within it, threads with
+all words in subject or people come first, and among them the newest; then comes the next window. So the cost depends on
+the window, not on the size of the mailboxes. A filter that matches very little is bounded by the number of examined
+messages: the search stops there, says so, and can go on from its cursor.
 
-A cursor holds the newest message there was and the number of the last entry of the index: what arrives meanwhile, new
-or old, is no part of a search that has begun.
+A cursor has the newest message at the start and the number of the last index entry: messages that are added later, with
+new or old dates, are not part of a search that has begun.
 """
 
 from __future__ import annotations
@@ -21,25 +21,26 @@ from svc.store import ReadTx
 
 WINDOW_HITS: Final = 2_000
 MAX_EXAMINED: Final = 40_000
-"""Messages with the words that one call looks at."""
+"""How many messages with the words one call examines."""
 
 WITH_ITS_THREAD: Final = 3
-"""As so many counts a message whose thread has to be looked up."""
+"""How many messages count for one whose thread must be looked up."""
 
 WITH_ITS_TEXT: Final = 4
-"""As so many counts a message whose text is read, because the words have signs that the index has not."""
+"""How many messages count for one whose text must be read, because the words have signs that the index does not
+have."""
 
 IN_NAMED: Final = 0
 IN_BODY: Final = 1
 IN_OTHER_FORMS: Final = 2
-"""More for a message that has not the very words, but longer ones or other forms: it comes after all that have."""
+"""Added to the rank of a message that has only longer words or other forms: it comes after all with the exact words."""
 
 _BEFORE_ALL: Final = (-1, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Position:
-    """Where a page ended. ``low`` is the window's lower end where the page ended within it."""
+    """Where a page ended. ``low`` is the window's lower end, if the page ended within a window."""
 
     top: int
     entries: int
@@ -51,7 +52,7 @@ class Position:
 
 @dataclass(frozen=True, kw_only=True)
 class Hit:
-    """The message that stands for its thread."""
+    """The message that represents its thread in the results."""
 
     id: int
     thread_id: str
@@ -59,7 +60,7 @@ class Hit:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """``stopped``: there may be more than this page, but the search has looked at enough for now."""
+    """``stopped``: there may be more hits, but the search has reached its limit of examined messages."""
 
     hits: tuple[Hit, ...]
     next: Position | None
@@ -80,7 +81,7 @@ class _Window:
     high: int
     low: int
     threads: dict[int, str]
-    """By id of the message, newest first."""
+    """Maps the message's id in the index to its thread, newest first."""
     examined: int
     is_last: bool
 
@@ -117,7 +118,7 @@ def _within(place: Position, window: _Window, *, after: Hit, rank: int) -> Posit
 
 
 def _window(tx: ReadTx, plan: Plan, place: Position, *, limits: Limits) -> _Window:
-    """The hits from ``place`` down. A window that was seen before is read to the same lower end."""
+    """The hits from ``place`` to older ones. A window that was partly shown is read again to the same lower end."""
     low = plan.low if place.low is None else max(place.low, plan.low)
     threads: dict[int, str] = {}
     examined = 0
@@ -134,7 +135,8 @@ def _window(tx: ReadTx, plan: Plan, place: Position, *, limits: Limits) -> _Wind
 
 
 def _in_order(tx: ReadTx, plan: Plan, window: _Window) -> Iterator[tuple[int, Hit]]:
-    """Each thread of the window at its best message. Of one mail in several accounts only one is shown."""
+    """Each thread of the window once, at the rank of its best message. Of one mail in several accounts only one is
+    shown."""
     ranked = sorted((rank, -hit_id) for hit_id, rank in _ranks(tx, plan, window).items())
     found = set(window.threads.values())
     seen: set[str] = set()
@@ -150,7 +152,8 @@ def _in_order(tx: ReadTx, plan: Plan, window: _Window) -> Iterator[tuple[int, Hi
 
 
 def _ranks(tx: ReadTx, plan: Plan, window: _Window) -> dict[int, int]:
-    """First those with all of the words in subject and people; those with the very words before other forms of them."""
+    """The rank of each hit: the exact words before other forms, and within both, all words in subject and people
+    first."""
     named = _having(tx, plan, window, plan.named)
     exact = _having(tx, plan, window, plan.exactly)
     return {
@@ -166,7 +169,7 @@ def _having(tx: ReadTx, plan: Plan, window: _Window, match: str) -> Set[int]:
 
 
 def _was_shown(tx: ReadTx, plan: Plan, hit: Hit, place: Position) -> bool:
-    """Whether the thread has a hit in a newer window, and so a place on an earlier page."""
+    """Whether the thread has a hit in a newer window, and so was shown on an earlier page."""
     newer = queries.newer_of_thread(
         tx, plan, thread_id=hit.thread_id, low=place.high + 1, high=place.top, entries=place.entries
     )

@@ -1,8 +1,8 @@
-"""What fills the index's queue: a durable consumer of ``mail-received``.
+"""Fills the index's queue: a durable consumer of ``mail-received``.
 
-Queued in the transaction that moves the cursor, so that each stored message is queued once, whatever dies in between.
-It is quick, a row a message: of a mailbox that is being read, what arrives meanwhile is queued a moment later, as the
-newest, and thus found first.
+Messages are queued in the transaction that moves the cursor, so that each stored message is queued once, even after a
+crash. This is fast, one row per message. While a whole mailbox is read in, newly arrived mail is queued a moment later
+as the newest entry, and so is indexed first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def queue_received(tx: Tx, events: Sequence[Event]) -> None:
 
 
 def follow_joined(tx: Tx, stored: StoredMessage) -> None:
-    """An ingest step: what is indexed of threads that were joined is found under the one that they are now."""
+    """An ingest step: after threads were joined, their indexed messages are found under the thread that remains."""
     if stored.joined:
         tx.run(
             """

@@ -1,4 +1,4 @@
-"""What must always hold of the index, checked by ``svc fsck``: it knows each message, and nothing else."""
+"""The invariants of the index, checked by ``svc fsck``: it knows each message, and nothing else."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _words_kept(tx: ReadTx) -> Iterable[str]:
 
 
 def _vocabulary(tx: ReadTx) -> Iterable[str]:
-    """Of the newest messages: to take the words of all of them again would take too long."""
+    """Checks only the newest messages: to extract the words of all again would take too long."""
     for row_id in queries.newest(tx, limit=_COUNTED_AGAIN):
         counted = queries.counted_words(tx, row_id, version=VERSION)
         if counted is not None and not queries.has_entries(tx, counted.account, entries_of(counted.columns)):

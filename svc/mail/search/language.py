@@ -1,9 +1,9 @@
-"""The language of search: what a person typed, read as far as it can be understood.
+"""The query language of search: parses what a person typed.
 
     budget "exact words" -without from:ann subject:"the plan" has:attachment before:2026-11-01 in:inbox is:unread a OR b
 
-There are no errors in it: what is no operator is searched as words, and a notice says so. Words and values match
-without case and diacritics; the very last word also matches what begins with it, since it may not be finished.
+There are no syntax errors: what is not an operator is searched as words, and a notice says so. Words and values match
+without case and diacritics. The last word also matches longer words that begin with it, because it may not be finished.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _PIECE: Final = re.compile(
 )
 _QUOTES: Final = str.maketrans({"“": '"', "”": '"', "„": '"', "‟": '"', "＂": '"', "：": ":"})
 _SIGN_APART: Final = re.compile(rf'(?<![^\s"])([§№{CURRENCIES}])\s+(?=\d)|(?<=\d)\s+([%°{CURRENCIES}]+)(?![^\s"])')
-"""``50 €``, ``§ 12``: one number, however it is spaced."""
+"""``50 €``, ``§ 12``: a number and its sign are joined, with or without a space."""
 
 _DAY: Final = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?")
 _AGE: Final = re.compile(r"(\d{1,4})([dwmy])")
@@ -89,11 +89,11 @@ _STATES: Final[dict[str, State]] = {
 _EARLIER: Final = frozenset({"before", "older", "older_than"})
 _LATER: Final = frozenset({"after", "newer", "newer_than"})
 _NO_OPERATORS: Final = frozenset({"http", "https", "mailto", "re", "fwd", "fw", "aw", "wg", "sv"})
-"""Words that are often followed by a colon and mean nothing here: no notice for them."""
+"""Words that are often followed by a colon but are not operators: no notice for them."""
 
 
 def parse(query: str, *, now: Millis, zone: tzinfo = UTC) -> Query:
-    """Read ``query``. Days begin and end in ``zone``. Never raises, whatever is in it."""
+    """Parse ``query``. Days begin and end in ``zone``. Never raises."""
     reader = _Reader(now=now, zone=zone)
     unfinished = not query[-1:].isspace()
     line = clean_line(query[:MAX_QUERY_CHARS]).translate(_QUOTES)
@@ -182,7 +182,7 @@ class _Reader:
             what=Text(words=words, columns=columns, unfinished=unfinished, exact=piece.quoted), negated=piece.negated
         )
 
-    # The filters: each answers the term, or None for a value that it does not know
+    # The filters: each returns the term, or None for a value that it does not know
 
     def place(self, piece: _Piece) -> Term | None:
         found = _PLACES.get(piece.value.lower())
@@ -207,7 +207,7 @@ class _Reader:
         return None if at is None else Term(what=Before(at=at), negated=piece.name in _LATER)
 
     def _instant(self, value: str) -> Millis | None:
-        """``2026-11-01``, ``2026/11``, ``2026``, or so long ago: ``7d``, ``2w``, ``3m`` (30 days each), ``1y``."""
+        """``2026-11-01``, ``2026/11``, ``2026``, or a time ago: ``7d``, ``2w``, ``3m`` (30 days each), ``1y``."""
         if age := _AGE.fullmatch(value):
             return self.now - int(age[1]) * _UNIT_MS[age[2]]
         if not (day := _DAY.fullmatch(value)):
@@ -232,7 +232,8 @@ _FILTERS: Final[dict[str, Callable[[_Reader, _Piece], Term | None]]] = {
 
 
 def _may_join(group: tuple[Term, ...], term: Term) -> bool:
-    """Any of some words, or any of some filters: of both, and of what is excluded, nobody could say what it costs."""
+    """Whether OR may join ``term`` to ``group``: only words with words (none excluded), or filters with filters. The
+    cost of other combinations can't be bounded."""
     words = isinstance(term.what, Text)
     if words:
         return not term.negated and all(isinstance(one.what, Text) and not one.negated for one in group)

@@ -1,11 +1,11 @@
-"""Whether a text has the words that are searched for, and where: the index's judgement, for a text at hand.
+"""Decides whether a given text has the searched words, and where, in the same way as the index does.
 
-The index can tell that a message has the words, but not where, and of one message only by going through others. What is
-decided here is therefore no more than the passage shown, and whether a thread had its turn on an earlier page: where it
-takes a rare letter otherwise than the index does, that is all that is lost.
+The index knows that a message has the words, but not where, and it can't check a single message cheaply. So this module
+only decides which passage is shown, and whether a thread was shown on an earlier page. If it treats a rare letter
+differently from the index, only these two are affected.
 
-Signs are another matter: the index has none, so that for it ``C++``, ``C#`` and ``C`` are one. Where a word has such a
-sign at it, only what is found here is a hit.
+Signs are different: the index has none, so for it ``C++``, ``C#`` and ``C`` are the same word. For a word with such a
+sign, only a match found here is a hit.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from svc.mail.search.text import DENSE, EMOJI, folded, normal, restored
 CURRENCIES: Final = "$¢-¥\u20a0-\u20cf"
 _SIGN: Final = f"[+#%&@§№°{CURRENCIES}]"
 _OF_NUMBERS: Final = re.compile(f"[%§№°{CURRENCIES}]+")
-_DOT: Final = r"(?<![^\s(\[{<\"'])\.(?=[^\W\d_])"  # of .NET
+_DOT: Final = r"(?<![^\s(\[{<\"'])\.(?=[^\W\d_])"  # the dot of .NET
 _SEGMENT: Final = re.compile(
     rf"({DENSE.pattern}|{EMOJI.pattern})|([^\W_]+)|((?<=[^\W_]){_SIGN}+|{_SIGN}+(?=[^\W_])|{_DOT})"
 )
@@ -32,7 +32,7 @@ _MAYBE_GAP: Final = r"[\W_]{0,20}"
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """Words to look for, in some columns."""
+    """A pattern of searched words, and the columns to look in."""
 
     pattern: re.Pattern[str]
     columns: tuple[Column, ...]
@@ -41,7 +41,7 @@ class Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class Matcher:
-    """``wanted``: of each group any must be there; ``left_out``: none of them may."""
+    """``wanted``: of each group at least one must match; ``left_out``: none may match."""
 
     wanted: tuple[tuple[Mark, ...], ...]
     left_out: tuple[Mark, ...]
@@ -52,18 +52,18 @@ class Matcher:
 
     @property
     def of_signs(self) -> Matcher | None:
-        """What the index can't decide: groups with a sign in them, and words with one that are left out."""
+        """The part that the index can't decide: wanted groups and excluded words that contain a sign."""
         wanted = tuple(group for group in self.wanted if any(mark.has_signs for mark in group))
         left_out = tuple(mark for mark in self.left_out if mark.has_signs)
         return Matcher(wanted=wanted, left_out=left_out) if wanted or left_out else None
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Those that have to be looked at."""
+        """The columns that must be checked."""
         return tuple(dict.fromkeys(column for mark in (*self.marks, *self.left_out) for column in mark.columns))
 
     def matches(self, columns: Mapping[Column, str]) -> bool:
-        """Whether a message of these texts is one that is searched for."""
+        """Whether a message with these texts matches the search."""
         compared = {column: folded(restored(text)) for column, text in columns.items()}
         return all(any(_is_in(mark, compared) for mark in group) for group in self.wanted) and not any(
             _is_in(mark, compared) for mark in self.left_out
@@ -71,7 +71,7 @@ class Matcher:
 
 
 def mark_of(phrases: Sequence[tuple[str, bool]], columns: tuple[Column, ...]) -> Mark:
-    """Any of these phrases; with each, whether its last word may go on."""
+    """A mark for any of these phrases; the flag of each says whether its last word is a prefix."""
     alternatives = [_pattern_of(folded(normal(words)), unfinished=unfinished) for words, unfinished in phrases]
     return Mark(
         pattern=re.compile("|".join(dict.fromkeys(alternatives))),
@@ -81,7 +81,7 @@ def mark_of(phrases: Sequence[tuple[str, bool]], columns: tuple[Column, ...]) ->
 
 
 def has_signs(words: str) -> bool:
-    """Whether a sign that counts stands at a word: ``C++``, ``.NET``, ``$50``, ``AT&T``; not ``Smith & Sons``."""
+    """Whether a word has a sign that counts: ``C++``, ``.NET``, ``$50``, ``AT&T``; not ``Smith & Sons``."""
     return any(segment[3] for segment in _SEGMENT.finditer(normal(words)))
 
 
@@ -105,17 +105,18 @@ def _parts(words: str, *, unfinished: bool) -> Iterator[str]:
             yield _between(before, segment)
         escaped = re.escape(segment[0])
         if sign == "." and before is None:
-            yield r"(?<![^\W_])"  # not the one of a host's name
+            yield r"(?<![^\W_])"  # not the dot in a host name
         yield escaped
         if before is None and word:
-            yield rf"(?<![^\W_]{escaped})"  # after the word, which is many times quicker to search for
+            yield rf"(?<![^\W_]{escaped})"  # checked after the word, which makes the search many times faster
         before = segment
     if before is not None and before[2]:
         yield r"[^\W_]*" if unfinished else r"(?![^\W_])"
 
 
 def _between(one: re.Match[str], other: re.Match[str]) -> str:
-    """What may stand between two pieces of a phrase; a sign stands right at its word, that of a number maybe apart."""
+    """The pattern for the gap between two pieces of a phrase. A sign must touch its word; at a number there may be a
+    space."""
     if one[3] or other[3]:
         if one.end() < other.start():
             return _MAYBE_GAP

@@ -1,8 +1,8 @@
-"""The words' ranking and another one, mixed: reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009).
+"""Mixes the ranking by words with another one: reciprocal rank fusion (Cormack, Clarke, Büttcher, SIGIR 2009).
 
-A thread counts 1/(60 + its place) in each of the two, so that what stands high in both comes first and neither's own
-numbers matter. The other ranking is a list of messages that somebody else found near in meaning; the filters that were
-typed (people, dates, places, labels) hold for them as for all, and so does who may see what.
+A thread gets 1/(60 + its place) from each ranking. So a thread that is high in both comes first, and the scores of the
+two rankings are not compared. The other ranking is a list of messages near in meaning, which the caller found. The
+typed filters (people, dates, places, labels) and the access rules apply to them, too.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from svc.store import ReadTx, json_array
 
 K: Final = 60
 EACH: Final = 100
-"""Threads of either ranking that take part."""
+"""How many threads of each ranking take part."""
 
 
 def free_words(query: Query) -> str:
-    """What was typed to be looked for anywhere: its meaning is asked for. Empty where there are filters alone."""
+    """The words that may match in any column: the search by meaning uses them. Empty if the query has only filters."""
     return " ".join(
         term.what.words
         for group in query.groups
@@ -33,7 +33,7 @@ def free_words(query: Query) -> str:
 
 
 def without_free_words(query: Query) -> Query:
-    """The filters alone."""
+    """The query with its filters only."""
     return Query(groups=tuple(group for group in query.groups if not _is_free(group)), notices=())
 
 
@@ -42,7 +42,8 @@ def _is_free(group: tuple[Term, ...]) -> bool:
 
 
 def near_hits(tx: ReadTx, query: Query, scope: Scope, near: Sequence[str]) -> list[Hit]:
-    """Threads of these messages, which come the nearest first; of one mail in several accounts only one."""
+    """The threads of the messages ``near``, which are ordered nearest first. For one mail in several accounts only one
+    thread is returned."""
     filters = without_free_words(query)
     planned = plan(filters, scope)
     has_words = any(isinstance(term.what, Text) for group in filters.groups for term in group)
@@ -57,7 +58,7 @@ def near_hits(tx: ReadTx, query: Query, scope: Scope, near: Sequence[str]) -> li
 
 
 def _kept(tx: ReadTx, planned: Plan, near: Sequence[str], *, has_words: bool) -> dict[str, tuple[int, str]]:
-    """By message: its id in the index and its thread, where it keeps the filters."""
+    """Maps each message that passes the filters to its id in the index and its thread."""
     matching = "and s.id in (select rowid from mail_search_fts where mail_search_fts match :match)" if has_words else ""
     rows = tx.all(
         f"""
@@ -75,8 +76,8 @@ def _kept(tx: ReadTx, planned: Plan, near: Sequence[str], *, has_words: bool) ->
 
 
 def mixed(words: Sequence[Hit], near: Sequence[Hit]) -> list[tuple[Hit, bool, bool]]:
-    """Each thread once, the best first, with whether the words have it, and whether it is near. The words' hit stands
-    for its thread: it shows the passage."""
+    """Each thread once, the best first, with two flags: found by words, and near in meaning. If both found a thread,
+    the hit by words is returned, because it has a passage to show."""
     scores: dict[str, float] = {}
     hits: dict[str, Hit] = {}
     for ranking in (words, near):

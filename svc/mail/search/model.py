@@ -1,4 +1,4 @@
-"""What a search asks for, as read from what a person typed. All frozen; none knows SQL."""
+"""The parsed form of a search query. All classes are frozen; none knows SQL."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from svc.clock import Millis
 Column = Literal["subject", "sender", "recipient", "cc", "bcc", "files", "body"]
 COLUMNS: Final[tuple[Column, ...]] = ("subject", "sender", "recipient", "cc", "bcc", "files", "body")
 INFLECTED: Final[tuple[Column, ...]] = ("subject", "files", "body")
-"""Here a word is also found by its other forms: names and addresses are what they are."""
+"""The columns in which a word also matches its other forms. Names and addresses have no other forms."""
 
 NAMED: Final[tuple[Column, ...]] = ("subject", "sender", "recipient", "cc", "bcc")
-"""A hit in one of these comes before one in the body."""
+"""A hit in one of these columns is ranked before a hit in the body."""
 
 Place = Literal["inbox", "skipped", "archive", "sent", "spam", "trash", "drafts", "snoozed", "anywhere"]
 State = Literal["unread", "read", "starred", "snoozed", "muted"]
@@ -21,9 +21,8 @@ State = Literal["unread", "read", "starred", "snoozed", "muted"]
 
 @dataclass(frozen=True, kw_only=True)
 class Text:
-    """Words that stand one after the other in one of these columns; ``unfinished``: the last of them may go on.
-
-    ``exact``: as they are written, and in no other form.
+    """Words that follow each other in one of these columns. ``unfinished``: the last word is a prefix. ``exact``: only
+    as they are written, in no other form.
     """
 
     words: str
@@ -54,7 +53,7 @@ class HasLabel:
 
 @dataclass(frozen=True, kw_only=True)
 class InAccount:
-    """``name`` is an address, or part of some."""
+    """``name`` is the address of an account, or a part of it."""
 
     name: str
 
@@ -77,7 +76,7 @@ class Term:
 
 @dataclass(frozen=True, kw_only=True)
 class Query:
-    """Each group must hold; of a group, any one of its terms. ``notices`` tell what was not understood."""
+    """All groups must match; a group matches if any of its terms does. ``notices`` say what was not understood."""
 
     groups: tuple[tuple[Term, ...], ...]
     notices: tuple[str, ...]

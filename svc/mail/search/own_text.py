@@ -1,6 +1,6 @@
-"""What a message itself says, as search by meaning reads it: subject, sender, and the writer's own new words.
+"""The own text of a message for search by meaning: subject, sender, and the writer's own new words.
 
-From the words that the index was given, so that no body is read again: quotations and signatures are left out.
+It is computed from the indexed words, so that no body is read again. Quotations and signatures are left out.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from svc.store import ReadTx, json_array
 
 @dataclass(frozen=True, kw_only=True)
 class OwnText:
-    """``text`` may be empty. ``account_id``: whose mail it is."""
+    """``head``: subject and sender. ``text`` may be empty. ``account_id``: the account of the message."""
 
     account_id: str
     head: str
@@ -23,7 +23,7 @@ class OwnText:
 
 
 def own_texts(tx: ReadTx, message_ids: Sequence[str], *, most_chars: int) -> dict[str, OwnText]:
-    """By message; one whose words the index does not have yet is left out."""
+    """Maps each message id to its own text. A message that is not indexed yet is left out."""
     rows = tx.all(
         """
         select s.message_id, s.account_id, n.subject, n.sender, substr(b.body, 1, :most)
@@ -45,8 +45,8 @@ def own_texts(tx: ReadTx, message_ids: Sequence[str], *, most_chars: int) -> dic
 
 
 def body_chars(tx: ReadTx, owner_id: str | None, *, sample: int, most_chars: int) -> float:
-    """How many characters a message of this person's own accounts has on average, each counted up to ``most_chars``:
-    of the newest ``sample``."""
+    """The average number of characters of the newest ``sample`` messages in this person's own accounts, each counted up
+    to ``most_chars``."""
     average = tx.value(
         """
         select avg(min(length(b.body) + length(n.subject) + length(n.sender), :most)) from (

@@ -1,7 +1,7 @@
-"""From what is asked for to what SQLite is asked: a full-text expression, bounds of ids, and conditions on the row.
+"""Compiles a query for SQLite: a full-text expression, bounds of ids, and conditions on the row.
 
-Words never reach the full-text parser but between quotes, doubled where they stand within. Words go through the
-index, filters over what it finds: a place, a state or a label of a thread is looked up for each hit.
+Words reach the full-text parser only between double quotes, and quotes within them are doubled. Words use the index;
+filters check its hits: a place, a state or a label of a thread is looked up for each hit.
 """
 
 from __future__ import annotations
@@ -70,38 +70,38 @@ _SHOWS_LEFT_OUT: Final[frozenset[Place]] = frozenset({"spam", "trash", "anywhere
 
 @dataclass(frozen=True, kw_only=True)
 class Scope:
-    """Whose mail is searched. ``alone``: nobody has any other mail here, so that the index need not be asked whose."""
+    """The accounts that are searched. ``alone``: there are no other accounts here, so the full-text expression needs no
+    condition on the account."""
 
     addresses: Mapping[str, str]
-    """By account id; these accounts and no others."""
+    """Maps account id to address; only these accounts are searched."""
     labels: Mapping[str, Mapping[str, str]]
-    """By account id: the names of its labels, by label id."""
+    """Maps account id to label id to the label's name."""
     alone: bool
     mine: tuple[str, ...]
-    """What ``me`` stands for."""
+    """The addresses that ``me`` stands for."""
     forms: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """The other forms of the words that were typed, as far as there is mail with them."""
+    """Maps typed words to their other forms in these accounts' mail."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """``match``, ``where`` and the bounds find; ``matcher`` tells of a message at hand what ``match`` would.
-
-    ``signs`` judges what ``match`` finds, where the words have signs that no index has.
+    """``match``, ``where`` and the bounds find messages; ``matcher`` decides the same as ``match`` for a given message.
+    ``signs`` checks the hits of ``match`` if the words have signs, which the index does not have.
     """
 
     match: str
     matcher: Matcher
     named: str
-    """What of it has in subject and people all words that may stand anywhere."""
+    """The expression for the hits that have all free words in subject and people."""
     exactly: str
-    """What of it has the words as they were typed, whole and in no other form."""
+    """The expression for the hits that have the words as they were typed, whole and in no other form."""
     signs: Matcher | None
     low: int
     high: int
     where: str
     asks_threads: bool
-    """Each hit's thread is looked up: that costs several times as much as the hit."""
+    """Whether each hit's thread is looked up, which costs several times as much as the hit."""
     params: Mapping[str, Value]
     notices: tuple[str, ...]
 
@@ -112,7 +112,7 @@ def id_floor(at: Millis) -> int:
 
 
 def account_word(account_id: str) -> str:
-    """An account's id as one word of the index."""
+    """An account's id as one word of the full-text index."""
     return account_id.replace("_", "")
 
 
@@ -168,7 +168,7 @@ def _finished(text: Text) -> Text:
 
 
 def _bounds(groups: Groups) -> tuple[int, int, list[tuple[Term, ...]]]:
-    """Dates that all of it must keep are bounds of the ids; and what is left."""
+    """The bounds of ids from the dates that all hits must meet, and the groups that are left."""
     low, high = 0, MAX_ID
     rest = []
     for group in groups:
@@ -205,7 +205,7 @@ class _Compiler:
         if not parts or not self.scope.alone:
             accounts = " OR ".join(f'"{account_word(account_id)}"' for account_id in self.scope.addresses)
             parts.append(f"{{account}} : ({accounts})")
-        without = self._any(text for text in left_out if not has_signs(text.words))  # those would take too much along
+        without = self._any(text for text in left_out if not has_signs(text.words))  # those would exclude too much
         return f"({' AND '.join(parts)})" + (f" NOT {without}" if without else "")
 
     def matcher(self, groups: list[tuple[Term, ...]], *, left_out: Sequence[Text]) -> Matcher:
@@ -230,7 +230,8 @@ class _Compiler:
         return f"({' OR '.join(found)})" if found else ""
 
     def _parts(self, text: Text) -> Iterator[str]:
-        """What was typed, where it may stand, and its other forms where there are any."""
+        """The expressions for the typed words in their columns, and for their prefixes and other forms if there are
+        any."""
         found = [phrase(words, unfinished=_may_go_on(text)) for words in self._spellings(text)]
         yield _within(text.columns, [quoted(*one) for one in found if one is not None])
         if begun := self._begun(text):
@@ -239,7 +240,7 @@ class _Compiler:
             yield _within(_inflected(text), [quoted(simple(form), False) for form in forms])
 
     def _marks(self, text: Text) -> Iterator[Mark]:
-        """The same for a text at hand."""
+        """The same as marks for the matcher."""
         found = [(words, phrase(words, unfinished=_may_go_on(text))) for words in self._spellings(text)]
         yield mark_of([(words, one[1]) for words, one in found if one is not None], text.columns)
         if begun := self._begun(text):
@@ -248,7 +249,8 @@ class _Compiler:
             yield mark_of([(form, False) for form in forms], _inflected(text))
 
     def _begun(self, text: Text) -> list[tuple[str, str]]:
-        """Spellings whose last word is too short to go on anywhere, and as phrases: it may in subject and people."""
+        """Spellings whose last word is too short for a prefix search anywhere, with their phrases: in subject and
+        people it may still be a prefix."""
         if text.exact or not _may_go_on(text) or not _named_of(text):
             return []
         anywhere = {words: phrase(words, unfinished=True) for words in self._spellings(text)}
@@ -295,7 +297,7 @@ class _Compiler:
         return _THREAD.format(condition=f"({' or '.join(carried)})")
 
     def _account(self, name: str) -> str:
-        """The account of that address; else those with it in theirs."""
+        """The account with that address; else those whose address contains it."""
         wanted = name.casefold()
         known = {account_id: address.casefold() for account_id, address in self.scope.addresses.items()}
         found = [one for one, address in known.items() if address == wanted]
@@ -312,7 +314,7 @@ class _Compiler:
 
 
 def has_forms(text: Text) -> bool:
-    """Whether it is also found by other forms: not as it stands in quotes, nor where it names a person."""
+    """Whether other forms of the words match, too: not for words in quotes, nor for names of people."""
     return not text.exact and bool(_inflected(text))
 
 
@@ -333,16 +335,16 @@ def _may_go_on(text: Text) -> bool:
 
 
 def quoted(words: str, unfinished: bool) -> str:
-    """A phrase as the full-text parser takes it, whatever is in it."""
+    """A phrase quoted for the full-text parser, safe for any content."""
     doubled = words.replace('"', '""')
     return f'"{doubled}"' + (" *" if unfinished else "")
 
 
 def _in_json(label_id: str) -> str:
-    """As it stands in a JSON array."""
+    """The label id as it is written in a JSON array."""
     return msgspec.json.encode(label_id).decode()
 
 
 def _comparable(name: str) -> str:
-    """``label:next-week`` is how one types "Next week" without quotes."""
+    """A label's name for comparison: ``label:next-week`` finds "Next week" without quotes."""
     return "-".join(name.casefold().replace("/", " ").replace("-", " ").replace("_", " ").split())

@@ -1,4 +1,4 @@
-"""``mail.search``: who asks, in which accounts, and the answer with its passages."""
+"""``mail.search``: decides which accounts the caller may search, searches, and adds the matching passages."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from svc.store import ReadTx, Store
 from svc.workspace import RequestContext
 
 SEARCHES_AT_A_TIME: Final = 2
-"""Of all people together: half of the database's readers stay free for the inbox."""
+"""For all people together: half of the database's readers stay free for the inbox."""
 
 TURN_WAIT_S: Final = 4.0
-"""Who has waited so long for a turn is told so, and when to come back. Turns go round by person."""
+"""The longest wait for a turn; then the search is refused with a ``retry-after``. Turns rotate between people."""
 
 RETRY_AFTER_S: Final = 2
 
 PAGE_OF_IDS: Final = 2_000
 MAX_PAGES: Final = 100
-"""Of one search for everything that matches: each looks at no more messages than a page that is shown."""
+"""The pages of one search for everything that matches. Each examines no more messages than a page that is shown."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -51,7 +51,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, kw_only=True)
 class Everything:
-    """Threads that match; ``complete``: there are no others."""
+    """The threads that match; ``complete``: there are no others."""
 
     thread_ids: tuple[str, ...]
     next: Position | None
@@ -71,7 +71,7 @@ class Search:
         return await self._in_turn(principal, answer, wanted=wanted, limits=self.limits)
 
     async def everything(self, principal: Principal, wanted: SearchInput, *, most: int) -> Everything:
-        """The threads of all pages, up to ``most`` and to what is looked at for that; a turn for each page."""
+        """The threads of all pages: at most ``most`` threads and :data:`MAX_PAGES` pages. Each page takes a turn."""
         if self.indexer.is_synchronous:
             await self.indexer.catch_up()
         thread_ids: list[str] = []
@@ -103,7 +103,8 @@ class Search:
             ) from None
 
     async def mixed(self, principal: Principal, wanted: SearchInput, *, near: Sequence[str]) -> Mixed:
-        """The best by words and by what is ``near``: messages, the nearest first. It has no further page."""
+        """The best threads by words and by meaning. ``near``: message ids, the nearest in meaning first. There is only
+        one page."""
         if self.indexer.is_synchronous:
             await self.indexer.catch_up()
         return await self._in_turn(principal, _mixed, wanted=wanted, limits=self.limits, near=near)
@@ -111,7 +112,7 @@ class Search:
 
 @dataclass(frozen=True, kw_only=True)
 class Mixed:
-    """``near`` and ``said``: the ids of threads that are there for their meaning, and for their words."""
+    """``near`` and ``said``: the ids of the threads that were found by meaning, and by words."""
 
     threads: tuple[FoundThreadOut, ...]
     said: frozenset[str]
@@ -120,7 +121,7 @@ class Mixed:
 
 
 def free_words(tx: ReadTx, wanted: SearchInput) -> str:
-    """What of a query is no filter."""
+    """The words of the query that are not part of a filter."""
     return mixing.free_words(_query(tx, wanted)[0])
 
 
@@ -129,7 +130,7 @@ async def search(context: RequestContext, wanted: SearchInput) -> SearchOut:
 
 
 def answer(tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Limits) -> SearchOut:
-    """Decided on one snapshot: what the index knows now."""
+    """One page of results, all from one database snapshot."""
     position = wire.decode_cursor(wanted)
     scope = _scope(tx, principal, wanted.account_id)
     query, notices = _query(tx, wanted)
@@ -168,7 +169,7 @@ def _mixed(tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Lim
 def found_ids(
     tx: ReadTx, principal: Principal, *, wanted: SearchInput, limits: Limits, position: Position | None
 ) -> Everything:
-    """A page of what is found, as ids alone."""
+    """One page of results as thread ids only."""
     scope = _scope(tx, principal, wanted.account_id)
     query, _ = _query(tx, wanted)
     if not query.groups or not scope.addresses:
@@ -202,7 +203,7 @@ def _scope(tx: ReadTx, principal: Principal, account_id: str | None) -> Scope:
 
 
 def _with_forms(tx: ReadTx, query: Query, scope: Scope) -> Scope:
-    """The same accounts, and the other forms that their mail has of the words."""
+    """The scope with the other forms of the words that the accounts' mail has."""
     return replace(scope, forms=forms_of(tx, query, [account_word(one) for one in scope.addresses]))
 
 

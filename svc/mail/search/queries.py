@@ -1,4 +1,4 @@
-"""Every statement that reads the index."""
+"""The statements that read the index."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from svc.mail.threads.queries import decode_headers
 from svc.store import ReadTx, json_array
 
 BEHIND: Final = 500
-"""Messages of one person that wait for the index, from which on a search says so: fewer are a moment's work."""
+"""From this number of a person's messages that wait for the index a search says so. Fewer take only a moment."""
 
 WORTH_COMPACTING: Final = 20
-"""One row in so many, cleared away, is worth writing the full-text table anew."""
+"""When more than one row in this many was cleared, the full-text table is compacted."""
 
 _COLUMNS: Final = ", ".join(f"w.{column}" for column in COLUMNS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """A message whose words are to be taken."""
+    """A message that waits to be indexed."""
 
     message_id: str
     account_id: str
@@ -51,14 +51,14 @@ class State:
         return self.compacting or self.erased > 0 or self.cleared * WORTH_COMPACTING > self.entries
 
 
-# What a search finds
+# For searches
 
 
 def scan(tx: ReadTx, plan: Plan, *, low: int, high: int, entries: int) -> Iterator[tuple[int, str | None]]:
-    """Every message that has the words, newest first: its id in the index, and its thread if it keeps the conditions.
+    """All messages that have the words, newest first: the id in the index, and the thread if the conditions hold.
 
-    The rows come as they are asked for: who stops early has paid for what was read. Words with signs are looked for in
-    what was indexed.
+    The rows are read lazily: a caller that stops early pays only for what was read. Words with signs are checked
+    against the indexed text.
     """
     columns = plan.signs.columns if plan.signs else ()
     texts = "".join(f", w.{column}" for column in columns)
@@ -81,7 +81,7 @@ def scan(tx: ReadTx, plan: Plan, *, low: int, high: int, entries: int) -> Iterat
 
 
 def having(tx: ReadTx, match: str, *, low: int, high: int) -> set[int]:
-    """The messages between that have the words, whosever they are and whatever else they keep."""
+    """The ids from ``low`` to ``high`` of messages that have the words, of any owner and without other conditions."""
     rows = tx.each(
         "select rowid from mail_search_fts where mail_search_fts match :match and rowid between :low and :high",
         match=match,
@@ -94,7 +94,7 @@ def having(tx: ReadTx, match: str, *, low: int, high: int) -> set[int]:
 def newer_of_thread(
     tx: ReadTx, plan: Plan, *, thread_id: str, low: int, high: int, entries: int
 ) -> list[dict[Column, str]]:
-    """The words of a thread's messages between, where they keep the conditions."""
+    """The words of the thread's messages from ``low`` to ``high`` for which the conditions hold."""
     rows = tx.all(
         f"""
         select {_COLUMNS} from mail_messages m join mail_search s on s.message_id = m.id
@@ -111,7 +111,7 @@ def newer_of_thread(
 
 
 def twins(tx: ReadTx, plan: Plan, thread_id: str) -> list[str]:
-    """The threads of the same mail in the accounts that are searched, the one that stands for all of them first."""
+    """The threads of the same mail in the searched accounts, the leading one first."""
     rows = tx.all(
         """
         select o.id from mail_threads t join mail_threads o on o.twins = t.twins
@@ -124,7 +124,7 @@ def twins(tx: ReadTx, plan: Plan, thread_id: str) -> list[str]:
 
 
 def texts(tx: ReadTx, ids: Sequence[int]) -> dict[int, tuple[str, dict[Column, str]]]:
-    """By id in the index: the message, and its words as the index has them."""
+    """Maps each id in the index to the message id and the words as the index has them."""
     rows = tx.all(
         f"""
         select s.id, s.message_id, {_COLUMNS} from mail_search s join mail_search_words w on w.id = s.id
@@ -137,14 +137,14 @@ def texts(tx: ReadTx, ids: Sequence[int]) -> dict[int, tuple[str, dict[Column, s
 
 @dataclass(frozen=True, kw_only=True)
 class Counted:
-    """An account, as the index names it, and the words of one of its messages."""
+    """An account as one word of the index (``plan.account_word``), and the words of one of its messages."""
 
     account: str
     columns: dict[Column, str]
 
 
 def counted_words(tx: ReadTx, row_id: int, *, version: int) -> Counted | None:
-    """``None`` where they are not in the vocabulary, or were added by another version."""
+    """The words that this row added to the vocabulary. ``None`` if it added none, or another version added them."""
     row = tx.one(
         f"""
         select n.account, {_COLUMNS} from mail_search_named n join mail_search_words w on w.id = n.id
@@ -166,7 +166,7 @@ def newest(tx: ReadTx, *, limit: int) -> list[int]:
 
 
 def others_have_mail(tx: ReadTx, account_ids: Sequence[str]) -> bool:
-    """Whether there are accounts beside these."""
+    """Whether there are other accounts than these."""
     other = tx.value(
         "select exists (select 1 from mail_accounts where id not in (select value from json_each(:ids)))",
         ids=json_array(account_ids),
@@ -174,11 +174,11 @@ def others_have_mail(tx: ReadTx, account_ids: Sequence[str]) -> bool:
     return bool(other)
 
 
-# What the vocabulary knows: of these accounts, as the index names them, and no others
+# The vocabulary: only of the given accounts, which are words of the index
 
 
 def languages(tx: ReadTx, accounts: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
-    """Those of ``known`` in which there is mail."""
+    """The languages of ``known`` in which these accounts have mail."""
     rows = tx.all(
         """
         select l.value from json_each(:known) l where exists (
@@ -195,7 +195,7 @@ def languages(tx: ReadTx, accounts: Sequence[str], known: Sequence[str]) -> tupl
 def words_under(
     tx: ReadTx, accounts: Sequence[str], stems: Iterable[tuple[str, str]], *, limit: int
 ) -> list[tuple[str, str]]:
-    """The words under these stems, each in its language, and how they are written; what most messages have first."""
+    """The words with these stems, each stem in its language, and how they are written; the most frequent first."""
     rows = tx.all(
         """
         select v.word, coalesce(v.written, v.word) from json_each(:accounts) a
@@ -230,7 +230,7 @@ def has_entries(tx: ReadTx, account: str, entries: Iterable[tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Known:
-    """A word, how it is written, and how many messages have it, about."""
+    """A word, how it is written, and about how many messages have it."""
 
     word: str
     written: str
@@ -238,7 +238,7 @@ class Known:
 
 
 def known_words(tx: ReadTx, accounts: Sequence[str], words: Iterable[str]) -> list[Known]:
-    """Those of these words that there are."""
+    """Those of these words that the vocabulary has."""
     rows = tx.all(
         """
         select v.word, coalesce(v.written, v.word), max(v.messages) from json_each(:accounts) a
@@ -254,7 +254,8 @@ def known_words(tx: ReadTx, accounts: Sequence[str], words: Iterable[str]) -> li
 def words_beginning(
     tx: ReadTx, accounts: Sequence[str], beginning: str, *, chars: tuple[int, int], limit: int
 ) -> list[Known]:
-    """Words of so many letters that begin so: of each account the first in the order of the alphabet."""
+    """Words with this beginning, from ``chars[0]`` to ``chars[1]`` letters long: of each account the first ones in
+    alphabetical order, ``limit`` together."""
     found = []
     for account in accounts:
         rows = tx.all(
@@ -274,11 +275,11 @@ def words_beginning(
     return found
 
 
-# What the index still has to do
+# Work that the index still has to do
 
 
 def waiting(tx: ReadTx, *, limit: int) -> list[Waiting]:
-    """The newest of the queue: what just arrived is found first, whatever else is left to do."""
+    """The newest entries of the queue: new mail is indexed first, however long the queue is."""
     rows = tx.all(
         """
         select m.id, m.account_id, m.thread_id, m.subject, m.sender_name, m.sender_address, m.headers, m.body_sha256
@@ -305,7 +306,7 @@ def has_gone(tx: ReadTx) -> bool:
 
 
 def is_behind(tx: ReadTx, account_ids: Sequence[str]) -> bool:
-    """Whether much of these accounts can't be found yet."""
+    """Whether much mail of these accounts can't be found yet."""
     waiting = tx.value(
         """
         select count(*) from (
@@ -338,7 +339,7 @@ def messages(tx: ReadTx) -> int:
 
 
 def messages_after(tx: ReadTx, message_id: str, *, limit: int) -> list[str]:
-    """The ids that follow this one."""
+    """The message ids after this one."""
     rows = tx.all(
         "select id from mail_messages where id > :after order by id limit :limit", after=message_id, limit=limit
     )

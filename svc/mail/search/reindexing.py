@@ -1,7 +1,7 @@
-"""*Re-index everything*: a run that has the words of all messages taken anew, some thousands at a time.
+"""*Re-index everything*: a run that extracts the words of all messages again, some thousands at a time.
 
-A message stays in the index until its new words take the place of the old ones, in one transaction: a search finds it
-throughout. New mail waits behind one batch at most.
+A message stays in the index until its new words replace the old ones in one transaction, so a search always finds it.
+New mail waits for one batch at most.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CALLS: Final = (
 
 
 def start(tx: Tx, user_id: str | None) -> str:
-    """Begin the run. Raises :class:`svc.errors.Conflict` while one is at work."""
+    """Begin the run. Raises :class:`svc.errors.Conflict` while one is active."""
     if (running := active(tx, REINDEX.name)) is not None:
         raise Conflict("The search index is being made anew already.", data={"runId": running})
     return begin(tx, user_id, REINDEX, None)

@@ -1,6 +1,6 @@
-"""The passage of a message that a search is shown with: plain text in pieces, those marked that were searched for.
+"""The passage of a message that a search result shows: plain text in pieces, with the searched words marked.
 
-The text is the one that was indexed, so that nothing is shown from elsewhere.
+The text is the indexed text, so that nothing else is shown.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ BEFORE_CHARS: Final = 50
 """How much is shown before the first hit."""
 
 MAX_HITS: Final = 50
-"""Of one mark in one text: the best passage is looked for among them."""
+"""The hits of one mark in one text among which the best passage is chosen."""
 
 MAX_STARTS: Final = 100
 MAX_MARKS: Final = 12
-"""Different words that are marked: each is looked for in the whole of a long text."""
+"""The number of different words that are marked, because each is searched in the whole text, which may be long."""
 
 _OTHERS: Final[tuple[Column, ...]] = ("recipient", "cc", "bcc", "files")
 
@@ -45,9 +45,9 @@ class _Span:
 
 
 def snippet(columns: Mapping[Column, str], marks: Sequence[Mark]) -> tuple[Piece, ...]:
-    """The passage with most of what was searched for; the beginning of the body where nothing is marked.
+    """The passage with the most searched words; the beginning of the body if there are none.
 
-    The sender's own new words come first, then what is quoted. Subject and sender stand in the row already.
+    The sender's own new text is tried first, then quoted text. Subject and sender are already shown in the row.
     """
     body = restored(columns["body"])
     versions = (own_words(body), carried_words(body), body)
@@ -68,7 +68,7 @@ def _spans(column: Column, text: str, marks: Sequence[Mark]) -> Iterator[_Span]:
 
 
 def _after_marks(text: str, end: int) -> int:
-    """Vowel signs and accents belong to the letter before them."""
+    """The end moved behind vowel signs and accents, which belong to the letter before them."""
     while end < len(text) and unicodedata.category(text[end])[0] == "M":
         end += 1
     return end
@@ -87,7 +87,7 @@ def _cut(text: str, spans: list[_Span]) -> Iterable[Piece]:
 
 
 def _best_start(spans: list[_Span]) -> int:
-    """A little before the hit that has most different ones after it."""
+    """The start of the passage: a little before the hit that is followed by the most different marks."""
     best = -1
     start = 0
     for at, span in enumerate(spans[:MAX_STARTS]):
@@ -115,5 +115,5 @@ def _pieces(text: str, spans: list[_Span], *, start: int, end: int) -> Iterator[
 
 
 def _flat(text: str) -> str:
-    """One line: white space of any kind, however much, is a blank."""
+    """The text as one line: each run of white space becomes one space."""
     return re.sub(r"\s+", " ", text)

@@ -1,8 +1,8 @@
-"""The right spelling of a search that finds nothing, or next to nothing: "Did you mean harbour?"
+"""Suggests another spelling for a search that finds nothing, or almost nothing: "Did you mean harbour?"
 
-Only words of the searcher's own mail are offered, and only where the search then finds more. Words one slip away (a
-letter too many, missing, wrong, or two changed about) are all looked up by themselves. Where there are none, words two
-slips away are looked for among those with the same beginning.
+Only words of the searching person's own mail are suggested, and only if the search then finds more. All words at
+distance one (a letter too many, missing, wrong, or two swapped) are looked up directly. If there are none, words at
+distance two are searched among those with the same beginning.
 """
 
 from __future__ import annotations
@@ -19,27 +19,28 @@ from svc.mail.search.text import folded, normal
 from svc.store import ReadTx
 
 NEXT_TO_NOTHING: Final = 2
-"""So many threads at the most: from there on nobody asks for another spelling."""
+"""Another spelling is only suggested if at most this many threads are found."""
 
 MIN_CHARS: Final = 4
-"""Of shorter words too many others are one slip away."""
+"""Shorter words have too many other words at distance one."""
 
 MIN_CHARS_FOR_TWO_SLIPS: Final = 6
 MAX_WORDS: Final = 4
 MAX_TRIED: Final = 3
-"""Searches that are tried in other spellings."""
+"""How many other spellings of a search are tried."""
 
 SAME_BEGINNING: Final = 3
 MAX_COMPARED: Final = 2_000
 OFTENER: Final = 10
-"""A word that there is mail with is taken for a slip of one that so many times as many messages have."""
+"""A word that the mail has is taken as a typing error for another only if at least this many times as many messages
+have the other word."""
 
 _LATIN: Final = "abcdefghijklmnopqrstuvwxyz"
 _CYRILLIC: Final = "абвгдежзиклмнопрстуфхцчшщъыьэюяё"
 
 
 def respelled(tx: ReadTx, query: Query, typed: str, accounts: Sequence[str], *, known: Container[str]) -> Iterator[str]:
-    """The query in other spellings, the likeliest first, :data:`MAX_TRIED` at the most. The caller tries them.
+    """The query in other spellings, the likeliest first, at most :data:`MAX_TRIED`. The caller tries them.
 
     ``known``: words that are right as they were typed.
     """
@@ -63,7 +64,7 @@ def _may_be_a_slip(words: str) -> bool:
 def _better(tx: ReadTx, typed: str, accounts: Sequence[str], *, unfinished: bool) -> list[str]:
     word = folded(normal(typed).lower())
     if unfinished and queries.words_beginning(tx, accounts, word, chars=(len(word) + 1, MAX_WORD_CHARS), limit=1):
-        return []  # it is just not finished
+        return []  # the word is only not finished
     known = max((one.messages for one in queries.known_words(tx, accounts, [word])), default=0)
     near = queries.known_words(tx, accounts, _one_slip_away(word))
     if not near and not known and len(word) >= MIN_CHARS_FOR_TWO_SLIPS:
@@ -93,7 +94,7 @@ def _two_slips_away(tx: ReadTx, word: str, accounts: Sequence[str]) -> list[Know
 
 
 def slips(one: str, other: str) -> int:
-    """How many letters are too many, missing or wrong, or changed about with the next (optimal string alignment)."""
+    """The number of letters that are too many, missing, wrong or swapped with the next (optimal string alignment)."""
     before: list[int] = []
     last = list(range(len(other) + 1))
     for row, letter in enumerate(one, start=1):
@@ -108,6 +109,6 @@ def slips(one: str, other: str) -> int:
 
 
 def _with(typed: str, better: dict[str, str]) -> str:
-    """What was typed, with these words in place of theirs."""
+    """The typed query with these words replaced."""
     words = "|".join(map(re.escape, better))
     return re.sub(rf"(?<![^\W_])(?:{words})(?![^\W_])", lambda match: better[match[0]], typed)

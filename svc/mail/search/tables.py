@@ -1,10 +1,10 @@
-"""The tables of search, as the migration ``m003_search`` makes them. Nothing here may ever change its meaning.
+"""The tables of search, as the migrations create them, ``m003_search`` first. Never change what these statements do.
 
-``mail_search`` is narrow, and its rows lie in the order of dates: thousands of hits cost few pages. The words stand in
-``mail_search_named`` (what decides the order) and ``mail_search_body``, exactly as they were given to the full-text
-table, which needs them to forget a row. Triggers keep what must never be forgotten (the one for what is stored goes
-with ``m015_search_follows``); the full-text table itself can't stand in one (``trusted_schema`` is off), so that a
-deleted message leaves its id in ``mail_search_gone`` until the indexer has cleared its words away.
+``mail_search`` is narrow, and its rows are in the order of dates: reading thousands of hits touches few pages. The
+words are in ``mail_search_named`` (the columns that decide the ranking) and ``mail_search_body``, exactly as they were
+given to the full-text table, which needs them to delete a row. Triggers do what must never be forgotten
+(``m015_search_follows`` drops the one for new messages). A trigger can't use the full-text table (``trusted_schema`` is
+off), so a deleted message leaves its id in ``mail_search_gone`` until the indexer has removed its words.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ VOCABULARY = (
     ) strict, without rowid
     """,
     "create index mail_search_vocabulary_words on mail_search_vocabulary (account, word)",
-    # The version in which the message's words were added to the vocabulary.
+    # The version that added the message's words to the vocabulary.
     "alter table mail_search_named add column counted integer not null default 0",
 )
 

@@ -1,9 +1,9 @@
-"""The indexer: takes the words of what was stored, a moment after it was stored, and clears away those of what is gone.
+"""The indexer: indexes messages a moment after they were stored, and removes the words of deleted messages.
 
-The queue is a table, filled by a durable consumer of what was stored: nothing is forgotten over a crash, and nobody who
-stores mail has to call. The outbox tells that there may be work; what was recorded until then is queued first. Bodies
-that were parsed a moment ago are handed over in memory; others are read from their blobs. With a debounce of 0 it is
-synchronous: who stored mail waits until it can be found.
+The queue is a table that a durable consumer of stored mail fills: nothing is lost in a crash, and code that stores mail
+does not have to call the indexer. The outbox says that there may be work; events recorded until then are queued first.
+Bodies that were just parsed are passed in memory; others are read from their blobs. With a debounce of 0 the indexer is
+synchronous: the code that stored mail waits until the mail can be found.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from svc.nursery import Child, ThreadPool, Wake, open_task_group
 from svc.store import BlobCorrupt, BlobMissing, Blobs, Overflowed, Store
 
 BATCH: Final = 100
-"""Messages of one transaction: others' writes wait for it some tens of milliseconds."""
+"""Messages per transaction: other writes wait for it for some tens of milliseconds."""
 
 TOGETHER: Final = 20
-"""Messages whose words are taken in one hop to a thread: a hop costs as much as a short message."""
+"""Messages whose words are extracted in one call to a thread: a call costs as much as a short message."""
 
 CLEARED_AT_A_TIME: Final = 200
 MAX_HELD_CHARS: Final = 16 * 1024 * 1024
@@ -40,7 +40,7 @@ TOPICS: Final = frozenset({"mail", "accounts"})
 
 @dataclass(kw_only=True)
 class Indexer:
-    """``follow`` returns once all that was stored before stands in the queue."""
+    """``follow`` returns once all messages stored before are in the queue."""
 
     store: Store
     blobs: Blobs
@@ -49,13 +49,13 @@ class Indexer:
     follow: Callable[[], Awaitable[object]]
     debounce_s: float
     wake: Wake = field(default_factory=Wake)
-    """Called where there may be work that no news tell of."""
+    """Called when there may be work that no event announces."""
     _bodies: dict[str, str] = field(default_factory=dict)
     held_chars: int = field(default=0, init=False)
     _turn: trio.Lock = field(default_factory=trio.Lock)
     _begun: int = 0
     _ended: int = 0
-    """The number of the turn that began last, and of the one that last worked off all there was."""
+    """``_begun``: the number of the turn that began last; ``_ended``: of the last turn that completed all its work."""
 
     async def run(self, child: Child) -> None:
         child.started()
@@ -69,7 +69,7 @@ class Indexer:
     async def _listen(self) -> None:
         while True:
             with self.store.outbox.subscribe() as news, suppress(Overflowed):
-                self.wake.call()  # for what was told before
+                self.wake.call()  # for events before the subscription
                 while True:
                     if any(row.topic in TOPICS for row in await news.receive()):
                         self.wake.call()
@@ -79,7 +79,8 @@ class Indexer:
         return self.debounce_s == 0
 
     async def stored(self, account_id: str, messages: Sequence[Incoming]) -> None:
-        """These were stored just now. Returns once they can be found, where that is asked for."""
+        """Called when these messages were just stored. If the indexer is synchronous, returns once they can be
+        found."""
         for message in messages:
             if message.readable is not None:
                 self._hold(message_id_of(account_id, message.provider_message_id), message.readable)
@@ -87,7 +88,7 @@ class Indexer:
             await self.catch_up()
 
     async def catch_up(self) -> None:
-        """Work off all that waits. Who waits for a turn shares it with all who came before it began."""
+        """Index everything that waits. All callers that wait when a turn begins share it."""
         begun_before = self._begun
         async with self._turn:
             if self._ended > begun_before:
@@ -99,7 +100,7 @@ class Indexer:
                 await self.store.write(actions.queue_outdated)
             while waiting := await self.store.read(queries.waiting, limit=BATCH):
                 await self.store.write(actions.take, messages=await self.words(waiting))
-            self._let_go(held)  # it belongs to nothing that waits; what was stored since may
+            self._let_go(held)  # these bodies belong to no waiting message; bodies stored since may
             while await self.store.read_small(queries.has_gone):
                 await self.store.write(actions.clear, limit=CLEARED_AT_A_TIME)
             while (await self.store.read_small(queries.state)).wants_compacting:
@@ -107,7 +108,7 @@ class Indexer:
             self._ended = self._begun
 
     async def words(self, messages: Sequence[Waiting]) -> list[Words]:
-        """Their words, from the bodies at hand or from their blobs."""
+        """The messages' words, from the bodies in memory or from their blobs."""
         found: list[Words] = []
         for start in range(0, len(messages), TOGETHER):
             some = messages[start : start + TOGETHER]
@@ -119,16 +120,16 @@ class Indexer:
         return found
 
     def _words(self, messages: Sequence[Waiting], bodies: Sequence[str | None]) -> list[tuple[Words, Exception | None]]:
-        """In a thread. Beside the words, what kept those of the body out of them."""
+        """Runs in a thread. Returns the words, and the fault if the body could not be read."""
         return [self._words_of(message, at_hand) for message, at_hand in zip(messages, bodies, strict=True)]
 
     def _words_of(self, message: Waiting, at_hand: str | None) -> tuple[Words, Exception | None]:
         try:
-            if at_hand is not None:  # the line of its row was made of this very body, by this very program
+            if at_hand is not None:  # this program made the preview line of this same body
                 return words_of(message, at_hand), None
             data = self.blobs.read_now(message.body_sha256, MAX_BODY_BLOB_BYTES)
             return words_with(message, msgspec.json.decode(data, type=Body)), None
-        except Exception as fault:  # an edge: whatever a stranger's text makes of it, the next message's turn comes
+        except Exception as fault:  # an edge: a fault in one message must not stop the others
             return words_of(message, None), fault
 
     def _log_fault(self, message: Waiting, fault: Exception) -> None:
@@ -146,7 +147,7 @@ class Indexer:
         return body
 
     def _hold(self, message_id: str, body: str) -> None:
-        """Keep a body until its words are taken, unless too much is kept already."""
+        """Keep a body until its words are extracted, unless too much is kept already."""
         if message_id not in self._bodies and self.held_chars + len(body) <= MAX_HELD_CHARS:
             self._bodies[message_id] = body
             self.held_chars += len(body)

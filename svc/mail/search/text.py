@@ -1,10 +1,10 @@
-"""Words as the index has them: text made ready for SQLite's tokenizer, and given back as it was.
+"""Converts text for SQLite's full-text tokenizer, and converts it back.
 
-The tokenizer (``unicode61``) takes runs of letters, marks and digits for words, without case and diacritics. Where a
-script has no spaces, that would make a word of each sentence; so runs of such scripts are written as overlapping pairs,
-with the last character once more alone, and any part of a run is then a phrase of pairs. An emoji is no letter: a
-private character that stands for it is put beside it. Letters without a simpler one in them (``ø``, ``ß``, ``æ``) are
-written with those that people type for them. All are marked, so that :func:`restored` can take them back.
+The tokenizer (``unicode61``) treats runs of letters, marks and digits as words, without case and diacritics. In a
+script without spaces, each sentence would be one word. So runs of such scripts are written as overlapping pairs, with
+the last character once more alone, and any part of a run is then a phrase of pairs. An emoji is not a letter, so a
+private-use character for it is added beside it. Letters that do not decompose into a base letter (``ø``, ``ß``, ``æ``)
+are replaced by the letters that people type for them. All changes are marked, so that :func:`restored` can undo them.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from collections.abc import Sequence
 from typing import Final
 
 VERSION: Final = 4
-"""Count it up when the same message would now give other words, or its row another line: every index is then made anew,
-in the background."""
+"""Increase it when the same message now gives other words or another preview line. Every index is then rebuilt in the
+background."""
 
 MIN_PREFIX_CHARS: Final = 3
-"""What the full-text table keeps a list for; a shorter beginning would name half of all mail."""
+"""The prefix length that the full-text table has an index for. A shorter prefix would match half of all mail."""
 
 MIN_NAMED_PREFIX_CHARS: Final = 2
-"""In subject and people alone, whose words are few enough to be gathered at each key."""
+"""The shortest prefix in subject and people. They have so few words that all can be collected at each key press."""
 
-_JOINT: Final = "\u2060"  # between pairs and around what would else grow together: a separator that mail has no use for
-_STAND_INS: Final = 0xF0000  # private characters, which the tokenizer takes for letters
+_JOINT: Final = "\u2060"  # separates pairs and additions from their neighbours; mail does not use it
+_STAND_INS: Final = 0xF0000  # private-use characters, which the tokenizer treats as letters
 _KANJI: Final = (
     "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3041-\u3096\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -36,14 +36,14 @@ _EMOJI_CHARS: Final = "\u231a-\u23ff\u2600-\u2775\u2794-\u27bf\u2b00-\u2bff\U000
 
 DENSE: Final = re.compile(f"[{_KANJI}{_HANGUL}{_SOUTH_EAST}]+")
 EMOJI: Final = re.compile(f"[{_EMOJI_CHARS}]")
-_WRAPPED: Final = re.compile(f"(?<=[{_KANJI}])\n(?=[{_KANJI}])")  # such lines break anywhere, also within a word
+_WRAPPED: Final = re.compile(f"(?<=[{_KANJI}])\n(?=[{_KANJI}])")  # such text breaks lines anywhere, also within a word
 _OF_ANOTHER_WIDTH: Final = re.compile("[\ufb00-\ufb06\uff01-\uffef]+")
-_WAS_ANOTHER: Final = "\u032e"  # after letters that stand for another: the tokenizer drops it, and no language has it
+_WAS_ANOTHER: Final = "\u032e"  # follows a replaced letter: the tokenizer drops it, and no language uses it
 _BASES: Final = {
     "ø": "o", "ł": "l", "đ": "d", "ð": "d\0", "ħ": "h", "ŧ": "t", "ı": "i", "ɨ": "i\0", "ƀ": "b", "ŋ": "n", "ŀ": "l\0",
     "ß": "ss", "æ": "ae", "œ": "oe", "þ": "th", "ĳ": "ij", "ə": "e",
 }  # fmt: skip
-"""``\\0``: the second letter with the same base."""
+"""``\\0`` marks the second letter that has the same base."""
 _DROPPED: Final = re.compile("[\u00ad\u032e\u2060\U000e0100-\U000e01ef\U000f0000-\U000ffffd]")
 _VARIATIONS: Final = re.compile("[\ufe00-\ufe0f]")
 _PAIRED: Final = re.compile(f"(.){_JOINT}\\1", re.DOTALL)
@@ -63,7 +63,7 @@ _UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae",
 
 
 def indexable(text: str) -> str:
-    """The text as the index is given it."""
+    """The text converted for the index."""
     if text.isascii():
         return text
     text = EMOJI.sub(_with_stand_in, _WRAPPED.sub("", normal(text)))
@@ -71,7 +71,7 @@ def indexable(text: str) -> str:
 
 
 def restored(text: str) -> str:
-    """What :func:`indexable` was given, but for its normal form."""
+    """The text that :func:`indexable` was given, in its normal form."""
     if text.isascii():
         return text
     if _WAS_ANOTHER in text:
@@ -80,7 +80,7 @@ def restored(text: str) -> str:
 
 
 def normal(text: str) -> str:
-    """One form for what is written in several: composed characters, of the usual width, without hidden hyphens."""
+    """The normal form of a text: composed characters (NFC), of the usual width, without soft hyphens."""
     if text.isascii():
         return text
     text = _DROPPED.sub("", unicodedata.normalize("NFC", text))
@@ -88,9 +88,8 @@ def normal(text: str) -> str:
 
 
 def phrase(words: str, *, unfinished: bool, from_chars: int = MIN_PREFIX_CHARS) -> tuple[str, bool] | None:
-    """What a person typed, as a phrase for the index; and whether its last word may go on, from so many letters.
-
-    ``None`` if there is nothing in it to look for.
+    """The typed words as a phrase for the index, and whether its last word is a prefix (of at least ``from_chars``
+    letters). ``None`` if there is nothing to search for.
     """
     words = typed(words)
     if not words:
@@ -99,12 +98,12 @@ def phrase(words: str, *, unfinished: bool, from_chars: int = MIN_PREFIX_CHARS) 
     last = runs[-1][0] if runs and runs[-1].end() == len(words) else ""
     pairs = EMOJI.sub(_with_stand_in, DENSE.sub(_in_pairs, words))
     if len(last) > 1:
-        pairs = pairs.removesuffix(_JOINT).removesuffix(last[-1])  # in the mail the run may go on
+        pairs = pairs.removesuffix(_JOINT).removesuffix(last[-1])  # in the mail more characters may follow
     return pairs, len(last) == 1 or (not last and unfinished and len(_last_word(words)) >= from_chars)
 
 
 def typed(words: str) -> str:
-    """What a person typed without what the index has not: it ends with a character that is part of a word."""
+    """The typed words in normal form, without characters at the end that the index does not have."""
     words = _VARIATIONS.sub("", normal(words))
     end = len(words)
     while end and not _counts(words[end - 1]):
@@ -113,9 +112,9 @@ def typed(words: str) -> str:
 
 
 def spellings(words: str) -> tuple[str, ...]:
-    """The ways in which the same word is written; the tokenizer itself takes ``ü`` for ``u``.
+    """The ways to write the same word; the tokenizer itself treats ``ü`` as ``u``.
 
-    The word with its own letters is among them: so it stands where an older version took a message's words.
+    The word with its original letters is one of them, because messages indexed by an older version have it so.
     """
     words = normal(words)
     found = (words, words.translate(_LETTERS), words.translate(_UMLAUTS).translate(_LETTERS), words.replace("ss", "ß"))
@@ -123,17 +122,17 @@ def spellings(words: str) -> tuple[str, ...]:
 
 
 def simple(word: str) -> str:
-    """With the letters that the index has for those without a simpler one in them."""
+    """The word with ``ø``, ``ß``, ``æ`` and the like replaced as in the index."""
     return word.translate(_LETTERS)
 
 
 def folded(text: str) -> str:
-    """The text as it is compared: character for character, but for those that :func:`places` tells of."""
+    """The text folded for comparison. Each character becomes one, except those that :func:`places` accounts for."""
     return text.lower() if text.isascii() else text.translate(_FOLDED)
 
 
 def places(text: str) -> Sequence[int]:
-    """For each character of the folded text, and for its end, where in ``text`` it comes from."""
+    """For each character of the folded text, and for its end, its position in ``text``."""
     if text.isascii() or not _LONGER.search(text):
         return range(len(text) + 1)
     return [*(at for at, char in enumerate(text) for _ in folded(char)), len(text)]
@@ -162,7 +161,7 @@ def _with_stand_in(match: re.Match[str]) -> str:
 
 
 class _Folded(dict[int, str]):
-    """Each character's folded form, worked out when it first comes up."""
+    """A cache of each character's folded form, computed at its first use."""
 
     def __missing__(self, code: int) -> str:
         char = chr(code)

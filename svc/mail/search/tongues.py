@@ -1,7 +1,7 @@
-"""In which language a text is written, told by the small words that no text of its language does without.
+"""Detects the language of a text by its function words, which every text of a language contains.
 
-One answer a message, which is what the forms of its words are taken by (``forms.py``). A text that is too short to
-tell, or mixed, or in a language that is not listed, has none; its words may then be of any.
+There is one language per message; it decides the forms of the message's words (``forms.py``). A text that is too short,
+or mixed, or in a language that is not listed, has none; its words may then be of any language.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 UNKNOWN: Final = ""
 
 MIN_SMALL_WORDS: Final = 3
-"""Different ones: fewer may be of a name, or of a quoted title."""
+"""The least number of different function words: fewer may come from a name or a quoted title."""
 
 _SMALL_WORDS: Final[dict[str, str]] = {
     "da": "af alle alt at blev bliver da de deres det dig eller en er et for fra få han har havde hvis hvor ikke ingen"
@@ -51,13 +51,14 @@ _SMALL_WORDS: Final[dict[str, str]] = {
     " och också om oss på sedan sig sin ska skulle som så till upp ut utan var vad vi vid vill är över",
 }  # fmt: skip
 LANGUAGES: Final = tuple(_SMALL_WORDS)
-"""By their two letters (ISO 639-1)."""
+"""Two-letter codes (ISO 639-1)."""
 
 _BY_LANGUAGE: Final = {language: frozenset(words.split()) for language, words in _SMALL_WORDS.items()}
 
 
 def language_of(words: Set[str]) -> str:
-    """The language of a text with these words, in small letters; :data:`UNKNOWN` where two are as likely."""
+    """The language of a text with these lower-case words; :data:`UNKNOWN` if two languages are equally likely, or there
+    are too few function words."""
     counted = sorted(((len(words & small), language) for language, small in _BY_LANGUAGE.items()), reverse=True)
     (most, language), (next_most, _) = counted[:2]
     return language if most >= MIN_SMALL_WORDS and most > next_most else UNKNOWN

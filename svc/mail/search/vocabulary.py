@@ -1,8 +1,8 @@
-"""The words of each account's mail: what a search takes other forms and the right spelling from.
+"""The vocabulary: the words of each account's mail. Search finds other forms and spellings in it.
 
-A row is a word in a language, under a stem, with the number of messages that have it. What a message adds is taken from
-the words that the index keeps of it, and nothing else; so it can be taken away again, to the letter, when the message
-goes. Each account has its own rows: nobody is told a word of anybody else's mail.
+A row is a word in a language, under a stem, with the number of messages that have it. The entries of a message are
+computed only from the words that the index keeps of it, so that exactly these can be removed when the message is
+deleted. Each account has its own rows: nobody sees a word of another person's mail.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from svc.mail.search.tongues import language_of
 from svc.store import Tx
 
 MAX_WORDS_A_MESSAGE: Final = 2_000
-"""Different ones, the first that come; a text with more is a list."""
+"""Only the first this many different words of a message are used; a text with more is a list."""
 
 _REMEMBERED: Final = 50_000
 
@@ -34,15 +34,15 @@ class Entry(NamedTuple):
     language: str
     stem: str
     word: str
-    """As the full-text table has it: without accents."""
+    """The word as in the full-text table: without accents."""
 
 
 Entries = Mapping[Entry, str]
-"""With each, as it is written."""
+"""Maps each entry to the word as it is written."""
 
 
 def entries_of(columns: Mapping[Column, str]) -> Entries:
-    """What a message adds, from its words as the index has them."""
+    """The entries of a message, computed from its words as the index has them."""
     found = dict.fromkeys(_TOKEN.findall(restored("\n".join(columns[one] for one in COLUMNS)).lower()))
     language = language_of(found.keys())
     words = islice((word for word in found if is_inflected(word)), MAX_WORDS_A_MESSAGE)
@@ -51,13 +51,13 @@ def entries_of(columns: Mapping[Column, str]) -> Entries:
 
 @lru_cache(maxsize=_REMEMBERED)
 def _entries(word: str, language: str) -> tuple[Entry, ...]:
-    """Of one word, for mails have the same words again and again."""
+    """The entries of one word; cached, because mails have the same words again and again."""
     plain = folded(word)
     return tuple(Entry(language, stem, plain) for stem in stems(word, language))
 
 
 class Changes:
-    """What some messages add and take away, written together: most of it is the same words again."""
+    """Collects what several messages add and remove, to write it together: most of it is the same words."""
 
     def __init__(self) -> None:
         self._counted: Counter[tuple[str, Entry]] = Counter()
@@ -92,12 +92,13 @@ class Changes:
 
 
 def forget_all(tx: Tx) -> None:
-    """Before all words are taken in another way. What the index has of a message says whether it was counted since."""
+    """Delete the vocabulary before all messages are indexed again. The index row of a message says whether it was
+    counted since."""
     tx.run("delete from mail_search_vocabulary")
 
 
 def forget_account(tx: Tx, account: str) -> bool:
-    """Some of its words. False once there are none left."""
+    """Delete a batch of the account's words. ``False`` once there are none left."""
     forgotten = tx.run(
         """
         delete from mail_search_vocabulary where account = :account and (language, stem, word) in (

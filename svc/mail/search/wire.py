@@ -1,4 +1,4 @@
-"""Search on the wire: input and output of ``mail.search``, and the cursor between its pages."""
+"""The wire types of search: the input and output of ``mail.search``, and the cursor between its pages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _Number = Annotated[int, msgspec.Meta(ge=-MAX_ID, le=MAX_ID)]
 
 
 class SearchInput(Wire, frozen=True):
-    """``time_zone`` is the asker's, such as ``Europe/Berlin``: in it days begin and end. UTC without one."""
+    """``time_zone`` is the caller's, such as ``Europe/Berlin``: days begin and end in it. The default is UTC."""
 
     query: Annotated[str, msgspec.Meta(max_length=MAX_QUERY_CHARS)]
     cursor: Annotated[str, msgspec.Meta(max_length=MAX_CURSOR_CHARS)] | None = None
@@ -42,7 +42,7 @@ class PieceOut(Wire, frozen=True):
 
 
 class MatchOut(Wire, frozen=True):
-    """Where the words stand: the message, and a passage of it as plain text, those marked that were searched for."""
+    """Where the words were found: the message, and a passage of it as plain text with the searched words marked."""
 
     snippet: tuple[PieceOut, ...]
     message_id: str
@@ -53,9 +53,8 @@ class FoundThreadOut(ThreadOut, frozen=True):
 
 
 class SearchOut(Wire, frozen=True):
-    """``notices`` are sentences for the person: what was not understood, what could not be looked at.
-
-    ``did_you_mean``: the query in another spelling, which finds something where this one finds next to nothing.
+    """``notices`` are sentences for the person: what was not understood, what could not be searched.
+    ``did_you_mean``: the query in another spelling, which finds more where this one finds almost nothing.
     """
 
     threads: tuple[FoundThreadOut, ...]
@@ -93,7 +92,7 @@ def encode_cursor(position: Position, wanted: SearchInput) -> str:
 
 
 def decode_cursor(wanted: SearchInput) -> Position | None:
-    """Raises :class:`Invalid` for anything that this server did not hand out for the same search."""
+    """Raises :class:`Invalid` for a cursor that this server did not give for the same search."""
     if wanted.cursor is None:
         return None
     try:
@@ -118,13 +117,13 @@ def _asked(wanted: SearchInput) -> str:
 
 
 class QueueInput(Wire, frozen=True):
-    """``after``: the last message of the batch before."""
+    """``after``: the last message id of the previous batch."""
 
     after: str = ""
 
 
 class LeftInput(Wire, frozen=True):
-    """Up to where messages were queued, of how many."""
+    """``done``: how many messages were queued so far; ``total``: of how many."""
 
     done: int
     total: int
@@ -140,7 +139,7 @@ class ReindexProgress(Wire, frozen=True):
 
 
 class SearchStateOut(Wire, frozen=True):
-    """``run_id``: of the run that re-indexes, while there is one; ``progress``: how far it is, once it says so."""
+    """``run_id``: the run that re-indexes, while there is one; ``progress``: its progress, once it is known."""
 
     messages: int
     indexed: int

@@ -1,4 +1,4 @@
-"""A message's words, taken from what is stored of it: whom it is from and to, what it is about, its body and files."""
+"""Extracts a message's words for the index: from its sender, recipients, subject, body and file names."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from svc.mail.search.vocabulary import entries_of
 
 
 def words_of(message: Waiting, readable: str | None, *, line: str | None = None) -> Words:
-    """``readable``: what a person reads in its body; ``None`` where that is lost: the rest can still be found.
-    ``line``: the one of its row, where that is to be told anew."""
+    """``readable``: the readable text of the body; ``None`` if the body is lost: the rest can still be found.
+    ``line``: the new preview line of the message, if it must be updated."""
     headers = message.headers
     columns: dict[Column, str] = {
         "subject": indexable(message.subject),
@@ -32,7 +32,7 @@ def words_of(message: Waiting, readable: str | None, *, line: str | None = None)
 
 
 def words_with(message: Waiting, body: Body) -> Words:
-    """With the words of ``body``, and the line that its row shows as it is made now."""
+    """The words with those of ``body``, and the preview line as this version makes it."""
     line = snippet(body.text, body.html, subject=message.subject, sender=message.sender.name)
     return words_of(message, readable_text(body.text, body.html), line=line)
 
