@@ -1,8 +1,9 @@
-"""How it speaks: HTTP/1.1 on h11, WebSocket on wsproto, tRPC, routing, guarding, static files, and the outgoing client.
+"""The network protocols: HTTP/1.1 on h11, WebSocket on wsproto, tRPC, routing, guarding, static files, and the outgoing
+client.
 
-This face is all that features import, but for the outgoing clients (``egress``, ``pinned``), which the worker plane
-does not load. The protocol knows no feature, no store and no nursery: who asks, what a row's function is handed and
-when to drain are handed in.
+Features import only this face, except for the outgoing clients (``egress``, ``pinned``), which the worker plane does
+not load. The protocol knows no feature, no store and no nursery: the caller hands in how a principal is found, the
+context of a row's function and when to drain.
 """
 
 from svc.protocol.application import Application

@@ -1,8 +1,8 @@
-"""Which IP addresses belong to the public Internet: the question before a connection to a stranger's URL.
+"""Decides which IP addresses belong to the public Internet: asked before a connection to a stranger's URL.
 
-``ipaddress.is_global`` is no answer: it says yes to NAT64, to 6to4 and Teredo of private addresses, to ``::127.0.0.1``,
-to site-local and to multicast. So there is a table of our own (IANA's special-purpose registries, RFC 6890 and later),
-and an IPv4 address inside an IPv6 one is taken out and judged too.
+``ipaddress.is_global`` does not suffice: it is true for NAT64, for 6to4 and Teredo of private addresses, for
+``::127.0.0.1``, for site-local and for multicast. So this module has a table of its own (IANA's special-purpose
+registries, RFC 6890 and later), and it also checks an IPv4 address inside an IPv6 one.
 
 Owns the table. It never resolves a name; the caller checks every address it resolved and connects to one it checked.
 """
@@ -38,7 +38,7 @@ _SPECIAL_V4: Final = tuple(
     )
 )
 
-_PUBLIC_V6: Final = IPv6Network("2000::/3")  # all that IANA has given out; everything else is special or unassigned
+_PUBLIC_V6: Final = IPv6Network("2000::/3")  # all that IANA has assigned; everything else is special or unassigned
 
 _SPECIAL_V6: Final = tuple(
     IPv6Network(network)
@@ -58,7 +58,7 @@ _LOW_32_BITS: Final = 0xFFFF_FFFF
 
 
 def is_public_address(ip: str) -> bool:
-    """Whether ``ip``, in its textual standard form, is an address on the public Internet. Anything else is not."""
+    """Whether ``ip``, in its standard text form, is an address on the public Internet. False for anything else."""
     try:
         return _is_public_v6(IPv6Address(ip)) if ":" in ip else _is_public_v4(IPv4Address(ip))
     except AddressValueError:
@@ -72,7 +72,7 @@ def _is_public_v4(address: IPv4Address) -> bool:
 def _is_public_v6(address: IPv6Address) -> bool:
     if address.scope_id is not None:
         return False
-    if address in _NAT64:  # the one embedding that leads to the public Internet, when what it embeds does
+    if address in _NAT64:  # the only such form that reaches the public Internet, if the IPv4 address in it does
         return _is_public_v4(IPv4Address(int(address) & _LOW_32_BITS))
     if address not in _PUBLIC_V6 or any(address in network for network in _SPECIAL_V6):
         return False
@@ -80,7 +80,7 @@ def _is_public_v6(address: IPv6Address) -> bool:
 
 
 def _embedded(address: IPv6Address) -> Iterator[IPv4Address]:
-    """IPv4 addresses that a tunnel would find in an address of a public range (ISATAP, RFC 5214)."""
+    """The IPv4 addresses that a tunnel would find in an address of a public range (ISATAP, RFC 5214)."""
     interface = int(address) & 0xFFFF_FFFF_FFFF_FFFF
     if (interface >> 32) & ~_UNIVERSAL_BIT == _ISATAP:
         yield IPv4Address(interface & _LOW_32_BITS)

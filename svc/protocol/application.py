@@ -1,8 +1,8 @@
-"""From a request to a response, whatever carried it: guard, router, handler, one error table, one access log line.
+"""Turns a request into a response, for any front: guard, router, handler, one error table, one access log line.
 
-Both faces (our own HTTP/1.1 connection and ASGI) call the same :class:`Application`. It never raises but on
-cancellation: a refusal becomes its answer, anything else is logged whole under the request id and shown as
-``internal``. Owns no state beyond what it was built with. It never reads a body and knows no socket.
+Both faces (our own HTTP/1.1 connection and ASGI) call the same :class:`Application`. It raises only on cancellation: a
+refusal becomes its answer; any other error is logged in full under the request id and shown as ``internal``. Owns no
+state beyond what it was built with. It never reads a body and knows no socket.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _IDS_AT_ONCE: Final = 256
 _MET_PATHS: Final = 1_024
 _MET_CHARACTERS: Final = 200
 _COMMON: Final = frozenset({"content-type", "cache-control", "vary"})
-"""Headers of which there are few values: an answer with no others but ours has a head that is made once."""
+"""Headers with few different values. A response with no others, besides ours, has its head encoded once."""
 _CLIENT_ERROR: Final = 400
 _READS: Final = frozenset({"GET", "HEAD"})
 
 
 @dataclass(slots=True)
 class _Visit:
-    """One request's passage: when it came, and who it turned out to be from."""
+    """One request in progress: when it began, and its principal once known."""
 
     began: float = field(default_factory=trio.current_time)
     principal: Principal | None = None
@@ -62,7 +62,8 @@ class AcceptedSocket:
 
 
 def refusal_in(error: BaseException) -> Refusal | None:
-    """The refusal that ``error`` is, or that a nursery has wrapped. A bug beside it outweighs it."""
+    """The refusal that ``error`` is, or that a nursery wraps. ``None`` if any other error is in the group too: a bug
+    counts more."""
     if isinstance(error, BaseExceptionGroup):
         found = [refusal_in(part) for part in error.exceptions]
         return found[0] if all(found) else None
@@ -70,11 +71,11 @@ def refusal_in(error: BaseException) -> Refusal | None:
 
 
 class Application(Generic[C]):
-    """``resolve`` says who asks (once a request); ``context`` makes what a row's function is handed.
+    """``resolve`` finds the principal (once per request); ``context`` makes the context that a row's function gets.
 
-    ``known_names`` are those of procedures: words of ours that a log may show where a path has a parameter.
-    ``logged_as``: the event of the access log. ``unknown``: what a browser is shown at an address that nothing begins
-    with; without it, and to everybody else, a problem in JSON. ``traffic`` is where answers are counted.
+    ``known_names`` are the names of procedures: a log may show them in place of a path parameter. ``logged_as``: the
+    event of the access log. ``unknown``: the page for a browser at an address that no row begins with; without it, and
+    for all other clients, the answer is a problem in JSON. ``traffic`` counts the answers.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class Application(Generic[C]):
         self._traffic = traffic or Traffic()
         self._probes = frozenset(row.path for row in router.rows() if isinstance(row, Route) and row.host_exempt)
         self._date = (0, "")
-        self._ids: list[str] = []  # drawn ahead
+        self._ids: list[str] = []  # drawn in advance
         self._met: dict[str, tuple[Match[C], str]] = {}
 
     async def __call__(self, request: Request) -> Response:
@@ -116,9 +117,9 @@ class Application(Generic[C]):
         return self._finish(request, visit, response)
 
     async def upgrade(self, request: Request, *, front_shook_hands: bool = False) -> Response | AcceptedSocket:
-        """Answer a WebSocket upgrade: accepted, or an ordinary response and no handshake.
+        """Answer a WebSocket upgrade: accept it, or return an ordinary response without a handshake.
 
-        ``front_shook_hands``: an ASGI front has checked the handshake (over HTTP/2 there is none to see).
+        ``front_shook_hands``: an ASGI front has checked the handshake (over HTTP/2 it is not visible here).
         """
         visit = self._begin(request)
         try:
@@ -134,13 +135,13 @@ class Application(Generic[C]):
         return self._finish(request, visit, response)
 
     def fault(self, refusal: Refusal, *, peer: str, secure: bool, for_rpc: bool = False) -> Response:
-        """The answer to bytes that never became a request. ``for_rpc``: as a client of RPC can read it."""
+        """The answer to bytes that never became a request. ``for_rpc``: in the form that an RPC client can read."""
         request = Request(method="-", target="-", headers=Headers(), peer=peer, secure=secure)
         visit = self._begin(request)
         return self._finish(request, visit, trpc_error_response(refusal) if for_rpc else problem(refusal))
 
     def broke(self, request: Request, error: Exception) -> Response:
-        """The answer in place of one that could not be sent, for a fault found after :meth:`__call__` returned."""
+        """The answer that replaces one that could not be sent, for a fault found after :meth:`__call__` returned."""
         return self._finish(request, _Visit(), self._failed(request, error))
 
     def _begin(self, request: Request) -> _Visit:
@@ -161,7 +162,8 @@ class Application(Generic[C]):
         return match
 
     def _meet(self, raw_path: str) -> tuple[Match[C], str]:
-        """What answers at a path, and how a log shows it. Kept: the same few paths are asked for again and again."""
+        """The match for a path, and how a log shows the path. Cached: the same few paths are requested again and
+        again."""
         match = self._router.match(raw_path)
         met = match, logged_path(match.path, match.params, known_names=self._known_names)
         if len(raw_path) <= _MET_CHARACTERS:
@@ -185,7 +187,7 @@ class Application(Generic[C]):
             raise Refusal("A WebSocket needs HTTP/1.1.", code="upgrade_required", headers={"upgrade": "websocket"})
         route = match.route(request.method)
         request.params = match.params
-        if not route.host_exempt:  # a probe answers also while nobody can be looked up
+        if not route.host_exempt:  # a probe must answer even when no principal can be looked up
             try:
                 await self._admit(route, request, visit)
             except Unauthenticated:
@@ -195,12 +197,13 @@ class Application(Generic[C]):
         return await route.handle(self._context(request, visit.principal), request)
 
     def _is_lost_browser(self, request: Request) -> bool:
-        """Whether somebody looks for a page where nothing is; below an address of ours a program has gone astray."""
+        """Whether a browser asks for a page at an unknown address. Below a known path it is a program with a wrong
+        address."""
         ours = self._router.beginning(request.raw_path) not in {"", request.raw_path}
         return _wants_page(request) and not ours
 
     async def _admit(self, route: Route[C] | SocketRoute[C], request: Request, visit: _Visit) -> None:
-        """Origin first, so that a foreign page can't even spend a ticket; then who it is, then whether they may."""
+        """First the origin, so that a foreign page can't even use up a ticket; then the principal; then the access."""
         can_change = isinstance(route, SocketRoute) or (request.method not in SAFE_METHODS and not route.csrf_exempt)
         needs_token = can_change and self._guard.check_origin(request)
         visit.principal = await self._resolve(request)
@@ -243,7 +246,7 @@ class Application(Generic[C]):
         return trpc_error_response(refusal) if is_rpc(request) else problem(refusal)
 
     def _finish(self, request: Request, visit: _Visit, response: Response) -> Response:
-        """Put on what every response carries, and note it."""
+        """Add the headers that every response has, and log and count it."""
         headers = response.headers
         headers += self._guard.cors_headers(request, visit.principal)
         names = tuple([name for name, _ in headers])

@@ -1,8 +1,8 @@
-"""The ASGI 3 face of the same application, for those who want TLS and HTTP/2 in front.
+"""The ASGI 3 face of the same application, for installations that want TLS and HTTP/2 in front.
 
-The front (Hypercorn's trio worker) parses and frames; this translates. The guard, the error table and the headers are
-the application's own, so both faces answer alike. Owns nothing but the translation of one call; its front owns the
-deadlines of the connection, and this never reads ahead of a handler.
+The front (Hypercorn's trio worker) parses and frames; this module translates. The guard, the error table and the
+headers are the application's own, so both faces answer alike. Owns only the translation of one call; the front owns the
+deadlines of the connection. It never reads ahead of a handler.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REFUSAL_EXTENSION: Final = "websocket.http.response"
 
 
 class AsgiFace:
-    """Call it as an ASGI application. Sockets are closed with 1001 when the drain begins; requests, by the front."""
+    """Call it as an ASGI application. On drain it closes sockets with 1001; the front ends the requests."""
 
     def __init__(self, application: Application[Any], *, log: Log, drain: Drain) -> None:
         self._application = application
@@ -119,7 +119,7 @@ class AsgiFace:
 
 
 class AsgiSocket(Socket):
-    """A socket whose frames the front reads and writes."""
+    """A socket whose frames are read and written by the front."""
 
     def __init__(self, receive: Receive, send: Send, accepted: AcceptedSocket) -> None:
         self.accepted = False
@@ -174,7 +174,7 @@ class AsgiSocket(Socket):
 
 
 class AsgiBody:
-    """A request's body as the front hands it on; its own iterator, since a body is read once."""
+    """A request's body as the front delivers it. It is its own iterator, since a body is read once."""
 
     def __init__(self, receive: Receive, declared_length: int | None) -> None:
         self.declared_length = declared_length
@@ -221,13 +221,13 @@ def _request(scope: Scope, receive: Receive | None) -> Request:
 
 
 async def _gone(receive: Receive) -> None:
-    """Return once the client has closed; before that the front has only the empty body to tell of."""
+    """Return once the client has closed. Before that, the front reports only the empty body."""
     while (await receive())["type"] == "http.request":
         pass
 
 
 def _declared_length(scope: Scope, headers: Headers) -> int | None:
-    """As the framing says; HTTP/2 may send a body without announcing it."""
+    """The length from the framing; HTTP/2 may send a body without announcing it."""
     length = headers.get("content-length")
     if length is not None and length.isascii() and length.isdigit():
         return int(length)
@@ -256,7 +256,7 @@ def _encode_fields(fields: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes
 
 
 async def _refuse_upgrade(scope: Scope, response: Response, send: Send) -> None:
-    """The ordinary answer where the front can carry one, else the bare refusal ASGI has (403)."""
+    """Send the ordinary response if the front supports it, else ASGI's plain refusal (403)."""
     if _REFUSAL_EXTENSION not in (scope.get("extensions") or {}):
         await send({"type": "websocket.close"})
         return
@@ -266,7 +266,7 @@ async def _refuse_upgrade(scope: Scope, response: Response, send: Send) -> None:
 
 
 async def _lifespan(receive: Receive, send: Send) -> None:
-    """The application is built before its front starts and outlives it: there is nothing to do but to agree."""
+    """Agree to everything: the application is built before its front starts, and outlives it."""
     while True:
         message = await receive()
         await send({"type": f"{message['type']}.complete"})

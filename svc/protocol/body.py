@@ -1,8 +1,7 @@
-"""A request's body as a handler reads it off the connection.
+"""A request's body, which a handler reads off the connection.
 
-Owns the framing (length or chunks), the pace a client must keep, and the promise of ``100 Continue``: it is sent when
-the body is first asked for, so that a refusal by declared length comes before it. It never reads ahead of its
-handler.
+Owns the framing (length or chunks), the pace that a client must keep, and ``100 Continue``: it is sent when the body is
+first read, so that a refusal by declared length comes before it. It never reads ahead of its handler.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
 class StreamBody:
-    """One request's body; its own iterator, since a body is read once. ``length`` is ``None`` when chunked."""
+    """One request's body. It is its own iterator, since a body is read once. ``length`` is ``None`` when chunked."""
 
     def __init__(
         self,
@@ -41,7 +40,7 @@ class StreamBody:
         self._window_left_s = limits.body_window_s
         self._window_bytes = 0
         self._begun = False
-        self._spoiled = False  # broken, late or too much: where the next request begins is unknown
+        self._spoiled = False  # malformed, late or too large: the start of the next request is unknown
 
     def chunks(self) -> AsyncIterator[bytes]:
         return self
@@ -66,7 +65,7 @@ class StreamBody:
 
     @property
     def worth_finishing(self) -> bool:
-        """What a handler left unread is so little, and so sure to come, that the connection may go on behind it."""
+        """Whether the unread rest of the body is small and sure to arrive, so that the connection can be kept."""
         if self._spoiled:
             return False
         if self.ended:
@@ -76,14 +75,15 @@ class StreamBody:
     async def check_untouched(self) -> None:
         """Read a chunked body that its handler did not touch. Raises :class:`Invalid` if it is malformed.
 
-        Only chunks can be: a length says itself where the next request begins. The caller bounds the wait.
+        Only a chunked body can be malformed: with a length, the start of the next request is known. The caller limits
+        the wait.
         """
         waits_for_us = self._send_continue is not None and not self._wire.buffer
         if self._decoder is not None and not self._begun and not waits_for_us:
             await self._read_away()
 
     async def skip(self) -> bool:
-        """Read the rest away; False when it is too much, malformed or late."""
+        """Read and drop the rest. False if it is too large, malformed or late."""
         try:
             await self._read_away()
         except Refusal:
@@ -103,7 +103,7 @@ class StreamBody:
             return
         send, self._send_continue = self._send_continue, None
         if self._wire.buffer:
-            return  # a body that is already here needs no invitation
+            return  # a body that has already arrived needs no 100 Continue
         try:
             await send(CONTINUE)
         except PeerGone as error:
@@ -120,7 +120,8 @@ class StreamBody:
         return data
 
     async def _receive(self) -> None:
-        """Wait for more. The client has to keep the pace over each window of waiting; the handler's pauses are free."""
+        """Wait for more data. The client has to keep the pace in each window of waiting; pauses of the handler do not
+        count."""
         while True:
             began = trio.current_time()
             with trio.move_on_after(self._window_left_s):

@@ -1,10 +1,11 @@
 """The chunked transfer coding (RFC 9112, 7.1), decoded strictly.
 
 A chunk is ``size *(;name[=value]) CRLF data CRLF``; a chunk of size zero ends the data, then trailer fields and an
-empty line end the body. h11 takes a lone CR or LF inside an extension and white space after a size; here every line
-ends in CRLF and holds nothing else that could be taken for one. Extensions and trailers are read, bounded, forgotten.
+empty line end the body. h11 accepts a lone CR or LF inside an extension, and white space after a size. Here every line
+ends in CRLF and holds nothing else that could be taken for a line end. Extensions and trailers are read, limited in
+size and dropped.
 
-Owns the decoder's state; it never waits and never keeps data it has not been asked for.
+Owns the decoder's state. It never waits, and never keeps data that was not asked for.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ _TRAILER_LINE: Final = re.compile(_TOKEN + rb":[\t\x20-\x7e\x80-\xff]*")
 
 
 class ChunkedDecoder:
-    """Takes decoded data out of a buffer that somebody else fills."""
+    """Takes decoded data out of a buffer that the caller fills."""
 
     def __init__(self) -> None:
         self.ended = False
-        self._left = 0  # of the chunk being read
-        self._needs_crlf = False  # behind the chunk's data
+        self._left = 0  # bytes left of the current chunk
+        self._needs_crlf = False  # after the chunk's data
         self._in_trailer = False
         self._trailer_left = TRAILER_BYTES
         self._extension_left = EXTENSION_BYTES
 
     def take(self, buffer: bytearray) -> bytes:
-        """All data that ``buffer`` holds; empty when it needs more bytes or the body has ended (see ``ended``)."""
+        """All data in ``buffer``; empty when more bytes are needed or the body has ended (see ``ended``)."""
         parts = []
         while buffer and not self.ended:
             if self._left:
@@ -70,7 +71,7 @@ class ChunkedDecoder:
         raise Invalid("A chunk does not end where its size says.")
 
     def _take_line(self, buffer: bytearray) -> bool:
-        """Reads a size line or a trailer line; False while it is incomplete."""
+        """Reads a size line or a trailer line. False while it is incomplete."""
         limit = self._trailer_left if self._in_trailer else CHUNK_LINE_BYTES
         end = buffer.find(b"\r\n", 0, limit + 2)
         if end == -1:
@@ -99,6 +100,6 @@ class ChunkedDecoder:
         if not line:
             self.ended = True
             return
-        self._trailer_left -= len(line) + 2  # bounds the next line; below zero nothing more fits
+        self._trailer_left -= len(line) + 2  # limits the next line; below zero nothing more is accepted
         if not _TRAILER_LINE.fullmatch(line):
             raise Invalid("A trailer field of the chunked body is malformed.")

@@ -1,7 +1,7 @@
-"""Cookies, read and written (RFC 6265).
+"""Reads and writes cookies (RFC 6265).
 
-Cookies ignore ports: any other program on this host receives ours and can set one of the same name. So a name that
-comes twice counts as absent, and nothing here raises on what it reads. It owns no cookie's meaning.
+Cookies ignore ports: any other program on this host receives ours and can set one of the same name. So a name that is
+sent twice counts as absent. Reading never raises. The module does not know what a cookie means.
 """
 
 from __future__ import annotations

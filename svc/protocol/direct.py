@@ -1,8 +1,8 @@
-"""A socket's bytes by one call of the system each: what a small answer, and the wait for the next request, need.
+"""Sends and receives on a socket with one system call each, for a small answer and for the wait for the next request.
 
-Trio's stream gives other tasks a turn with each call, and asks the system before it waits. Both are right in general
-and cost more than the call itself where an answer of one piece leaves, and where the next request has not come yet.
-Everything else, and every other kind of stream, goes by the stream. Owns no socket: a closed one takes nothing.
+Trio's stream lets other tasks run with each call, and tries the system call before it waits. Both are right in general,
+but cost more than the call itself when an answer is sent in one piece, or when the next request has not arrived yet.
+Everything else, and every other kind of stream, uses the stream. Owns no socket: a closed one accepts nothing.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import trio
 
 
 class Direct:
-    """For one connection, on which one task reads and one writes."""
+    """For one connection, on which one task reads and one task writes."""
 
     __slots__ = ("_socket",)
 
@@ -24,14 +24,14 @@ class Direct:
 
     @classmethod
     def of(cls, stream: trio.abc.Stream) -> Direct | None:
-        """``None`` for what is no plain socket, and where sockets are no files."""
+        """``None`` if the stream is no plain socket, and on systems where sockets are no files."""
         if type(stream) is not trio.SocketStream or sys.platform == "win32":
             return None
         return cls(stream.socket)
 
     def send(self, data: bytes) -> int:
-        """How many bytes the system took now. A fault is none of them: whoever sends the rest by the stream hears of
-        it."""
+        """The number of bytes that the system took now. An error counts as 0: the caller meets it when it sends the
+        rest by the stream."""
         descriptor = self._socket.fileno()
         if descriptor < 0:
             return 0
@@ -41,11 +41,11 @@ class Direct:
             return 0
 
     def fileno(self) -> int:
-        """For the system to send a file. Negative once the socket is closed."""
+        """The descriptor, for the system to send a file to. Negative once the socket is closed."""
         return self._socket.fileno()
 
     def is_readable(self) -> bool:
-        """Whether bytes have come, or the end, that nobody has received yet."""
+        """Whether bytes, or the end of the stream, have arrived and are not yet received."""
         descriptor = self._socket.fileno()
         if descriptor < 0:
             return False
@@ -54,7 +54,7 @@ class Direct:
         return bool(look.poll(0))
 
     async def writable(self) -> None:
-        """Return once the system takes more. Raises ``trio.ClosedResourceError``."""
+        """Return once the system accepts more. Raises ``trio.ClosedResourceError``."""
         await trio.lowlevel.wait_writable(self._socket)
 
     async def receive(self, most: int) -> bytes:

@@ -1,7 +1,7 @@
-"""The word that the house is closing, as the protocol hears it.
+"""Signals the start of the drain to the protocol.
 
-Owns one flag and who wants to be told. An idle connection closes the moment the word comes; a busy one looks at the
-flag when it answers. It never waits for anybody: the nursery that runs the connections does.
+Owns one flag and the list of callbacks. An idle connection closes as soon as the drain begins; a busy one looks at the
+flag when it answers. This module never waits for a connection: the nursery that runs the connections does.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import trio
 
 
 class Drain:
-    """Ask it (``drain()``), wait for it (``await drain.event.wait()``), or be called back (``on_begin``)."""
+    """Ask it (``drain()``), wait for it (``await drain.event.wait()``), or register a callback (``on_begin``)."""
 
     def __init__(self) -> None:
         self.event = trio.Event()
@@ -23,7 +23,7 @@ class Drain:
         return self.event.is_set()
 
     def begin(self) -> None:
-        """Tell everybody, once; a second call does nothing."""
+        """Begin the drain and call all callbacks, once; a second call does nothing."""
         if self.event.is_set():
             return
         self.event.set()
@@ -40,7 +40,7 @@ class Drain:
             self._callbacks.discard(callback)
 
     def tell(self, callback: Callable[[], None]) -> None:
-        """Until :meth:`forget`, ``callback`` is called when the drain begins; at once where it has begun."""
+        """Until :meth:`forget`, ``callback`` is called when the drain begins; at once if it has already begun."""
         self._callbacks.add(callback)
         if self.event.is_set():
             callback()

@@ -1,10 +1,11 @@
-"""The one way out: every HTTP request that the service makes to another.
+"""The client for all outgoing HTTP requests of the service.
 
-Owns the connection pool and the policy: verified TLS, a total deadline with the body in it, a size limit counted while
-streaming and after decompression, and no word about what the caller did not say (no cookies, no ``.netrc``, no proxy
-variables, no redirects followed). An answer that is passed on as it comes (:meth:`Egress.open`) has no total deadline,
-but one for each silence. A failure is an :class:`EgressFault` that tells whether the other side may have acted on the
-request; its text names method and origin only, since a path or query may carry a secret. It never retries.
+Owns the connection pool and the policy: verified TLS; a total deadline that includes the body; a size limit that is
+counted while streaming, after decompression; and nothing is sent that the caller did not say (no cookies, no
+``.netrc``, no proxy variables, no redirects followed). An answer that is passed on while it arrives
+(:meth:`Egress.open`) has no total deadline, but a limit for each silence. A failure is an :class:`EgressFault`, which
+says whether the other side may have acted on the request. Its text names only method and origin, since a path or query
+may hold a secret. It never retries.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ _NO_WAY: Final = frozenset({errno.ENETUNREACH, errno.EHOSTUNREACH, errno.ENETDOW
 _GZIP_WBITS: Final = 16 + zlib.MAX_WBITS
 _PIECE_BYTES: Final = 64 * 1024
 _SWITCHING_PROTOCOLS: Final = 101
-_HUNG_UP: Final = ("Server disconnected", "peer closed", "peer unexpectedly closed")  # how h11 and httpcore2 word it
+_HUNG_UP: Final = ("Server disconnected", "peer closed", "peer unexpectedly closed")  # in h11 and httpcore2
 _REQUEST_BEGINS: Final = "send_request_headers.started"
 
 
 @dataclass(frozen=True, kw_only=True)
 class EgressResponse:
-    """A whole answer, of any status; ``body`` is decompressed."""
+    """A complete answer, of any status; ``body`` is decompressed."""
 
     status: int
     headers: Headers
@@ -50,7 +51,7 @@ class EgressResponse:
 
 
 class EgressFault(Exception):
-    """No answer, or none that can be used.
+    """There is no answer, or none that can be used.
 
     ``may_have_happened`` is False only when not one byte of the request was sent.
     """
@@ -65,7 +66,7 @@ class EgressFault(Exception):
 class Egress:
     """The client, as an async context manager. ``tls`` replaces the system's trust in tests and private deployments.
 
-    ``socket_path``: all requests go to the program that listens there, whatever host their URL names.
+    ``socket_path``: all requests go to the program that listens on this socket, whatever host their URL names.
     """
 
     def __init__(self, *, tls: ssl.SSLContext | None = None, socket_path: str | None = None) -> None:
@@ -84,9 +85,9 @@ class Egress:
 
     @property
     def _transport(self) -> httpx2.AsyncHTTPTransport:
-        """Made with the first request: a service that has nothing to ask by HTTP is spared 4 MiB."""
+        """Made with the first request: a service that makes no HTTP requests saves 4 MiB."""
         if self._made is None:
-            # The transport alone, not the client around it: it knows no cookies, redirects, credentials or environment.
+            # Only the transport, not the client around it: it has no cookies, redirects, credentials or environment.
             self._made = httpx2.AsyncHTTPTransport(
                 verify=self._tls or (system_trust() if self._socket_path is None else False),
                 trust_env=False,
@@ -123,7 +124,8 @@ class Egress:
                 fault = exchange.translate(error)
         if response is not None:
             return response
-        # Raised out here, so that no library's exception (its text may quote a header) hangs on it as context.
+        # Raised outside of the block, so that no library exception (its text may quote a header) is attached as
+        # context.
         raise fault or exchange.fault("timeout", f"no whole answer within {deadline_s:g} s")
 
     async def upload(
@@ -137,10 +139,10 @@ class Egress:
         idle_s: float,
         limit_bytes: int,
     ) -> EgressResponse:
-        """Send a body of ``length`` bytes as it comes, and read the whole answer. Raises :class:`EgressFault`, and
-        whatever ``pieces`` raises.
+        """Send a body of ``length`` bytes while it is produced, and read the whole answer. Raises :class:`EgressFault`,
+        and whatever ``pieces`` raises.
 
-        ``idle_s``: how long one piece may take to be sent, and the answer to come after the last one.
+        ``idle_s``: the limit for sending one piece, and for the answer after the last piece.
         """
         exchange = _Exchange(method, limit_bytes=limit_bytes)
         response: EgressResponse | None = None
@@ -170,7 +172,7 @@ class Egress:
     ) -> EgressStream:
         """Send one request and wait for the head of its answer. Raises :class:`EgressFault`.
 
-        ``idle_s``: how long the body may be silent. What comes has no encoding: none is offered.
+        ``idle_s``: how long the body may be silent. The body has no content encoding: none is offered.
         """
         exchange = _Exchange(method)
         request = exchange.build(url, headers={**headers, "accept-encoding": "identity"}, body=body or None)
@@ -186,7 +188,7 @@ class Egress:
 
 
 class EgressStream:
-    """An answer of any status, whose body is read as it comes. Whoever opened it closes it."""
+    """An answer of any status, whose body is read while it arrives. The caller who opened it closes it."""
 
     def __init__(self, exchange: _Exchange, response: httpx2.Response, *, idle_s: float) -> None:
         self.status = response.status_code
@@ -211,7 +213,7 @@ class EgressStream:
 
 
 class _Exchange:
-    """One request on its way: what a fault may say of it, and whether it has left."""
+    """One request in progress: what a fault may say about it, and whether it has been sent."""
 
     def __init__(self, method: str, *, limit_bytes: int = 0) -> None:
         self._method = method
@@ -248,7 +250,7 @@ class _Exchange:
         return EgressResponse(status=response.status_code, headers=_fields(response), body=body)
 
     async def opened(self, transport: httpx2.AsyncHTTPTransport, request: httpx2.Request) -> httpx2.Response:
-        """The answer with its body still to come, in no encoding."""
+        """The answer, whose body is still to be read. Raises if it has a content encoding."""
         response = await self._answered(transport, request)
         if _coding(response) != "identity":
             await _close(response)
@@ -266,7 +268,7 @@ class _Exchange:
         return self.fault("protocol", "the answer has an encoding that was not offered")
 
     def translate(self, error: httpx2.HTTPError | httpx2.StreamError) -> EgressFault:
-        """A library's exception in our words: its own text may quote what was sent or received."""
+        """Reword a library's exception: its own text may quote what was sent or received."""
         tls = _tls_error(error)
         if tls is not None:
             return self.fault("tls", getattr(tls, "verify_message", "") or tls.reason or "the handshake failed")
@@ -277,7 +279,7 @@ class _Exchange:
         return self.fault("protocol", "the exchange was not valid HTTP")
 
     def _no_connection(self, error: BaseException) -> EgressFault:
-        """Nobody was reached: because of the name, the other machine, or the way to it."""
+        """No connection was made: because of the name, the other machine, or the route to it."""
         causes = list(_causes(error))
         if any(isinstance(one, socket.gaierror) for one in causes):
             return self.fault("name", "its name can't be resolved")
@@ -326,7 +328,7 @@ async def _close(response: httpx2.Response) -> None:
 
 
 class _Gunzip:
-    """Decompresses in bounded pieces and knows whether it saw the end: zlib takes a cut stream for a short one."""
+    """Decompresses in bounded pieces and knows whether it has seen the end: zlib itself accepts a truncated stream."""
 
     def __init__(self) -> None:
         self._decompressor = zlib.decompressobj(_GZIP_WBITS)
@@ -334,7 +336,7 @@ class _Gunzip:
 
     @property
     def is_whole(self) -> bool:
-        """The end was seen; or there was nothing at all (an answer to HEAD, a 304)."""
+        """The end was seen, or there was no data at all (an answer to HEAD, a 304)."""
         return self._decompressor.eof or not self._has_begun
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
@@ -347,12 +349,12 @@ class _Gunzip:
 
 
 def _tls_error(error: BaseException) -> ssl.SSLError | None:
-    """The TLS failure behind a library's exception, if one is."""
+    """The TLS failure behind a library's exception, if there is one."""
     return next((one for one in _causes(error) if isinstance(one, ssl.SSLError)), None)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """An exception, what is behind it, and the members of the groups among these."""
+    """An exception, its causes, and the members of the groups among them."""
     seen: set[int] = set()
     waiting = [error]
     while waiting:

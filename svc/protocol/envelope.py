@@ -1,7 +1,7 @@
-"""What a call comes to, and how tRPC words it: one envelope for a result, one for a refusal, an array for a batch.
+"""The outcome of a call in the form of tRPC: one envelope for a result, one for a refusal, an array for a batch.
 
-Owns the shapes and the headers of answers that are whole when they leave. What leaves piece by piece is
-``streaming.py``'s.
+Owns the shapes, and the headers of answers that are sent whole. ``streaming.py`` has the answers that are sent piece by
+piece.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MULTI_STATUS: Final = 207
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """A result as JSON, or a refusal; ``path`` is of a call that has one."""
+    """A result as JSON, or a refusal. ``path``: the name of the procedure, if the call has one."""
 
     data: bytes = b""
     refusal: Refusal | None = None
@@ -45,18 +45,18 @@ class Outcome:
 
 
 def error_shape(refusal: Refusal, path: str | None = None) -> bytes:
-    """What a client is told of a refusal. ``path`` is the procedure's that refused."""
+    """What a client sees of a refusal. ``path``: the procedure that refused."""
     row = refusal.row
     data: dict[str, object] = {**refusal.data, "code": row.rpc_name, "httpStatus": row.status}
     if (wait_s := _pause_s(refusal)) is not None:
-        data["retryAfter"] = wait_s  # in seconds: a stream's head has left, and a batch has one header for all
+        data["retryAfter"] = wait_s  # in seconds: a stream's head is already sent, and a batch has one header for all
     if path is not None:
         data["path"] = _encodable(path)
     return msgspec.json.encode({"message": _encodable(refusal.detail), "code": row.rpc_number, "data": data})
 
 
 def trpc_error_response(refusal: Refusal, path: str | None = None) -> Response:
-    """The answer to a whole request that was refused, whoever refused it: one envelope, also to a batch."""
+    """The answer to a whole request that was refused, by any part: one envelope, even for a batch."""
     return single(Outcome(refusal=refusal, path=path))
 
 
@@ -75,12 +75,12 @@ def array(outcomes: Sequence[Outcome]) -> Response:
 
 
 def internal() -> Refusal:
-    """What is said of a bug."""
+    """The refusal that stands for a bug."""
     return Refusal("Something went wrong here. The log knows it by the request id.", code="internal")
 
 
 def _pause(outcomes: Sequence[Outcome]) -> HeaderList:
-    """When a whole batch may be asked again: the longest pause that any call of it wants."""
+    """When a whole batch may be sent again: the longest pause that any of its calls asks for."""
     refusals = [outcome.refusal for outcome in outcomes if outcome.refusal is not None]
     waits = [wait_s for refusal in refusals if (wait_s := _pause_s(refusal)) is not None]
     return [(RETRY_AFTER, str(max(waits)))] if waits else []

@@ -1,9 +1,9 @@
-"""What a proxy in front says of a request, and from whom it is believed.
+"""Reads what a proxy in front says about a request, and decides which proxy is believed.
 
-Theory. Anybody can write ``X-Real-IP`` and ``X-Forwarded-Proto``. A word about a request counts only if the socket's
-other end is a proxy of ours, which replaces what the client wrote, and if it is said once: of a name that comes twice
-one may be the client's own. Where a proxy is trusted but not named, its address is one that no stranger on the Internet
-can come from: this machine's, or a private network's.
+Theory. Anybody can write ``X-Real-IP`` and ``X-Forwarded-Proto``. Such a header counts only if the other end of the
+socket is a proxy of ours, which replaces what the client wrote, and if the header comes once: of two with the same
+name, one may be the client's own. Where a proxy is trusted but not named, its address must be one that no stranger on
+the Internet can have: an address of this machine, or of a private network.
 
 Owns that list and the reading. It changes no request.
 """
@@ -27,7 +27,7 @@ NEAR_NETWORKS: Final[tuple[Network, ...]] = tuple(
         "172.16.0.0/12",
         "192.168.0.0/16",
         "fc00::/7",
-        "100.64.0.0/10",  # shared between a provider and its customers: a hosting platform's own network
+        "100.64.0.0/10",  # shared between a provider and its customers: the internal network of a hosting platform
         "169.254.0.0/16",  # link-local
         "fe80::/10",
     )
@@ -36,12 +36,12 @@ NEAR_NETWORKS: Final[tuple[Network, ...]] = tuple(
 
 @dataclass(frozen=True)
 class Forwarded:
-    """``believed`` are the networks that a proxy of ours speaks from; nobody's word counts without one."""
+    """``believed``: the networks of our proxies. If it is empty, no such header counts."""
 
     believed: tuple[Network, ...] = ()
 
     def said(self, request: Request, name: str) -> str | None:
-        """The one value of a header that a believed proxy sent; ``None`` if it said nothing, or not plainly."""
+        """The one value of a header that a believed proxy sent; ``None`` if there is none, or more than one."""
         values = request.headers.all(name)
         return values[0] if len(values) == 1 and self._believes(request.peer) else None
 

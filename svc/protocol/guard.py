@@ -1,10 +1,10 @@
-"""Who may speak to this service at all: the Host, the Origin and the access of a row, before any body is read.
+"""Decides who may talk to this service at all, by Host, Origin and the access of a row, before any body is read.
 
-Theory. A page on the web can make a browser send requests to 127.0.0.1, and by rebinding its own name to that address
-it can even read the answers. Three checks stand against that, for the unclaimed instance too: the ``Host`` must be
-one of our names (rebinding keeps the attacker's, and no port makes it ours), a request that can change something must
-come from our own origin or from no browser at all, and only listed origins get a CORS answer, for calls that carry a
-token which no browser adds by itself.
+Theory. A page on the web can make a browser send requests to 127.0.0.1. If it rebinds its own name to that address, it
+can even read the answers. Three checks prevent that, for the unclaimed instance too. The ``Host`` must be one of our
+names (a rebound request has the attacker's name, on any port). A request that can change something must come from our
+own origin or from no browser at all. Only listed origins get a CORS answer, and only for calls with a token, which no
+browser adds by itself.
 
 Owns the allow-lists made at boot. It never resolves a principal itself and never reads a body.
 """
@@ -38,9 +38,9 @@ _RPC_PREFIX: Final = "/trpc/"
 
 
 class Guard:
-    """The lists of one boot. ``port`` is the one really bound; ``public_origin`` has no trailing slash.
+    """The lists of one boot. ``port`` is the port really bound; ``public_origin`` has no trailing slash.
 
-    ``only_public``: of a public cell. No other origin is ours there, and browsers reach it by HTTPS alone.
+    ``only_public``: for a public cell. It has no other origin, and browsers reach it only by HTTPS.
     """
 
     def __init__(
@@ -60,10 +60,11 @@ class Guard:
         self._hosts = _allowed_hosts(bind_host, port, self._public_origin)
 
     def is_secure(self, request: Request) -> bool:
-        """Whether the browser's own leg is HTTPS: this connection is, or the trusted proxy says so, once and plainly.
-        Whatever comes for the name of an HTTPS public origin counts as that: no page of it is ours over http.
+        """Whether the browser's own connection is HTTPS: this connection is, or the trusted proxy says so in exactly
+        one header. A request for the name of an HTTPS public origin also counts as HTTPS: we serve no page there over
+        http.
 
-        A list of words may be half the client's own: it counts as nothing said.
+        A list of values counts as nothing said, because the client may have written a part of it.
         """
         if self._only_public or self._came_for_https(request):
             return True
@@ -72,10 +73,11 @@ class Guard:
         return (self._forwarded.said(request, FORWARDED_PROTO_HEADER) or "").lower() == "https"
 
     def check_host(self, request: Request) -> None:
-        """Raises 421 unless ``Host`` is one of our names: this machine's on any port, others on ours or without one.
+        """Raises 421 unless ``Host`` is one of our names: this machine's names on any port, others with our port or
+        none.
 
-        A port may be forwarded from another machine, as by ``ssh -L``. A page that rebinds its own name to this
-        machine still comes under that name, whatever the port.
+        The port may be another one because it is forwarded from another machine, as by ``ssh -L``. A page that rebinds
+        its own name to this machine still sends that name, whatever the port.
         """
         hosts = request.headers.all("host")
         if len(hosts) != 1 or not self._is_ours(hosts[0].lower()):
@@ -85,7 +87,8 @@ class Guard:
         return host in self._hosts or _is_loopback(host)
 
     def check_origin(self, request: Request) -> bool:
-        """Raises 403 when another site sends this. True: a foreign but permitted origin, which must bring a token."""
+        """Raises 403 when another site sends this request. True for a foreign but permitted origin, which must bring a
+        token."""
         origins = request.headers.all("origin")
         if not origins:
             if not _FOREIGN_SITES.isdisjoint(request.headers.all("sec-fetch-site")):
@@ -100,7 +103,7 @@ class Guard:
         raise _foreign()
 
     def preflight(self, request: Request) -> HeaderList | None:
-        """The answer to a CORS preflight, or ``None`` where it gets none."""
+        """The headers of the answer to a CORS preflight, or ``None`` if none is given."""
         if request.headers.get("access-control-request-method") is None or not self._is_listed(request):
             return None
         return [
@@ -111,7 +114,7 @@ class Guard:
         ]
 
     def cors_headers(self, request: Request, principal: Principal | None) -> HeaderList:
-        """What an answer needs so that a listed origin may read it: only if the call brought a device token."""
+        """The headers that let a listed origin read the answer: only if the call came with a device token."""
         if not _has_cors(request):
             return []
         headers = [("vary", "Origin")]
@@ -134,7 +137,8 @@ class Guard:
         return f"https://{host.removesuffix(':443')}" == self._public_origin
 
     def _is_own(self, origin: str, request: Request) -> bool:
-        """The page came from where this request goes, or from the canonical origin (a proxy may rewrite ``Host``)."""
+        """The page comes from the address of this request, or from the canonical origin (a proxy may rewrite
+        ``Host``)."""
         if origin == self._public_origin or self._only_public:
             return origin == self._public_origin
         scheme = "https" if request.secure else "http"
@@ -143,14 +147,15 @@ class Guard:
 
 
 class LoopbackGuard(Guard):
-    """For a port that programs of this machine use, and no browser: loopback's names only, no page's request, and
-    nothing that somebody has forwarded."""
+    """For a port that only programs of this machine use, no browser: it accepts only loopback names, no request of a
+    web page, and no forwarded request."""
 
     def __init__(self, *, port: int) -> None:
         super().__init__(bind_host="127.0.0.1", port=port)
 
     def check_host(self, request: Request) -> None:
-        """Raises 421 unless ``Host`` is loopback's; 403 for whatever names an origin, be it our own, or a hop."""
+        """Raises 421 unless ``Host`` is loopback's, and 403 for a request with an origin, even our own, or one that was
+        forwarded."""
         super().check_host(request)
         if any(name == "forwarded" or name.startswith("x-forwarded-") for name, _ in request.headers.items()):
             raise Forbidden("This port takes no request that was forwarded.")
@@ -159,22 +164,22 @@ class LoopbackGuard(Guard):
 
 
 class MachinesGuard(Guard):
-    """For a port that programs of other machines use, under whatever name a platform gives it, and no browser.
+    """For a port that programs of other machines use, under any name that a platform gives it, and no browser.
 
-    Nothing here goes by a cookie or by where a request comes from: so a page that rebinds its name gains nothing.
+    Nothing here depends on a cookie or on the address of the client, so a page that rebinds its name gains nothing.
     """
 
     def __init__(self, *, port: int) -> None:
         super().__init__(bind_host="", port=port)
 
     def check_host(self, request: Request) -> None:
-        """Any name; raises 403 for whatever a page in a browser sends."""
+        """Any name is accepted. Raises 403 for a request that a page in a browser sends."""
         if request.headers.all("origin") or request.headers.all("sec-fetch-site"):
             raise _foreign()
 
 
 def check_access(access: Access, principal: Principal | None) -> None:
-    """Raises 401 or 403 when ``principal`` is not whom a row is for."""
+    """Raises 401 or 403 when ``principal`` may not use a row of this access."""
     if access == "public":
         return
     if principal is None:
@@ -186,13 +191,13 @@ def check_access(access: Access, principal: Principal | None) -> None:
 
 
 def check_token_origin(principal: Principal | None) -> None:
-    """A permitted foreign origin has to act by device token or ticket, never by what a browser sends along."""
+    """A permitted foreign origin must use a device token or a ticket, never what a browser sends by itself."""
     if principal is None or principal.via != "device":
         raise _foreign()
 
 
 def is_rpc(request: Request) -> bool:
-    """Whether the answer has to be shaped as tRPC, whatever wrote it."""
+    """Whether the answer must have the shape of tRPC, whichever part writes it."""
     return request.target.startswith(_RPC_PREFIX)
 
 

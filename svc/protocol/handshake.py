@@ -1,6 +1,6 @@
-"""The opening handshake of a WebSocket (RFC 6455, 4.2): what is one, and how anything else is refused.
+"""The opening handshake of a WebSocket (RFC 6455, 4.2): what counts as one, and how anything else is refused.
 
-Pure. It decides nothing about who asks.
+Pure. It decides nothing about the identity of the client.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ _KEY_BYTES: Final = 16
 
 
 def check_handshake(request: Request) -> None:
-    """Refuse what is no opening handshake (RFC 6455 section 4.2.1): 426 for another version or no upgrade, else 400."""
+    """Refuse anything but an opening handshake (RFC 6455 section 4.2.1): 426 for another version or no upgrade, else
+    400."""
     offered = {"sec-websocket-version": _VERSION, "upgrade": "websocket", "connection": "upgrade"}
     if "websocket" not in _tokens(request, "upgrade") or "upgrade" not in _tokens(request, "connection"):
         raise Refusal("This address speaks WebSocket only.", code="upgrade_required", headers=offered)

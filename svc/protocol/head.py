@@ -1,8 +1,8 @@
-"""A request's head: from raw bytes through the strict layer and h11 to one record.
+"""A request's head: raw bytes go through the strict layer and h11, and become one record.
 
-A client repeats its header block byte for byte and only the request line changes, so the verdict on a block is
-remembered for the connection's life and h11 reads each distinct block once. The request line is checked anew unless
-it, too, is the last one. Owns the record and that one-entry memory; it never touches a socket or a body.
+A client repeats its header block byte for byte, and only the request line changes. So the result for a block is
+remembered for the life of the connection, and h11 reads each distinct block once. The request line is checked again
+unless it, too, equals the last one. Owns the record and that memory of one entry; it never touches a socket or a body.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from svc.protocol.strict import check_fields, check_framing, check_host, check_r
 
 @dataclass(frozen=True, slots=True)
 class FieldBlock:
-    """What the header fields say, whatever the request line is. ``length`` is ``None`` when the body is chunked."""
+    """The content of the header fields, without the request line. ``length`` is ``None`` when the body is chunked."""
 
     headers: Headers
     host: bytes
@@ -53,7 +53,8 @@ class HeadParser:
         self._fields: FieldBlock | None = None
 
     def parse(self, raw: bytes) -> Head:
-        """``raw`` is one head without its final empty line. Raises a :class:`~svc.errors.Refusal` of the right code."""
+        """``raw`` is one head without its final empty line. Raises a :class:`~svc.errors.Refusal` with the right
+        code."""
         line, _, block = raw.partition(b"\r\n")
         if self._head is not None and line == self._line and block == self._block:
             return self._head

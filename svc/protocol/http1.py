@@ -1,13 +1,13 @@
-"""HTTP/1.1 (RFC 9112): one task a connection, requests answered in the order they came.
+"""HTTP/1.1 (RFC 9112): one task per connection; requests are answered in the order of their arrival.
 
-Theory. A connection is a sequence of cycles: wait idle for a head, answer it, step over what is left of its body,
-again. The body is read by whoever answers, while answering. Pipelining needs no code: the next head waits in the
-buffer until the cycle before it is over. After any 400 or protocol fault the connection closes, since where the next
-request would begin is then a guess. Who waits for a request stands in a row (:mod:`svc.protocol.idle`); what may be
-slow has the deadline of the connection's one cancel scope.
+Theory. A connection is a sequence of cycles: wait for a head, answer it, skip the rest of its body, start again. The
+handler reads the body while it answers. Pipelining needs no code: the next head waits in the buffer until the cycle
+before it is over. After any 400 or protocol fault the connection closes, since the start of the next request is then a
+guess. Connections that wait for a request are in one queue (:mod:`svc.protocol.idle`). Steps that may be slow have the
+deadline of the connection's one cancel scope.
 
-Owns the cycle, the deadlines of waiting and sending, and the framing of answers. It never decides what a request
-means, and never outlives its stream.
+Owns the cycle, the deadlines of waiting and sending, and the framing of answers. It never decides what a request means,
+and never outlives its stream.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ from svc.protocol.wire_input import PeerGone, WireInput
 _BAD_REQUEST: Final = 400
 _TOO_LARGE: Final = frozenset({"uri_too_long", "headers_too_large"})
 _RPC_LINE: Final = re.compile(rb"(?:\r\n)?[A-Z]{1,10} /trpc/")
-_CANNOT_SEND: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})  # a file, or a system, that can't
+_CANNOT_SEND: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})  # a file or a system that can't do it
 _NO_BODY: Final = BytesBody()
 _SOCKET_LIMITS: Final = SocketLimits()
 
 Phase = Literal["idle", "head", "answer", "over"]
-AnyApplication = Application[Any]  # the edge: what its rows are handed does not matter here
+AnyApplication = Application[Any]  # the context of its rows does not matter here
 
 
 async def serve_connection(
@@ -58,9 +58,9 @@ async def serve_connection(
     limits: Limits = DEFAULT_LIMITS,
     socket_limits: SocketLimits | None = None,
 ) -> None:
-    """Serve ``stream`` until either side closes it. Returns; raises nothing but bugs and cancellation.
+    """Serve ``stream`` until either side closes it. Raises nothing but bugs and cancellation.
 
-    Whoever runs ``idle`` closes it where it waits for a request for too long.
+    The task that runs ``idle`` closes a connection that waits too long for a request.
     """
     connection = _Connection(
         stream, application, log=log, peer=peer, secure=secure, limits=limits, drain=drain, idle=idle
@@ -69,7 +69,7 @@ async def serve_connection(
         accepted = await connection.run()
         if accepted is not None:
             leftover = bytes(connection.wire.buffer)
-            del connection  # a socket lives long, and needs nothing of it
+            del connection  # a socket lives long, and needs nothing of the connection
             request, socket = accepted
             await serve_socket(
                 stream,
@@ -116,7 +116,7 @@ class _Connection:
         self._accepted: tuple[Request, AcceptedSocket] | None = None
 
     async def run(self) -> tuple[Request, AcceptedSocket] | None:
-        """Answer requests; an upgrade that was accepted is handed back with the stream still open."""
+        """Answer requests. An accepted upgrade is returned, with the stream still open."""
         with self._drain.on_begin(self.close_if_idle), self._scope:
             try:
                 await self._cycle()
@@ -132,7 +132,7 @@ class _Connection:
         return self._accepted
 
     def close_if_idle(self) -> None:
-        """A request that has come already is answered still, though nobody has read it yet."""
+        """Close the connection if it is idle. A request that has arrived but is not read yet is still answered."""
         if self._phase == "over" or (self._phase == "idle" and not self._has_come()):
             self._scope.cancel()
 
@@ -146,10 +146,10 @@ class _Connection:
                 return
 
     async def _next_head(self) -> Head | None:
-        """The next request's head; ``None`` when the peer has no more or the service drains."""
+        """The next request's head; ``None`` when the client sends no more or the service drains."""
         self._phase = "idle"
         if self.wire.buffer:
-            await trio.lowlevel.checkpoint()  # a client that sends ahead must not keep the others waiting
+            await trio.lowlevel.checkpoint()  # a client that pipelines must not keep the others waiting
         while (raw := self.wire.take_head()) is None:
             if self.wire.buffer and self._phase == "idle":
                 self._idle.end(self)
@@ -169,11 +169,11 @@ class _Connection:
         try:
             return self._heads.parse(raw)
         except Refusal:
-            self.wire.buffer[:0] = raw  # what is refused is looked at once more, and nothing behind it any more
+            self.wire.buffer[:0] = raw  # the refusal looks at it once more; nothing after it is read
             raise
 
     async def _answer(self, head: Head, *, may_go_on: bool) -> bool:
-        """One cycle. True when another may follow."""
+        """One cycle. True when another one may follow."""
         body = self._body_of(head)
         request = Request(
             method=head.method,
@@ -206,7 +206,7 @@ class _Connection:
         return keep
 
     async def _gone(self) -> None:
-        """Return once the client has closed the connection. What it sends ahead meanwhile is kept, within bounds."""
+        """Return once the client has closed the connection. What it sends meanwhile is kept, within limits."""
         while len(self.wire.buffer) < self._limits.head_bytes:
             if not await self.wire.receive():
                 return
@@ -220,7 +220,7 @@ class _Connection:
         return StreamBody(self.wire, length=length, send_continue=send_continue, limits=self._limits)
 
     async def _check_untouched(self, body: StreamBody, response: Response) -> None:
-        """What comes as a malformed body makes a malformed request, also for a handler that needed none of it."""
+        """A malformed body makes a malformed request, even if its handler did not need the body."""
         try:
             with trio.move_on_after(self._limits.unread_body_s):
                 await body.check_untouched()
@@ -265,7 +265,7 @@ class _Connection:
             await pour(body, write)
             if response.content_length not in (None, size):
                 raise RuntimeError("a response body is shorter than it was announced")
-        except Exception as error:  # the head is out: all that is left to say is the cut
+        except Exception as error:  # the head is already sent: the only way to report an error is to cut the connection
             if _is_gone(error):
                 raise PeerGone from error
             self._log.error("http.answer_cut", error, request_id=request.id)
@@ -275,7 +275,8 @@ class _Connection:
         return True
 
     async def _send_file(self, body: FileBody, length: int | None) -> bool:
-        """Have the system send it. False, and nothing is sent: it has to go piece by piece."""
+        """Let the system send the file. False if it can't: nothing is sent then, and it has to be sent piece by
+        piece."""
         if self._direct is None or (part := await body.opened()) is None:
             return False
         try:
@@ -286,7 +287,7 @@ class _Connection:
             part.close()
 
     async def _send_part(self, direct: Direct, part: Sendable) -> bool:
-        """The client has as long for each piece as it has elsewhere; the time that the disk takes is not counted."""
+        """The client has the usual time for each piece; the time that the disk takes is not counted."""
         left_s, taken, began = self._limits.send_piece_s, 0, part.left
         while part.left:
             try:
@@ -307,13 +308,15 @@ class _Connection:
         return True
 
     async def _write_whole(self, data: bytes) -> None:
-        """An answer that is here: what the system takes of it at once needs no deadline and no other task's turn."""
+        """Write an answer that is complete. What the system takes at once needs no deadline and no switch to other
+        tasks."""
         taken = self._direct.send(data) if self._direct is not None else 0
         if taken < len(data):
             await self._write(data[taken:])
 
     async def _write(self, data: bytes) -> None:
-        """Each piece has its own deadline; a client that reads none of it loses the connection."""
+        """Write piece by piece. Each piece has its own deadline; a client that does not read in time loses the
+        connection."""
         step = self._limits.send_piece_bytes
         for start in range(0, len(data), step):
             self._scope.deadline = trio.current_time() + self._limits.send_piece_s
@@ -327,7 +330,7 @@ class _Connection:
             raise PeerGone from error
 
     async def _refuse(self, refusal: Refusal) -> None:
-        """Answer what is no request, and close."""
+        """Answer bytes that are not a valid request, and close."""
         self._idle.end(self)
         for_rpc = refusal.code in _TOO_LARGE and _RPC_LINE.match(self.wire.buffer) is not None
         response = self._application.fault(refusal, peer=self._peer, secure=self._secure, for_rpc=for_rpc)
@@ -337,8 +340,9 @@ class _Connection:
         await self._linger()
 
     async def _linger(self) -> None:
-        """Say that nothing more comes and read on for a while: closing over unread bytes would reset our answer."""
-        self._phase = "over"  # the answer is out: a drain may cut this short
+        """Send the end of the stream and read on for a while: closing with unread bytes would reset the connection and
+        lose our answer."""
+        self._phase = "over"  # the answer is sent: a drain may cut this short
         if not isinstance(self._stream, trio.abc.HalfCloseableStream):
             return
         with trio.move_on_after(self._limits.linger_s), suppress(trio.BrokenResourceError, trio.ClosedResourceError):
@@ -354,7 +358,7 @@ class _Connection:
 
 
 def _is_gone(error: Exception) -> bool:
-    """Whether there is nothing but that the peer has gone, which tasks of a body may have wrapped."""
+    """Whether the only fault is that the peer has gone; tasks of a body may have wrapped it in a group."""
     if isinstance(error, ExceptionGroup):
         return error.split(PeerGone)[1] is None
     return isinstance(error, PeerGone)

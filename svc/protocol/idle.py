@@ -1,8 +1,8 @@
-"""The connections of a port that wait for a request, in the order since when: who waits for too long is closed.
+"""The connections of a port that wait for a request, in the order of their waiting: one that waits too long is closed.
 
-Theory. A deadline of its own for each connection is moved twice for each request, and trio keeps deadlines in a heap:
-that was a sixth of what a small request takes. All of them may wait equally long, so who has waited longest stands
-first in one row, and one task looks at the first alone.
+Theory. A deadline for each connection would be moved twice for each request, and trio keeps deadlines in a heap: that
+took a sixth of the time of a small request. All may wait equally long, so the one that has waited longest is first in
+one queue, and one task looks only at the first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Idle:
         self._row_is_empty = trio.lowlevel.ParkingLot()
 
     def begin(self, one: Waiting) -> None:
-        """It waits from now on, behind all others."""
+        """The connection waits from now on, last in the queue."""
         self._since.pop(one, None)
         self._since[one] = trio.current_time()
         if self._row_is_empty:
@@ -36,8 +36,8 @@ class Idle:
         self._since.pop(one, None)
 
     async def run(self, idle_s: float, drain: Drain) -> None:
-        """Until the drain begins, which closes all that are idle. Nobody is late: who comes after a look waits at least
-        until the next one."""
+        """Run until the drain begins, which closes all idle connections. No close is late: a connection added after a
+        look may wait at least until the next look."""
         with trio.CancelScope() as scope, drain.on_begin(scope.cancel):
             next_look = trio.current_time() + idle_s
             while not drain():
@@ -48,7 +48,7 @@ class Idle:
                 next_look = self._close_old(idle_s)
 
     def _close_old(self, idle_s: float) -> float:
-        """When to look again."""
+        """Close those that waited too long. Returns when to look again."""
         now = trio.current_time()
         while self._since:
             first, since = next(iter(self._since.items()))

@@ -1,6 +1,6 @@
-"""Every bound of the HTTP/1.1 side, each with its unit in its name.
+"""Every limit of the HTTP/1.1 side, each with its unit in its name.
 
-Owns the record and the defaults; the surface may tighten them, tests make them small. Nothing here enforces anything.
+Owns the record and the defaults; the surface may tighten them, tests make them small. Nothing here enforces a limit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ MIB: Final = 1024 * KIB
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """``head`` is request line and fields together; ``body`` bounds say how fast, each route says how much."""
+    """``head`` is request line and fields together. ``body`` limits say how fast; each route says how much."""
 
     read_bytes: int = 16 * KIB
     """One receive of a head, which keeps small what waits for the parser. Beyond: the rest comes with the next."""

@@ -1,8 +1,8 @@
-"""A client of our own listeners: small JSON requests over connections that are kept, through a port or through memory.
+"""A client of our own listeners: small JSON requests over kept connections, through a port or through memory.
 
-Outgoing requests to strangers go by :mod:`svc.protocol.egress`; this one speaks to the other plane only, whose routes
-may all be asked twice. Owns the idle connections. The other end closes one that was idle for long, perhaps just as it
-is used again: such a request is repeated once, on a connection of its own.
+Outgoing requests to strangers use :mod:`svc.protocol.egress`. This client talks only to the other plane, whose routes
+may all be called twice. Owns the idle connections. The other end closes a connection that was idle for long, perhaps
+just as it is used again: such a request is repeated once, on a new connection.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class LinkAnswer:
         return _OK <= self.status < _MULTIPLE
 
     def json(self) -> Any:
-        """The body. Raises :class:`LinkFault` where it is no JSON."""
+        """The body. Raises :class:`LinkFault` if it is not JSON."""
         try:
             return msgspec.json.decode(self.body)
         except (msgspec.DecodeError, RecursionError) as error:
             raise LinkFault(f"answered {self.status} with a body that is no JSON") from error
 
     def problem(self) -> str:
-        """What a refusal says, in its own words."""
+        """The words of a refusal."""
         try:
             said = msgspec.json.decode(self.body)
             return str(said.get("detail") or said.get("title"))
@@ -58,7 +58,7 @@ class LinkAnswer:
 
 @dataclass(kw_only=True)
 class Link:
-    """``authority`` is the ``Host`` that is sent, ``token`` the internal one."""
+    """``authority`` is the ``Host`` that is sent, ``token`` the internal token."""
 
     connect: Connect
     authority: str
@@ -68,7 +68,7 @@ class Link:
     async def post(
         self, path: str, body: object, *, headers: Mapping[str, str] | None = None, within_s: float = ANSWER_S
     ) -> LinkAnswer:
-        """Raises :class:`LinkFault`."""
+        """Send one request and read the answer. Raises :class:`LinkFault`."""
         return await self.ask("POST", path, msgspec.json.encode(body), headers=headers, within_s=within_s)
 
     async def ask(
@@ -98,7 +98,7 @@ class Link:
     async def open(
         self, method: str, path: str, body: bytes = b"", *, headers: Mapping[str, str], within_s: float = ANSWER_S
     ) -> LinkStream:
-        """An answer that is read piece by piece, over a connection of its own. Its head is here when this returns.
+        """An answer that is read piece by piece, over a connection of its own. Returns once its head has arrived.
 
         Raises :class:`LinkFault`.
         """
@@ -142,7 +142,7 @@ class Link:
 
 
 class LinkStream:
-    """One answer whose body is read as it comes. Who opened it closes it."""
+    """One answer whose body is read while it arrives. The caller who opened it closes it."""
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.status = 0
@@ -151,7 +151,7 @@ class LinkStream:
         self._h11 = h11.Connection(h11.CLIENT)
 
     def header(self, name: str) -> str | None:
-        """``name`` in small letters."""
+        """``name`` in lower case."""
         return self._headers.get(name)
 
     async def begin(self, request: h11.Request, body: bytes) -> None:
@@ -164,7 +164,7 @@ class LinkStream:
         self._headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in event.headers}
 
     async def receive(self) -> bytes:
-        """The next piece; empty at the end. Raises :class:`LinkFault` where the answer is cut."""
+        """The next piece; empty at the end. Raises :class:`LinkFault` if the answer is cut off."""
         try:
             event = await self._next()
         except _BROKEN as error:
@@ -183,7 +183,7 @@ class LinkStream:
 
 
 class _Stale(LinkFault):
-    """A connection that was used before is closed, and nothing of an answer came."""
+    """A connection that was used before is closed, and nothing of an answer arrived."""
 
 
 class _Kept:
@@ -218,7 +218,7 @@ class _Kept:
         return LinkAnswer(status=status, body=bytes(received))
 
     async def _first(self, data: bytes) -> object:
-        """Send the request; the first that is heard of its answer."""
+        """Send the request, and return the first event of its answer."""
         try:
             await self.stream.send_all(data)
             event = await self._next()

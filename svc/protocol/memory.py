@@ -1,4 +1,4 @@
-"""Connections within the process: what one end sends the other receives, with a bound, as through a socket."""
+"""Connections within the process: one end receives what the other sends, with a bounded buffer, as through a socket."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _BUFFERED: Final = 16
 
 
 def stream_pair() -> tuple[trio.abc.Stream, trio.abc.Stream]:
-    """Two ends of one connection."""
+    """The two ends of one connection."""
     to_right, at_right = trio.open_memory_channel[bytes](_BUFFERED)
     to_left, at_left = trio.open_memory_channel[bytes](_BUFFERED)
     return _End(to_right, at_left), _End(to_left, at_right)
@@ -32,7 +32,7 @@ class _End(trio.abc.Stream):
         await trio.lowlevel.checkpoint()
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        """Empty at the end."""
+        """The next bytes; empty at the end."""
         if not self._rest:
             try:
                 self._rest = await self._arriving.receive()

@@ -1,4 +1,4 @@
-"""A request and a response as the rest of the house sees them: no sockets, no h11, no framing.
+"""A request and a response as the rest of the service sees them: no sockets, no h11, no framing.
 
 Owns the two records, header access, and the JSON and problem bodies (RFC 9457). Header names are lower case.
 """
@@ -21,16 +21,16 @@ PROBLEM_JSON: Final = "application/problem+json"
 HeaderList = list[tuple[str, str]]
 Write = Callable[[bytes], Awaitable[None]]
 Producer = Callable[[Write], Awaitable[None]]
-"""Writes a body itself, with tasks of its own where it wants them; one piece at a time."""
+"""Writes a body itself, with tasks of its own if it wants; one piece at a time."""
 
 
 class Sendable(Protocol):
-    """Bytes that the system can put into a socket by itself, so many as are ``left``."""
+    """Bytes that the system can put into a socket by itself; ``left`` is how many."""
 
     left: int
 
     async def send_to(self, descriptor: int) -> int:
-        """So many bytes the socket took at once; 0 while it is full. Raises ``OSError`` where it is gone."""
+        """The number of bytes that the socket took at once; 0 while it is full. Raises ``OSError`` if it is gone."""
         ...
 
     def close(self) -> None: ...
@@ -38,9 +38,9 @@ class Sendable(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileBody:
-    """A body that lies in a file: a :data:`Producer` for any front, and a quicker way for plain sockets.
+    """A body that is in a file: a :data:`Producer` for any front, and a faster way for plain sockets.
 
-    ``opened``: for the system to send; ``None`` where the bytes have to be looked at on their way.
+    ``opened``: the file for the system to send; ``None`` if the bytes must pass through our code.
     """
 
     produce: Producer
@@ -51,10 +51,10 @@ class FileBody:
 
 
 class Headers:
-    """Request header fields, in arrival order, looked up by lower-case name. They never change.
+    """Request header fields, in the order of arrival, found by lower-case name. They never change.
 
-    A connection's requests share one of these while its client repeats its fields, so what is read out of them is kept
-    beside them: ``cookies`` are those that somebody asked for.
+    The requests of a connection share one of these while the client repeats its fields, so values read out of them are
+    cached here: ``cookies`` are those that were asked for.
     """
 
     __slots__ = ("_fields", "_values", "cookies")
@@ -72,7 +72,7 @@ class Headers:
         return values[0] if values else None
 
     def all(self, name: str) -> list[str]:
-        """To read only."""
+        """All values of ``name``. Do not change the list."""
         return self._values.get(name) or []
 
     def items(self) -> list[tuple[str, str]]:
@@ -80,7 +80,8 @@ class Headers:
 
 
 class BodyReader(Protocol):
-    """A request's body as it arrives. Nothing is read until somebody asks; then ``100 Continue`` is sent if wanted."""
+    """A request's body as it arrives. Nothing is read until it is asked for; then ``100 Continue`` is sent if
+    wanted."""
 
     @property
     def declared_length(self) -> int | None:
@@ -88,12 +89,12 @@ class BodyReader(Protocol):
         ...
 
     def chunks(self) -> AsyncIterator[bytes]:
-        """The body, once. Raises :class:`Refusal` ``request_timeout`` when it stalls."""
+        """The body, once. Raises :class:`Refusal` ``request_timeout`` when the client is too slow."""
         ...
 
 
 class BytesBody:
-    """A body that is already here: tests, and requests without one."""
+    """A body that is already complete: for tests, and for requests without one."""
 
     def __init__(self, data: bytes = b"") -> None:
         self._data = data
@@ -116,13 +117,13 @@ class Request:
     headers: Headers
     body: BodyReader = field(default_factory=BytesBody)
     id: str = ""
-    peer: str = ""  # address of the socket's other end, without the port
-    secure: bool = False  # it came over TLS (or a trusted proxy says so)
+    peer: str = ""  # address of the other end of the socket, without the port
+    secure: bool = False  # the request came over TLS (or a trusted proxy says so)
     params: Mapping[str, str] = field(default_factory=dict)  # of the matched route
     logged: str = ""  # what a log may show of the target (logged.py), once a row is found
-    gone: Callable[[], Awaitable[None]] | None = None  # returns once the client has closed; only for one who waits
-    draining: trio.Event | None = None  # set once the service closes: an answer without an end comes to one
-    opens_socket: bool = False  # a checked WebSocket upgrade, and the matched route is a socket's
+    gone: Callable[[], Awaitable[None]] | None = None  # returns once the client has closed; call it only to wait
+    draining: trio.Event | None = None  # set once the service drains: an endless answer then ends
+    opens_socket: bool = False  # a checked WebSocket upgrade, whose route is a socket's
 
     @property
     def raw_path(self) -> str:
@@ -144,7 +145,7 @@ class Request:
         return found
 
     async def read(self, limit: int) -> bytes:
-        """The whole body. Raises :class:`TooLarge` as soon as it is known to pass ``limit`` bytes."""
+        """The whole body. Raises :class:`TooLarge` as soon as it is known to have more than ``limit`` bytes."""
         declared = self.body.declared_length
         if declared is not None and declared > limit:
             raise TooLarge(f"The body may have at most {limit} bytes.")
@@ -158,7 +159,8 @@ class Request:
         return b"".join(parts)
 
     async def read_json(self, limit: int) -> object:
-        """The body as JSON. Only ``application/json`` counts: a page on another site can't send it unasked."""
+        """The body as JSON. Only ``application/json`` is accepted: a page on another site can't send it without a
+        preflight."""
         media_type = (self.headers.get("content-type") or "").partition(";")[0].strip().lower()
         if media_type != JSON:
             raise Refusal("The body must be application/json.", code="unsupported_media_type")
@@ -170,20 +172,21 @@ class Request:
 
 @dataclass(slots=True, kw_only=True)
 class Response:
-    """One HTTP answer. ``body`` is bytes, or comes in pieces, whose length is in ``content_length`` if known."""
+    """One HTTP answer. ``body`` is bytes, or an iterator or producer of pieces, with ``content_length`` if it is
+    known."""
 
     status: int = 200
     headers: HeaderList = field(default_factory=list)
     body: bytes | AsyncIterator[bytes] | Producer = b""
     content_length: int | None = None
-    common: int = 0  # so many of the first headers are words of ours, the same in many answers: their bytes are kept
+    common: int = 0  # the number of leading headers that many answers share; their bytes are cached
 
     def header(self, name: str) -> str | None:
         return next((value for key, value in self.headers if key == name), None)
 
 
 async def pour(body: AsyncIterator[bytes] | Producer, write: Write) -> None:
-    """Write a body that comes in pieces."""
+    """Write a body that is made of pieces."""
     if callable(body):
         await body(write)
     else:
@@ -197,12 +200,12 @@ def json_response(data: object, *, status: int = 200, headers: HeaderList | None
 
 
 def redirect(location: str, *, headers: HeaderList | None = None) -> Response:
-    """302, never cached: each of our redirects carries a one-shot value or ends a login."""
+    """302, never cached: each of our redirects carries a one-time value or ends a login."""
     return Response(status=302, headers=[("location", location), ("cache-control", "no-store"), *(headers or [])])
 
 
 def problem(refusal: Refusal) -> Response:
-    """RFC 9457 ``application/problem+json`` of a refusal."""
+    """A refusal as RFC 9457 ``application/problem+json``."""
     row = refusal.row
     body = {
         "type": "about:blank",

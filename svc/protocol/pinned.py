@@ -1,11 +1,13 @@
-"""The way out to addresses that strangers wrote: HTTPS to a public server, and to nothing else whatever they wrote.
+"""The outgoing client for addresses that strangers wrote: it connects only by HTTPS, and only to public servers.
 
-A name is resolved once, every address it has must be public, and the connection goes to one of those that were checked:
-a name that answers otherwise a moment later changes nothing. TLS is verified for the name, each redirect begins anew,
-and one deadline covers all of it. What is asked says nothing of who asks: no cookies, no referer, no name of ours.
-A call that carries what its caller put in (:meth:`PinnedEgress.request`, :meth:`PinnedEgress.open`) follows none.
+A name is resolved once, all its addresses must be public, and the connection goes to one of those checked addresses: a
+name that resolves differently a moment later changes nothing. TLS is verified for the name, each redirect is checked
+like a new address, and one deadline covers all of it. A request does not show who asks: no cookies, no referer, no name
+of ours. A call with headers or a body from the caller (:meth:`PinnedEgress.request`, :meth:`PinnedEgress.open`) follows
+no redirect.
 
-Owns the reading of such an address. :class:`Network` is the seam: how a name is resolved and an address connected to.
+Owns the parsing of such an address. :class:`Network` is the seam: how a name is resolved and how an address is
+connected to.
 """
 
 from __future__ import annotations
@@ -32,30 +34,30 @@ MAX_HOST_CHARS: Final = 253
 MAX_REDIRECTS: Final = 3
 MAX_HEAD_BYTES: Final = 64 * 1024
 MAX_ADDRESSES: Final = 64
-"""A name with more is refused: each of them would have to be public, and only a few are ever tried."""
+"""A name with more addresses is refused: each of them would have to be public, and only a few are ever tried."""
 MAX_ADDRESSES_TRIED: Final = 3
 CONNECT_S: Final = 1.5
-"""For one address, so that a dead one does not use up the time of the others."""
+"""Limit for one address, so that a dead one does not use up the time of the others."""
 RESOLVER_THREADS: Final = 8
 
 FaultKind = Literal["refused", "unreachable", "tls", "timeout", "too_large", "protocol"]
 
-_USER_AGENT: Final = "Mozilla/5.0"  # some servers answer nobody without one; this one names nobody
+_USER_AGENT: Final = "Mozilla/5.0"  # some servers refuse requests without one; this one names nobody
 _READ_BYTES: Final = 16 * 1024
 _BODILESS: Final = frozenset({"GET", "HEAD", "DELETE"})
-"""Methods that announce no body where there is none."""
+"""Methods that announce no body when there is none."""
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 
 _URL: Final = re.compile(r"https://([^/?#\\]*)([^#]*)", re.IGNORECASE)
 _REFUSED: Final = re.compile("[\x00-\x20\x7f-\x9f\ud800-\udfff]")
-_DEVIATING: Final = re.compile("[\u00df\u03c2\u200c\u200d]")  # IDNA's two versions read these otherwise
+_DEVIATING: Final = re.compile("[\u00df\u03c2\u200c\u200d]")  # IDNA's two versions read these differently
 _LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
 _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 _SAFE_IN_TARGET: Final = "!$%&'()*+,/:;=?@[]^{|}~"
 
 
 class PinnedFault(Exception):
-    """Nothing to hand back, and why, in words for the person who asked. They never name a path or a query."""
+    """There is no answer; the reason is in words for the person who asked. They never name a path or a query."""
 
     def __init__(self, kind: FaultKind, detail: str) -> None:
         super().__init__(f"{kind}: {detail}")
@@ -65,7 +67,7 @@ class PinnedFault(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedUrl:
-    """``https://host/target``, read without room for two opinions: a host name of letters, and port 443."""
+    """``https://host/target``, read so that it has only one meaning: a host name of letters, and port 443."""
 
     host: str
     target: str
@@ -76,7 +78,7 @@ class PinnedUrl:
 
 @dataclass(frozen=True, kw_only=True)
 class PinnedAnswer:
-    """A whole answer of any status (but for a followed redirect); ``body`` as it came, never decompressed."""
+    """A complete answer of any status (except a followed redirect); ``body`` as received, never decompressed."""
 
     status: int
     headers: Headers
@@ -84,7 +86,7 @@ class PinnedAnswer:
 
 
 class Network(Protocol):
-    """The two things asked of the network. Both raise ``OSError``; tests hand in their own."""
+    """The two operations on the network. Both raise ``OSError``; tests hand in their own."""
 
     async def resolve(self, host: str) -> Sequence[str]:
         """Every address that ``host`` has, as text."""
@@ -94,13 +96,14 @@ class Network(Protocol):
 
 
 class SystemNetwork:
-    """The machine's resolver, in few threads: a stranger's name server that never answers holds up only its like."""
+    """The machine's resolver, in few threads: a stranger's name server that never answers delays only other such
+    look-ups."""
 
     def __init__(self) -> None:
         self._limiter = trio.CapacityLimiter(RESOLVER_THREADS)
 
     async def resolve(self, host: str) -> Sequence[str]:
-        # The final dot: the name as it stands, not within the search domains of this machine's network.
+        # The final dot: use the name exactly, without the search domains of this machine's network.
         ask = partial(socket.getaddrinfo, f"{host}.", HTTPS_PORT, type=socket.SOCK_STREAM)
         found = await trio.to_thread.run_sync(ask, abandon_on_cancel=True, limiter=self._limiter)
         return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
@@ -110,7 +113,7 @@ class SystemNetwork:
 
 
 class PinnedStream:
-    """An answer of any status, whose body is read as it comes. Whoever opened it closes it."""
+    """An answer of any status, whose body is read while it arrives. The caller who opened it closes it."""
 
     def __init__(self, exchange: _Exchange, head: h11.Response, *, idle_s: float) -> None:
         self.status = head.status_code
@@ -136,7 +139,7 @@ class PinnedEgress:
         self._tls = tls or system_trust()
 
     async def get(self, url: str, *, accept: str, deadline_s: float, limit_bytes: int) -> PinnedAnswer:
-        """``GET``, redirects followed, within ``deadline_s`` in all. Raises :class:`PinnedFault`."""
+        """``GET``, with redirects followed, within ``deadline_s`` in total. Raises :class:`PinnedFault`."""
         with trio.move_on_after(deadline_s):
             return await self._follow(url, accept=accept, limit_bytes=limit_bytes)
         raise PinnedFault("timeout", f"there was no whole answer within {deadline_s:g} seconds")
@@ -144,7 +147,7 @@ class PinnedEgress:
     async def request(
         self, method: str, url: str, *, headers: Mapping[str, str], body: bytes, deadline_s: float, limit_bytes: int
     ) -> PinnedAnswer:
-        """One request and its whole answer, a redirect too. Raises :class:`PinnedFault`."""
+        """Send one request and read the whole answer, even if it is a redirect. Raises :class:`PinnedFault`."""
         with trio.move_on_after(deadline_s):
             exchange = await self._exchange(pinned_url(url))
             try:
@@ -156,7 +159,7 @@ class PinnedEgress:
     async def open(
         self, method: str, url: str, *, headers: Mapping[str, str], body: bytes, head_s: float, idle_s: float
     ) -> PinnedStream:
-        """One request and the head of its answer; ``idle_s``: how long the body may be silent.
+        """Send one request and read the head of its answer; ``idle_s``: how long the body may be silent.
 
         Raises :class:`PinnedFault`.
         """
@@ -186,7 +189,7 @@ class PinnedEgress:
         raise PinnedFault("protocol", f"it leads through more than {MAX_REDIRECTS} redirects")
 
     async def _connect(self, place: PinnedUrl) -> trio.abc.Stream:
-        """A verified TLS connection to one of the host's addresses, all of which were found to be public."""
+        """A verified TLS connection to one of the host's addresses, which were all found to be public."""
         try:
             addresses = await self._network.resolve(place.host)
         except (OSError, UnicodeError):
@@ -215,14 +218,14 @@ class PinnedEgress:
 
 
 _UNREACHABLE: Final = "its server can't be reached, or is not on the public Internet"
-"""One sentence for both, so that nobody learns which names mean something in this network."""
+"""One sentence for both, so that nobody learns which names exist in this network."""
 
 
 def pinned_url(url: str) -> PinnedUrl:
-    """The address, if it is one that may be asked. Raises :class:`PinnedFault` ``refused``.
+    """Parse an address that may be requested. Raises :class:`PinnedFault` ``refused``.
 
     No user name, no port but 443, and no host that any resolver could take for a number: ``2130706433``, ``0x7f.1``,
-    ``127.1`` and their like in full-width digits are loopback to many of them.
+    ``127.1`` and the same in full-width digits mean loopback to many of them.
     """
     found = _URL.match(url) if len(url) <= MAX_URL_CHARS and not _REFUSED.search(url) else None
     if found is None:

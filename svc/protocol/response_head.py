@@ -1,6 +1,6 @@
 """An answer's head as bytes (RFC 9112, 6), assembled directly: one string, encoded once.
 
-Owns the framing of answers. A value that would break out of its line is a bug of whoever wrote it and is never sent.
+Owns the framing of answers. A header value with a line break is a bug in the code that wrote it, and is never sent.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from svc.protocol.messages import Response
 
 BODILESS: Final = frozenset({204, 304})
-"""Statuses whose answer has no body and announces none."""
+"""Statuses of answers that have no body and announce none."""
 
 _REASONS: Final = {status.value: status.phrase for status in HTTPStatus}
 
@@ -20,10 +20,10 @@ _REASONS: Final = {status.value: status.phrase for status in HTTPStatus}
 def encode_head(response: Response, *, is_http11: bool, keep: bool) -> tuple[bytes, bool]:
     """The head of an answer as bytes, and whether its body has to be chunked.
 
-    Raises ``ValueError`` when a header would break out of its line.
+    Raises ``ValueError`` when a header contains a line break.
     """
     fields, common = response.headers, response.common
-    front = _front if common else _front.__wrapped__  # nothing of a single answer is kept, such as a cookie
+    front = _front if common else _front.__wrapped__  # values of a single answer, such as a cookie, are not cached
     start = front(response.status, tuple(fields[:common]))
     lines = [f"{name}: {value}" for name, value in fields[common:]]
     chunked = False
@@ -48,7 +48,7 @@ def _front(status: int, fields: tuple[tuple[str, str], ...]) -> bytes:
 
 
 def _joined(lines: list[str]) -> bytes:
-    """Each with its end. Raises ``ValueError`` where one has an end within."""
+    """The lines, each with its line end. Raises ``ValueError`` if a line contains a line end."""
     text = "\r\n".join(lines)
     ends = max(0, len(lines) - 1)
     if text.count("\n") != ends or text.count("\r") != ends or "\0" in text:
@@ -57,7 +57,7 @@ def _joined(lines: list[str]) -> bytes:
 
 
 async def close_body(body: object) -> None:
-    """An iterator that holds a file or a subscription is told that nobody reads on."""
+    """Close an iterator that holds a file or a subscription, because nobody reads on."""
     close = getattr(body, "aclose", None)
     if close is not None:
         await close()

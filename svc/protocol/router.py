@@ -1,7 +1,7 @@
-"""From a method and a raw path to the row that answers it.
+"""Finds the row that answers a method and a raw path.
 
 Rows are compiled once into a tree of path segments. The path is split before it is decoded, so ``a%2Fb`` stays one
-segment; what could be read as another path (``..``, an empty segment, a NUL, broken escapes) is refused and never
+segment. A path that could be read as another one (``..``, an empty segment, a NUL, broken escapes) is refused and never
 normalised. A literal segment wins over a parameter, a parameter over the rest.
 
 Owns the tree and the ``Allow`` of a path. It never looks at headers, and decides no access.
@@ -28,7 +28,7 @@ _NO_PARAMS: Final[Mapping[str, str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Match(Generic[C]):
-    """A path that exists: what answers there, and the parameters it was written with."""
+    """A path that exists: its rows, and the values of its parameters."""
 
     routes: Mapping[str, Route[C]]  # by method; GET stands for HEAD too
     socket: SocketRoute[C] | None
@@ -36,7 +36,7 @@ class Match(Generic[C]):
 
     @property
     def path(self) -> str:
-        """As the rows write it, with the names of its parameters."""
+        """The path as in the rows, with the names of its parameters."""
         return self.socket.path if self.socket is not None else next(iter(self.routes.values())).path
 
     @property
@@ -89,7 +89,7 @@ class Router(Generic[C]):
         return (*self._routes, *self._sockets)
 
     def match(self, raw_path: str) -> Match[C]:
-        """What answers at a raw path (no query). Raises 404, or 400 for a path that could mean another."""
+        """The match for a raw path (no query). Raises 404, or 400 for a path that could mean another one."""
         found = self._literal.get(raw_path)
         if found is not None:
             return found
@@ -101,7 +101,7 @@ class Router(Generic[C]):
         return Match(node.routes, node.socket, dict(zip(node.names, values, strict=True)))
 
     def beginning(self, raw_path: str) -> str:
-        """The literal segments that rows begin with too: what can be said of a path that is nobody's."""
+        """The literal segments that rows begin with too: the part of an unknown path that a log may show."""
         node, known = self._root, ""
         for segment in raw_path.split("/")[1:]:
             if segment not in node.literals:
@@ -124,7 +124,7 @@ class Router(Generic[C]):
         node.socket = socket
 
     def _node(self, path: str) -> _Node[C]:
-        """The tree's node for a row's path, made if it is new."""
+        """The tree's node for a row's path, created if it is new."""
         if not path.startswith("/"):
             raise ValueError(f"{path!r} does not begin with a slash")
         node, names = self._root, []

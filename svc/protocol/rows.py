@@ -1,7 +1,7 @@
-"""The rows a feature declares: one a route, one a WebSocket route, one a procedure. Access has no default.
+"""The rows that a feature declares: one per route, one per WebSocket route, one per procedure. Access has no default.
 
-``C`` is whatever the features want handed to their functions with each call (who asks, which services there are); the
-protocol only passes it through. A row is data: router and RPC layer compile them, tests and docs enumerate them.
+``C`` is the context that the features want with each call (the principal, the services); the protocol only passes it
+on. A row is data: router and RPC layer compile it, tests and docs list it.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ from svc.protocol.socket import Socket
 C = TypeVar("C")
 
 Access = Literal["public", "authenticated", "admin", "terminal"]
-"""``terminal``: an admin, but of an admin's devices those alone that were given this capability."""
+"""``terminal``: an admin; but of an admin's devices, only those that were given this capability."""
 Listener = Literal["public", "internal"]
-"""Which port a row answers on: everybody's, or the one that only this machine reaches, with the internal token."""
+"""The port on which a row answers: the public one, or the one that only this machine reaches, with the internal
+token."""
 
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 ProcedureKind = Literal["query", "mutation", "subscription"]
 
 
 class Tell(Protocol):
-    """Tells a subscriber one thing. Who connects again brings the ``id`` of the last one that had any."""
+    """Sends one event to a subscriber. A client that reconnects sends the last ``id`` it received."""
 
     async def __call__(self, data: object, *, id: str | None = None) -> None: ...
 
 
 Feed = Callable[[Tell], Awaitable[None]]
-"""What a subscription tells until it returns. Cancelled when its subscriber goes, or the service does."""
+"""Sends the events of a subscription until it returns. It is cancelled when its subscriber or the service goes."""
 
 
 class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -41,7 +42,7 @@ class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Nothing(Wire, frozen=True):
-    """The empty object: no input wanted, or nothing to say."""
+    """The empty object: no input, or no result."""
 
 
 NOTHING = Nothing()
@@ -51,9 +52,8 @@ NOTHING = Nothing()
 class Says:
     """What a route takes and answers, for its description (``/openapi.json``); a type is a record of the wire.
 
-    ``answers``: what it says where it does what it is for, by status: a type, as JSON; the words of a media type, for
-    bytes; ``None``, for no body. ``body`` is one of the two as well; ``query`` and ``headers`` are records whose fields
-    are parameters.
+    ``answers``: the successful answers by status: a type, as JSON; a string with a media type, for bytes; ``None``, for
+    no body. ``body`` is a type or a string as well; ``query`` and ``headers`` are records whose fields are parameters.
     """
 
     answers: Mapping[int, object]
@@ -68,11 +68,12 @@ PAGE: Final = Says(answers={200: "text/html"})
 
 @dataclass(frozen=True, kw_only=True)
 class Route(Generic[C]):
-    """``path`` holds literal segments and ``:name`` parameters; a final ``*name`` takes the rest. GET answers HEAD.
+    """``path`` holds literal segments and ``:name`` parameters; a final ``*name`` takes the rest. GET also answers
+    HEAD.
 
-    OPTIONS is answered for every path; a row says what it says besides, to everybody, and no CORS rule is in it.
-    ``says``: all that strangers need to know of it; each route of the public listener has it. ``stranger``: what a
-    browser shows a person who has not signed in, in place of the refusal that programs get.
+    OPTIONS is answered for every path. A row for OPTIONS only adds to that answer; it is open to everybody, and the
+    CORS headers are not its concern. ``says``: the public description of the route; each route of the public listener
+    has it. ``stranger``: the page for a browser that has not signed in; programs get the refusal.
     """
 
     method: Method
@@ -80,8 +81,8 @@ class Route(Generic[C]):
     access: Access
     handle: Callable[[C, Request], Awaitable[Response]]
     summary: str
-    csrf_exempt: bool = False  # /gitops/webhook and /pair/claim only
-    host_exempt: bool = False  # the three probes only
+    csrf_exempt: bool = False  # only /gitops/webhook and /pair/claim
+    host_exempt: bool = False  # only the three probes
     listener: Listener = "public"
     says: Says | None = None
     stranger: Callable[[Request], Response] | None = None
@@ -101,16 +102,16 @@ class SocketRoute(Generic[C]):
 class Procedure(Generic[C]):
     """One tRPC procedure. ``call`` gets the decoded ``input`` and returns an ``output`` (:class:`Wire` or lists).
 
-    ``is_costly``: a query that is given up once its client has closed the connection. A subscription's ``call`` returns
-    its :data:`Feed`; ``output`` is what each ``tell`` of that is given, always with an ``id``. It is resumed by its
-    input's ``last_event_id``.
+    ``is_costly``: a query that is cancelled once its client has closed the connection. A subscription's ``call``
+    returns its :data:`Feed`; ``output`` is what each ``tell`` gets, always with an ``id``. It is resumed by its input's
+    ``last_event_id``.
     """
 
     name: str
     kind: ProcedureKind
     access: Access
     input: type
-    output: object  # a type msgspec can encode, named in the generated documentation
-    call: Callable[[C, Any], Awaitable[object]]  # the edge: takes what `input` decodes to
+    output: object  # a type that msgspec can encode, named in the generated documentation
+    call: Callable[[C, Any], Awaitable[object]]  # takes what `input` decodes to
     summary: str
     is_costly: bool = False

@@ -1,7 +1,7 @@
 """The headers that tell a browser what it may do with our answers.
 
-Every response carries them; a response may bring its own ``content-security-policy`` (the app shell, a file) and
-keeps it. Owns the policies and their wording; it decides nothing per request but whether TLS is in use.
+Every response carries them. A response may bring its own ``content-security-policy`` (the app shell, a file), which is
+then kept. Owns the policies and their wording; per request it decides only whether TLS is in use.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ DEFAULT_CSP: Final = "default-src 'none'; frame-ancestors 'none'"
 HSTS: Final = "max-age=31536000"
 
 PRINTS_HASH: Final = "sha256-QQ/7uRg6v0wzG9MBDmtS3/yldBimY9c6CuxuCLQxP2I="
-"""Of the one script of the frame that prints a message (``static/mail/printing.js``): it asks for that, no more."""
+"""Hash of the one script in the frame that prints a message (``static/mail/printing.js``): all it does is to call
+print."""
 PRINTED_HASH: Final = "sha256-6KDSbmPVh17Ffre+1D295bbUDbYCcp6o3sYIBu3Ce4Y="
-"""Of the one style of a mail's frame on dark paper (``static/mail/paper.js``): printed, its pictures are as sent."""
+"""Hash of the one style of a mail's frame on dark paper (``static/mail/paper.js``): in print, pictures look as sent."""
 
 _ALWAYS: Final[HeaderList] = [
     ("x-content-type-options", "nosniff"),
@@ -60,21 +61,22 @@ def shell_csp(script_hashes: Iterable[str]) -> str:
 
 
 def worker_csp() -> str:
-    """The service worker's policy: its modules and what it fetches are ours. It never sees the page's policy."""
+    """The service worker's policy: its modules and what it fetches are ours. The page's policy does not apply to it."""
     return "; ".join(["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"])
 
 
 def confined_worker_csp() -> str:
-    """Of a worker that reads what strangers made: it may import our scripts and reach nothing else, not even us.
+    """Policy of a worker that reads content from strangers: it may import our scripts and connect nowhere, not even to
+    us.
 
-    A dedicated worker goes by the policy that its own script came with, not by its page's.
+    A dedicated worker has the policy of its own script's response, not of its page.
     """
     return "; ".join(["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'"])
 
 
 @lru_cache(maxsize=256)
 def secure_headers(names: tuple[str, ...], *, secure: bool) -> HeaderList:
-    """What a response with headers of these ``names`` still lacks. To read only."""
+    """The headers that a response with headers of these ``names`` still lacks. Do not change the list."""
     missing = [field for field in _DEFAULTS if field[0] not in names]
     hsts = [("strict-transport-security", HSTS)] if secure else []
     return [*missing, *_ALWAYS, *hsts]

@@ -1,7 +1,7 @@
-"""Which files of the web app's folder belong to the app: what the service serves, and what the build ships.
+"""Lists the files of the web app's folder that belong to the app: the service serves them, and the build ships them.
 
-The build hook loads this file alone, before anything is installed, so it imports nothing but the standard library.
-Owns the one list. It never reads what a file holds.
+The build hook loads this file alone, before anything is installed, so it imports only the standard library. Owns this
+one list. It never reads a file's content.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-# What a browser app consists of. Anything else in the folder (package.json, declarations, notes) stays behind.
+# The file types of a browser app. Anything else in the folder (package.json, declarations, notes) is left out.
 CONTENT_TYPES: Final[Mapping[str, str]] = MappingProxyType(
     {
         ".js": "text/javascript; charset=utf-8",
@@ -25,7 +25,7 @@ CONTENT_TYPES: Final[Mapping[str, str]] = MappingProxyType(
         ".ico": "image/x-icon",
         ".woff2": "font/woff2",
         ".webmanifest": "application/manifest+json",
-        ".bcmap": "application/octet-stream",  # what the viewer of PDFs reads: tables of characters, and fonts
+        ".bcmap": "application/octet-stream",  # read by the PDF viewer: character tables, and fonts
         ".pfb": "application/octet-stream",
         ".ttf": "font/ttf",
     }
@@ -43,7 +43,7 @@ def served_files(root: Path) -> Iterator[Path]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """Plain files of a known type. A link is not followed: it may lead out of the tree."""
+    """Plain files of a known type. A symbolic link is not followed: it may lead out of the tree."""
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or path.is_symlink():
             continue

@@ -1,6 +1,6 @@
-"""A WebSocket as features see it, whichever front carries it, and its text frames as bytes (RFC 6455, 5.2).
+"""A WebSocket as features see it, for any front, and its text frames as bytes (RFC 6455, 5.2).
 
-Owns the face and the one frame that is the same for every client. It knows no connection.
+Owns the interface, and the encoding of the frame that is the same for every client. It knows no connection.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _TWO_BYTE_LENGTH: Final = 0xFFFF
 
 
 class SocketClosed(Exception):
-    """There is nobody to send to any more. A handler may let it pass: it ends the handler, not the service."""
+    """The socket is closed, so nothing can be sent. A handler may let it pass: it ends the handler, not the service."""
 
 
 class Nudge(Enum):
-    """What :meth:`Socket.listen` answers where somebody wants its handler's attention."""
+    """Returned by :meth:`Socket.listen` after a call of :meth:`Socket.nudge`."""
 
     NUDGE = "nudge"
 
@@ -38,8 +38,8 @@ NUDGE: Final = Nudge.NUDGE
 class Socket(ABC):
     """One WebSocket as a handler sees it. One task receives; any number may send.
 
-    A handler spends its idle time in :meth:`receive` or :meth:`listen`: that is where pings are sent and answered, and
-    where a dead peer shows. Who has more than messages to wait for needs no second task: whoever has news for it calls
+    A handler spends its idle time in :meth:`receive` or :meth:`listen`: there, pings are sent and answered, and a dead
+    peer is noticed. A handler that also waits for other things needs no second task: the other task calls
     :meth:`nudge`.
     """
 
@@ -55,16 +55,16 @@ class Socket(ABC):
 
     @abstractmethod
     async def listen(self) -> str | bytes | Nudge | None:
-        """As :meth:`receive`, or that there was a :meth:`nudge`."""
+        """As :meth:`receive`, but also returns after a :meth:`nudge`."""
 
     @abstractmethod
     def nudge(self) -> None:
-        """Let the :meth:`listen` that waits return, or else the next one."""
+        """Make the waiting :meth:`listen` return, or else the next one."""
 
     def send_now(self, frame: bytes) -> bool:
-        """Send what :func:`encode_text_frame` made, if that goes without waiting. False: nothing of it was sent.
+        """Send a frame of :func:`encode_text_frame` if that is possible without waiting. False: nothing of it was sent.
 
-        Only for whoever knows that the socket's handler listens.
+        Call it only while the socket's handler listens.
         """
         return False
 
@@ -73,12 +73,13 @@ class Socket(ABC):
         """Send one message and wait until the system took it. Raises :class:`SocketClosed`."""
 
     async def send_encoded(self, frame: bytes) -> None:
-        """Send what :func:`encode_text_frame` made, so that one event to many sockets is encoded once."""
+        """Send a frame of :func:`encode_text_frame`, so that one event for many sockets is encoded once."""
         await self.send(_text_of(frame))
 
     @abstractmethod
     async def close(self, code: int = NORMAL, reason: str = "") -> None:
-        """Begin the closing handshake; :meth:`receive` then answers ``None``. Safe from any task, and twice."""
+        """Begin the closing handshake; :meth:`receive` then returns ``None``. Safe from any task, and when called
+        twice."""
 
 
 def encode_text_frame(text: str) -> bytes:

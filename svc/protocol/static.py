@@ -1,8 +1,8 @@
 """The web app's files, served from memory, and its shell.
 
-One hash of the whole tree is a path segment, ``/static/<version>/…``, so modules, joined or not, import each other
-relatively and each release is immutable; the same files without the segment are revalidated by ``ETag``. What is served
-is a dictionary filled at boot, so no request ever reaches the file system: no traversal, no link, no dotfile.
+A hash of the whole tree is a path segment, ``/static/<version>/…``, so modules, joined or not, import each other
+relatively, and each release is immutable. The same files without the segment are revalidated by ``ETag``. Files are
+served from a dictionary filled at boot, so no request ever reaches the file system: no traversal, no link, no dotfile.
 
 Owns the table, the compressed copies (each made at its first request) and the shell's policy. It never reads a file
 after boot.
@@ -31,20 +31,21 @@ IMMUTABLE: Final = "public, max-age=31536000, immutable"
 REVALIDATE: Final = "no-cache"
 SHELL_NAME: Final = "index.html"
 BASE_MARK: Final = "{{static}}"
-"""Where the tree is served, with its version."""
+"""Replaced by the address of the tree, with its version."""
 STYLESHEETS_MARK: Final = "{{stylesheets}}"
-"""Where the stylesheets are linked that the shell does not link itself."""
+"""Replaced by the links to the stylesheets that the shell does not link itself."""
 
 WORKER_NAME: Final = "sw.js"
 FILES_MARK: Final = "{{files}}"
-"""In the worker: the names of the tree's files that a browser keeps, with a space between two."""
+"""In the service worker: replaced by the names of the tree's files that a browser keeps, separated by spaces."""
 OFF_MARK: Final = "{{off}}"
-"""Which parts of the service are switched off here, for the app to leave them out."""
+"""Replaced by the parts of the service that are switched off here; the app leaves them out."""
 ONLINE_ONLY: Final = ("vendor/pdf/", "vendor/xterm/", "vendor/docs/")
-"""What shows PDFs, terminals, and the description of the service: kept by no browser for later, since what they show is
-not kept either, and each is as large as the app. A page links their stylesheets once it shows something by them."""
+"""The viewers for PDFs, terminals and the service's description. No browser keeps them for offline use, since their
+content is not kept either, and each is as large as the app. A page links their stylesheets when it first shows such
+content."""
 CONFINED_WORKER: Final = ".worker.mjs"
-"""Ends the names of scripts that a page starts as workers for what strangers made."""
+"""The end of the names of scripts that a page starts as workers for content from strangers."""
 
 _COMPRESSIBLE: Final = frozenset({".js", ".mjs", ".css", ".html", ".txt", ".svg", ".webmanifest"})
 _VERSION_DIGITS: Final = 16
@@ -54,12 +55,12 @@ _REFUSES_GZIP: Final = re.compile(r"q=0(\.0*)?$")
 
 
 class BadTree(Exception):
-    """The folder can't be served: what is wrong with it, in one sentence."""
+    """The folder can't be served; the text says what is wrong with it, in one sentence."""
 
 
 @dataclass(frozen=True)
 class Asset:
-    """One file, as it is and compressed if that is smaller."""
+    """One file, plain, and compressed if that is smaller."""
 
     data: bytes
     suffix: str
@@ -70,8 +71,8 @@ class Asset:
 
     @cached_property
     def gzipped(self) -> bytes | None:
-        """Made when the first client asks, so that no boot waits for the whole tree. Blocks, for large ones for long:
-        :meth:`prepare` first, in a thread."""
+        """Made when the first client asks, so that the boot need not wait for the whole tree. Blocks, long for a large
+        file: call :meth:`prepare` in a thread first."""
         if self.suffix not in _COMPRESSIBLE or len(self.data) < _SMALLEST_WORTH_GZIP_BYTES:
             return None
         squeezed = gzip.compress(self.data, mtime=0)
@@ -82,11 +83,11 @@ class Asset:
         return "gzipped" in vars(self)
 
     def prepare(self) -> None:
-        """Compress it, once. Blocks."""
+        """Compress the file, once. Blocks."""
         _ = self.gzipped, self.etag
 
     def respond(self, headers: Headers, *, extra: HeaderList) -> Response:
-        """200 or, when the client has it, 304; compressed where the client takes that."""
+        """200, or 304 if the client already has it; compressed if the client accepts that."""
         fields = [("content-type", CONTENT_TYPES[self.suffix]), *extra]
         body, tag = self.data, self.etag
         if self.gzipped is not None:
@@ -150,7 +151,7 @@ class StaticTree:
         return tuple(sorted(self._assets))
 
     def unprepared(self, relative_path: str) -> Asset | None:
-        """The file there, where :meth:`Asset.prepare` is to be called in a thread before :meth:`respond`."""
+        """The file at this path, if :meth:`Asset.prepare` must be called in a thread before :meth:`respond`."""
         first, _, rest = relative_path.partition("/")
         asset = self._assets.get(rest if first == self.version else relative_path)
         return asset if asset is not None and not asset.is_prepared else None
@@ -166,26 +167,27 @@ class StaticTree:
         return asset.respond(request.headers, extra=[caching, *own_policy(relative_path)])
 
     def shell(self, request: Request) -> Response:
-        """The page every address of the app begins with."""
+        """The page with which every address of the app begins."""
         return self._shell.respond(request.headers, extra=self._shell_headers)
 
     def missing(self, request: Request) -> Response:
-        """The same page where nothing is, as 404: the app says so. It is kept nowhere, for something may come there."""
+        """The same page for an unknown address, as 404: the app shows the error. It is not cached, because the address
+        may exist later."""
         headers = [("content-type", CONTENT_TYPES[".html"]), *self._shell_headers[1:], ("cache-control", "no-store")]
         return Response(status=404, headers=headers, body=self._shell.data)
 
     def worker(self, request: Request) -> Response:
-        """The service worker of the version. Raises 404 where the tree has none."""
+        """The service worker of this version. Raises 404 if the tree has none."""
         if self._worker is None:
             raise NotFound
         return self._worker.respond(request.headers, extra=self._worker_headers)
 
 
 def shell_page(template: str, names: Iterable[str], *, base: str, off: Iterable[str] = ()) -> str:
-    """The shell with its marks filled in; ``names`` are the files of the tree, ``off`` the parts that are switched off.
+    """The shell with its marks replaced; ``names`` are the files of the tree, ``off`` the parts that are switched off.
 
-    A feature's stylesheet is linked because it is there. They come in the order of their names, which says nothing: the
-    layers decide, and no two features style the same class.
+    A feature's stylesheet is linked if its file exists. The order by name has no meaning: cascade layers decide, and no
+    two features style the same class.
     """
     styles = sorted(name for name in names if name.endswith(".css") and not name.startswith(ONLINE_ONLY))
     sheets = [f"{BASE_MARK}/{name}" for name in styles]
@@ -195,14 +197,14 @@ def shell_page(template: str, names: Iterable[str], *, base: str, off: Iterable[
 
 
 def own_policy(name: str) -> HeaderList:
-    """The policy of a file that is a worker of its own; all others have the one that answers have by default."""
+    """The policy of a file that is a worker of its own; all other files have the default policy of answers."""
     return [("content-security-policy", confined_worker_csp())] if name.endswith(CONFINED_WORKER) else []
 
 
 def worker_script(template: str, names: Iterable[str], *, base: str) -> str:
-    """The service worker with its marks filled in: which files the app consists of, and where they and its parts are.
+    """The service worker with its marks replaced: the names of the app's files, and where these and its parts are.
 
-    It is served from the top, where its scope is the whole app, and its parts from the folder of their version.
+    It is served from the root, so that its scope is the whole app; its parts come from the folder of their version.
     """
     kept = sorted(name for name in names if not name.startswith(ONLINE_ONLY))
     filled = template.replace(FILES_MARK, " ".join(kept)).replace(BASE_MARK, base)

@@ -1,16 +1,16 @@
-"""Answers that leave piece by piece: a batch line by line (JSONL), and a subscription as server-sent events.
+"""Answers that are sent piece by piece: a batch line by line (JSONL), and a subscription as server-sent events.
 
 Theory. In a batch stream every call takes three nested promises (``result``, ``data``, the value), each with a chunk
-number; a line settles one. Calls are told as they finish, in any order. A subscription is a stream of events (HTML,
-9.2): ``connected`` first, then one with its data for each thing that is told, and ``return`` where there is no more. An
-event's ``id`` comes back in ``Last-Event-ID`` when the browser connects again, after the pause that ``retry`` named;
-each stream names another one, so that not all come back at once after a restart. A refusal is an event as well: the
-client knows by its code whether to come back.
+number; a line settles one. Calls are sent as they finish, in any order. A subscription is a stream of events (HTML,
+9.2): ``connected`` first, then one event with its data for each thing that is sent, and ``return`` at the end. An
+event's ``id`` comes back in ``Last-Event-ID`` when the browser reconnects, after the pause that ``retry`` named; each
+stream names another pause, so that not all clients come back at once after a restart. A refusal is an event as well: by
+its code the client knows whether to reconnect.
 
-While nothing is told, a space or a ``ping`` keeps proxies from taking the connection for dead.
+In a silence, a space or a ``ping`` keeps proxies from taking the connection for dead.
 
-Owns the bytes, and when a stream ends: with its source, its reader, or the service. Never cut in the middle of a piece
-but by a connection that is gone.
+Owns the bytes, and when a stream ends: with its source, its reader, or the service. A stream is cut in the middle of a
+piece only if its connection is gone.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _RETURN: Final = b"event: return\ndata: \n\n\n"
 
 Wait = Callable[[], Awaitable[object]]
 PerformAll = Callable[[Callable[[int, Outcome], Awaitable[None]]], Awaitable[None]]
-"""Performs every call of a batch, and hands on each one's place and outcome as soon as it is there."""
+"""Performs every call of a batch, and passes on each call's position and outcome as soon as it is known."""
 
 
 def lines_response(count: int, perform_all: PerformAll, *, gone: Wait | None = None) -> Response:
-    """A batch of so many calls as JSONL. Where ``gone`` is given, it is given up once that returns."""
+    """A batch of ``count`` calls as JSONL. If ``gone`` is given, the batch is cancelled once ``gone`` returns."""
 
     async def produce(write: Write) -> None:
         following = count
@@ -70,7 +70,7 @@ def lines_response(count: int, perform_all: PerformAll, *, gone: Wait | None = N
 
 
 def _lines(position: int, outcome: Outcome, following: int) -> tuple[bytes, int]:
-    """The lines of one call, and the next chunk number that is free."""
+    """The lines of one call, and the next free chunk number."""
     if outcome.refusal is not None:
         return b"[%d,0,[[%b]]]\n" % (position, outcome.envelope()), following
     result, data = following, following + 1
@@ -84,7 +84,8 @@ def _lines(position: int, outcome: Outcome, following: int) -> tuple[bytes, int]
 def events_response(
     feed: Feed | Refusal, request: Request, path: str, *, noted: Callable[[Exception], Refusal]
 ) -> Response:
-    """What ``feed`` tells, as server-sent events. ``noted`` words a fault of it for the client."""
+    """What ``feed`` sends, as server-sent events. ``noted`` turns an error of the feed into a refusal for the
+    client."""
 
     async def produce(write: Write) -> None:
         async with _lively(write, _PING, until=_ends(request)) as send:
@@ -107,7 +108,7 @@ def events_response(
             except Refusal as refusal:
                 refused = refusal
             except Exception as error:
-                if is_cut:  # no fault of the feed's: nobody reads it
+                if is_cut:  # not an error of the feed: the client reads no more
                     raise
                 refused = noted(error)
             await send(_RETURN if refused is None else _event(error_shape(refused, path), name="serialized-error"))
@@ -140,7 +141,7 @@ def _ends(request: Request) -> Sequence[Wait]:
 
 @asynccontextmanager
 async def _lively(write: Write, sign: bytes, *, until: Sequence[Wait] = ()) -> AsyncIterator[Write]:
-    """A stream's writing: one piece at a time, with a ``sign`` of life where nothing was sent for a while.
+    """Write a stream one piece at a time, with a ``sign`` of life after each period of silence.
 
     The block is cancelled, between two pieces, once one of ``until`` returns.
     """

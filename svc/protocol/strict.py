@@ -1,8 +1,8 @@
-"""What a request's head must look like before h11 may read it (RFC 9112, sections 2 to 7).
+"""Checks a request's head before h11 reads it (RFC 9112, sections 2 to 7).
 
-h11 is liberal where two parsers in a row can disagree about where a request ends: it takes a bare LF for a line end,
+h11 is liberal where two parsers in a row can disagree about the end of a request: it takes a bare LF for a line end,
 unfolds obsolete folding, lets ``Transfer-Encoding`` overrule ``Content-Length``, joins equal lengths and accepts an
-empty ``Host``. Each of those is refused here, on the raw bytes. A head that passes has exactly one reading.
+empty ``Host``. Each of these is refused here, on the raw bytes. A head that passes has exactly one reading.
 
 Owns the grammar and the refusals. It never stores bytes and never decides what a request means.
 """
@@ -31,7 +31,7 @@ _LINE_OVERHEAD_BYTES: Final = METHOD_BYTES + len("  HTTP/1.1")
 
 
 def check_unfinished_head(data: bytes | bytearray, *, seen: int, limits: Limits) -> None:
-    """Refuse a head that can't become valid by what may still arrive. ``seen`` bytes were looked at before."""
+    """Refuse a head that can't become valid by what may still arrive. The first ``seen`` bytes were checked before."""
     stray = _STRAY_OCTET.search(data, max(0, seen - 2))
     if stray:
         raise Invalid("The request head holds a stray control character or line break.")
@@ -92,7 +92,7 @@ def check_framing(fields: list[tuple[bytes, bytes]], version: bytes) -> int | No
 
 
 def check_host(fields: list[tuple[bytes, bytes]]) -> bytes:
-    """The one ``Host``, as written. HTTP/1.0 must send it too: without a name there is nothing to allow."""
+    """The one ``Host``, as written. HTTP/1.0 must send it too: without a name the guard has nothing to check."""
     hosts = [value for name, value in fields if name == b"host"]
     if len(hosts) != 1:
         raise Invalid("Exactly one Host header is needed.")

@@ -1,7 +1,7 @@
-"""What was asked and answered since the start, by the rows that answered: for ``/metrics``.
+"""Counts the requests and answers since the start, by the row that answered: for ``/metrics``.
 
-A row's path has the names of its parameters, not their values; what no row answers is one path more. So it is bounded
-by the rows of the service, and nothing of anybody's is in it.
+A row's path has the names of its parameters, not their values; all requests without a row share one more path. So the
+number of paths is bounded by the rows of the service, and no user data is in it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ NO_ROW: Final = "none"
 
 
 class Traffic:
-    """``answers`` by path and status; ``durations`` by path, until an answer begins to leave; ``sockets`` now open."""
+    """``answers`` by path and status; ``durations`` by path, until an answer begins to be sent; ``sockets`` open
+    now."""
 
     def __init__(self) -> None:
         self.answers: Counter[tuple[str, int]] = Counter()
@@ -30,7 +31,7 @@ class Traffic:
         durations.add(took_s)
 
     def opened(self, path: str) -> None:
-        """A WebSocket; :meth:`closed` follows."""
+        """Count an open WebSocket; :meth:`closed` follows."""
         self.sockets[path] += 1
 
     def closed(self, path: str) -> None:

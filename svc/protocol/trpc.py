@@ -1,15 +1,14 @@
-"""The tRPC 11 wire over HTTP: single calls, batches, batch streams, subscriptions; the public ``@trpc/client`` works
-unchanged.
+"""The tRPC 11 protocol over HTTP: single calls, batches, batch streams, subscriptions. The public ``@trpc/client``
+works unchanged.
 
-Theory. ``/trpc/a.b?input=<json>`` is a query by GET, a mutation by POST with a JSON body. ``/trpc/a,b?batch=1``
-carries several calls of one kind, their inputs in an object keyed by position; the answer is an array, its status the
+Theory. ``/trpc/a.b?input=<json>`` is a query by GET, a mutation by POST with a JSON body. ``/trpc/a,b?batch=1`` carries
+several calls of one kind, with their inputs in an object keyed by position. The answer is an array; its status is the
 common one or 207. With ``trpc-accept: application/jsonl`` the batch is answered line by line as the calls finish. A
-subscription is a GET that answers with server-sent events; from where it goes on stands in ``Last-Event-ID``. No
-transformer.
+subscription is a GET that answers with server-sent events; ``Last-Event-ID`` says where it goes on. No transformer.
 
-Owns the compiled decoders and each procedure's access check, which comes before any body is read. Every
-failure is an answer in this shape: a refusal by its row, anything else as ``internal`` and whole in the log. It never
-knows what a procedure does.
+Owns the compiled decoders and each procedure's access check, which comes before any body is read. Every failure is an
+answer in this shape: a refusal by its row, any other error as ``internal`` and in full in the log. It does not know
+what a procedure does.
 """
 
 from __future__ import annotations
@@ -126,7 +125,7 @@ class RpcLayer(Generic[C]):
         *,
         is_batch: bool,
     ) -> Response:
-        """A stream of events, also where it is refused: a browser tells its script nothing of another answer."""
+        """A stream of events, even for a refusal: a browser does not show its script any other answer."""
         if is_batch:
             refusal = Invalid("Cannot batch subscription calls")
             return array([Outcome(refusal=refusal, path=call.name) for call in calls])
@@ -149,7 +148,7 @@ class RpcLayer(Generic[C]):
         return events_response(feed, request, call.name, noted=noted)
 
     def _find(self, name: str, request: Request, principal: Principal | None) -> _Call[C]:
-        """The procedure of that name, or why it may not be called, said before any input is read."""
+        """The procedure of that name, or the reason why it may not be called, found before any input is read."""
         compiled = self._compiled.get(name)
         if compiled is None:
             return _Call(name, None, NotFound(f'No procedure found on path "{name}"'))
@@ -167,7 +166,7 @@ class RpcLayer(Generic[C]):
         return _Call(name, compiled)
 
     async def _perform(self, call: _Call[C], context: C, request: Request) -> Outcome:
-        """Run one call to its answer. An edge: whatever it raises is this call's alone."""
+        """Run one call and return its outcome. Whatever it raises concerns this call alone."""
         try:
             return Outcome(data=msgspec.json.encode(await self._call(call, context)))
         except Refusal as refusal:
@@ -190,7 +189,8 @@ class _Compiled(Generic[C]):
         self._decoder: msgspec.json.Decoder[object] = msgspec.json.Decoder(row.input)
 
     def decode(self, raw_input: bytes | Refusal | None) -> object:
-        """The typed input. Absent counts as ``{}``; what is wrong with it is said in words a client can use."""
+        """The typed input. A missing input counts as ``{}``; an error in it is described in words that a client can
+        use."""
         if not self._wants_input:
             return Nothing()
         if isinstance(raw_input, Refusal):
@@ -216,14 +216,14 @@ class _Call(Generic[C]):
 
 
 def _check_media_type(request: Request) -> None:
-    """A form on another site can POST, but not as JSON: that is why nothing else is taken."""
+    """A form on another site can POST, but not as JSON: that is why no other type is accepted."""
     if request.method == "GET":
         return
     value = request.headers.get("content-type")
     if value is None:
         raise Refusal("Missing content-type header", code="unsupported_media_type")
     if value.partition(";")[0].strip().lower() != JSON:
-        raise Refusal(f'Unsupported content-type "{value}', code="unsupported_media_type")  # worded as tRPC does
+        raise Refusal(f'Unsupported content-type "{value}', code="unsupported_media_type")  # the words of tRPC
 
 
 def _wants_stream(request: Request) -> bool:
@@ -231,7 +231,8 @@ def _wants_stream(request: Request) -> bool:
 
 
 def _check_connection_params(query: Mapping[str, str]) -> None:
-    """What a client says of itself where it can't set headers. Nothing here asks for any, but it has a form."""
+    """Check the parameters that a client sends where it can't set headers. Nothing here uses them, but they have a
+    fixed form."""
     said = query.get("connectionParams")
     if said is None:
         return
@@ -247,7 +248,7 @@ _connection_params: Final = msgspec.json.Decoder(dict[str, str] | None)
 
 
 def _resumed(raw: bytes | Refusal | None, request: Request, query: Mapping[str, str]) -> bytes | Refusal | None:
-    """The input of a subscription that goes on behind the last event that its client has had."""
+    """The input of a subscription that resumes after the last event that its client received."""
     last = request.headers.get("last-event-id") or query.get(_LAST_EVENT_ID) or query.get("Last-Event-Id")
     if last is None or isinstance(raw, Refusal):
         return raw
@@ -265,7 +266,7 @@ def _common_kind(calls: Sequence[_Call[C]]) -> ProcedureKind | None:
 async def _give_inputs(
     calls: Sequence[_Call[C]], request: Request, query: Mapping[str, str], *, is_batch: bool
 ) -> None:
-    """Read what the request brings and hand each call its part. What is unreadable is each call's own failure."""
+    """Read the request's input and give each call its part. An unreadable part is the failure of its call alone."""
     if request.method == "GET":
         data = query.get("input", "").encode("utf-8", "replace")
     elif is_batch:
@@ -314,11 +315,12 @@ def _decode(decode: Callable[[bytes], T], data: bytes) -> T:
         raise Invalid("The input is nested too deeply.") from error
 
 
-# The calls, and the answer.
+# The calls and the answer.
 
 
 async def _while_wanted(answer: Callable[[], Awaitable[Response]], *, gone: Callable[[], Awaitable[None]]) -> Response:
-    """The answer; its making ends where its client closes the connection, and then nobody reads what is returned."""
+    """The answer. Its making is cancelled if the client closes the connection; the returned response is then never
+    read."""
     response = Response(status=_CLIENT_GONE)
 
     async with trio.open_nursery() as nursery:
@@ -336,7 +338,7 @@ async def _while_wanted(answer: Callable[[], Awaitable[Response]], *, gone: Call
 async def _perform_all(
     calls: Sequence[_Call[C]], perform: Callable[[_Call[C]], Awaitable[Outcome]], *, width: int
 ) -> list[Outcome]:
-    """Every call's outcome, in order."""
+    """The outcomes of all calls, in order."""
     outcomes: dict[int, Outcome] = {}
 
     async def keep(position: int, outcome: Outcome) -> None:
@@ -353,8 +355,8 @@ async def _tell_all(
     *,
     width: int,
 ) -> None:
-    """Each call's outcome as soon as it is there. At most ``width`` run at once: one for mutations, which take effect
-    in order."""
+    """Pass on each call's outcome as soon as it is known. At most ``width`` calls run at once: one for mutations, which
+    take effect in order."""
     remaining = iter(enumerate(calls))
 
     async def work() -> None:

@@ -1,13 +1,14 @@
-"""WebSocket (RFC 6455): the server that takes a connection over after its upgrade.
+"""WebSocket (RFC 6455): the server side, which takes over a connection after its upgrade.
 
 Theory. The opening handshake (section 4.2) is one HTTP request that names ``websocket``, version 13 and a nonce; the
 answer proves that the server read the nonce. From then on both sides send frames (section 5): messages, which may be
 fragmented, and control frames in between. Either side ends with a Close frame that the other answers (section 7); only
-then is the connection closed, by the server first. wsproto reads the frames, we own the rest: limits, deadlines, pings.
+then is the connection closed, by the server first. wsproto reads the frames; the rest is here: limits, deadlines,
+pings.
 
-Owns the handshake, liveness (ping and silence), the bound on a message, on a send and on the closing handshake. It
-never decides who may connect (Host, Origin and access come before it), never compresses, and never queues what is sent:
-a caller that must not wait brings its own bounded queue.
+Owns the handshake, liveness (ping and silence), the limits on a message, on a send and on the closing handshake. It
+never decides who may connect (Host, Origin and access come before it), never compresses, and never queues messages to
+send: a caller that must not wait brings its own bounded queue.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _NO_HEADERS: Final = Headers()
 
 @dataclass(frozen=True, kw_only=True)
 class SocketLimits:
-    """Bounds of one socket. With the defaults a peer that vanished is noticed within 45 seconds."""
+    """The limits of one socket. With the defaults, a peer that vanished is noticed within 45 seconds."""
 
     message_bytes: int = 1024 * 1024
     """A message of a client, in all its fragments. Beyond: closed with 1009."""
@@ -76,9 +77,9 @@ async def serve_socket(
     drain: Drain,
     headers: Iterable[tuple[str, str]] = (),
 ) -> None:
-    """Take ``stream`` over after an upgrade request, run ``handler``, close the stream.
+    """Take over ``stream`` after an upgrade request, run ``handler``, close the stream.
 
-    ``leftover`` is what was read past the request's head; ``headers`` go into the 101 and into every refusal.
+    ``leftover``: the bytes that were read after the request's head; ``headers`` go into the 101 and into every refusal.
     When ``drain`` begins the socket is closed with 1001.
     """
     socket = WsprotoSocket(stream, request=request, limits=limits, headers=list(headers))
@@ -95,7 +96,8 @@ async def serve_socket(
 class WsprotoSocket(Socket):
     """A server's socket on wsproto over any Trio stream. :func:`serve_socket` makes, runs and ends it.
 
-    Ten thousand of them may lie idle: so there is no task beside the handler's, and what only some need is made then.
+    Ten thousand of them may be idle. So the handler's task is the only one, and objects that only some need are made
+    when needed.
     """
 
     __slots__ = (
@@ -127,7 +129,7 @@ class WsprotoSocket(Socket):
 
     def __init__(self, stream: trio.abc.Stream, *, request: Request, limits: SocketLimits, headers: HeaderList) -> None:
         self.life = trio.CancelScope()
-        """What the handler runs in: once the socket has ended, the handler has a moment to return."""
+        """The cancel scope of the handler: once the socket has ended, the handler has a short time to return."""
         self.refusal: Refusal | None = None
         """Set when the handler closed the socket instead of accepting it."""
         self._stream = stream
@@ -140,25 +142,25 @@ class WsprotoSocket(Socket):
         self._inbox: list[str | bytes] = []
         self._partial = bytearray()
         self._writing: trio.Lock | None = None  # made for the first write that has to wait
-        self._rest = b""  # of a frame that the system took in part: it goes before all else
+        self._rest = b""  # the rest of a frame that the system took in part: it is sent before anything else
         self._is_nudged = False
         self._is_leaving = False  # the service drains
-        self._torn = False  # a frame was cut in the middle: nothing sensible can follow it
+        self._torn = False  # a frame was cut in the middle: nothing valid can follow it
         self._gone = False  # the peer does not answer any more
         self._ended = False  # we sent or answered a Close, or the peer is gone
-        self._faulty = False  # the peer broke the protocol: the rest of its bytes mean nothing
+        self._faulty = False  # the peer broke the protocol: the rest of its bytes has no meaning
         self._heard_at = trio.current_time()
         self._ping_at = self._heard_at + limits.ping_interval_s
         self._away_since: float | None = self._heard_at
-        self._reading: trio.CancelScope | None = None  # the read under way; woken when the socket ends
-        self._sending: trio.CancelScope | None = None  # the write under way; cut only when the peer is given up
+        self._reading: trio.CancelScope | None = None  # the current read; cancelled when the socket ends
+        self._sending: trio.CancelScope | None = None  # the current write; cancelled only when the peer is given up
 
     @property
     def accepted(self) -> bool:
         return self._frames is not None
 
     def feed_early(self, data: bytes) -> None:
-        """Bytes that came right behind the request's head."""
+        """Bytes that arrived directly after the request's head."""
         self._early = data
 
     async def accept(self, *, headers: Iterable[tuple[str, str]] = ()) -> None:
@@ -171,10 +173,10 @@ class WsprotoSocket(Socket):
             *headers,
         ]
         head = _head(HTTPStatus.SWITCHING_PROTOCOLS, fields)
-        self._frames = Connection(ConnectionType.SERVER, trailing_data=self._early)  # a Close waits behind the head
+        self._frames = Connection(ConnectionType.SERVER, trailing_data=self._early)  # it may hold a Close
         await self._write(head)
         self._heard_at = trio.current_time()
-        # What the handshake said, and what read it, weigh as much as an idle socket.
+        # The handshake's headers, and the code that read it, use as much memory as an idle socket.
         self._request.headers, self._request.gone = _NO_HEADERS, None
         self._headers = []
 
@@ -232,7 +234,7 @@ class WsprotoSocket(Socket):
         await self._say_goodbye(CloseConnection(code=code, reason=reason))
 
     def abort(self) -> None:
-        """Give the peer up without another word."""
+        """Give up the peer without sending anything more."""
         self._gone = True
         self._end()
         if self._sending is not None:
@@ -248,7 +250,7 @@ class WsprotoSocket(Socket):
         self._end()
 
     def leave(self) -> None:
-        """The service drains: say goodbye, and be gone soon."""
+        """The service drains: send a Close, and end soon."""
         if self._frames is None and not self._ended:
             self.refusal = Unavailable("The service is shutting down.")
             self._end()
@@ -262,14 +264,14 @@ class WsprotoSocket(Socket):
             self._reading.cancel()
 
     async def finish(self) -> None:
-        """End the handshake the way section 7.1.1 wants it: our Close, the peer's Close, then the connection."""
+        """End the connection as section 7.1.1 asks: our Close, the peer's Close, then the connection closes."""
         if self._frames is None:
             return
         await self._close()
         with trio.move_on_after(self._limits.close_deadline_s):
             if self._writing is not None:
                 async with self._writing:
-                    pass  # a Close that another task is sending is let out first
+                    pass  # first let another task finish sending its Close
             while not (self._gone or self._torn):
                 for event in self._frames.events():
                     self._faulty = self._faulty or _is_fault(event, self._frames.state)
@@ -281,7 +283,8 @@ class WsprotoSocket(Socket):
                     self._frames.receive_data(await self._read())
 
     async def _discard(self) -> None:
-        """After a fault a Close is noise too: hang up at once, but read on, or a reset would eat our own Close."""
+        """After a protocol fault the peer's Close has no meaning either: stop sending at once, but read on, or a reset
+        would lose our own Close."""
         if isinstance(self._stream, trio.abc.HalfCloseableStream):
             with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                 await self._stream.send_eof()
@@ -296,7 +299,7 @@ class WsprotoSocket(Socket):
         if event is not None:
             await self._on(event)
             if not (self._inbox or self._ended):
-                await trio.lowlevel.checkpoint()  # thousands of frames in one read must not keep the others waiting
+                await trio.lowlevel.checkpoint()  # thousands of frames in one read must not block the other tasks
         elif self._is_leaving:
             await self._close()
         elif self._rest:
@@ -305,7 +308,7 @@ class WsprotoSocket(Socket):
             await self._receive_more(self._frames)
 
     async def _receive_more(self, frames: Connection) -> None:
-        """The next bytes; until then pings are sent when they are due, and silence is noticed."""
+        """Wait for the next bytes. Meanwhile, send pings when they are due, and notice silence."""
         self._listen()
         data = None
         silence_ends_at = self._silence_ends_at()
@@ -321,7 +324,7 @@ class WsprotoSocket(Socket):
             self.abort()
         elif now >= self._ping_at:
             self._ping_at += self._limits.ping_interval_s
-            if self._ping_at <= now:  # nobody listened for a while
+            if self._ping_at <= now:  # nothing was read for a while
                 self._ping_at = now + self._limits.ping_interval_s
             await self._ping()
 
@@ -342,7 +345,8 @@ class WsprotoSocket(Socket):
             await self._answer(event)
 
     async def _assemble(self, event: TextMessage | BytesMessage) -> None:
-        """Collect the fragments of a message; they count in bytes, as they come, before the whole is there."""
+        """Collect the fragments of a message; their bytes are counted as they arrive, before the message is
+        complete."""
         whole = event.message_finished and not self._partial
         piece = event.data.encode() if isinstance(event.data, str) else event.data
         if len(self._partial) + len(piece) > self._limits.message_bytes:
@@ -372,9 +376,10 @@ class WsprotoSocket(Socket):
             self.abort()
 
     async def _say_goodbye(self, event: CloseConnection) -> None:
-        """Send the Close that begins or answers the closing handshake. Whatever comes of it, the socket has ended.
+        """Send the Close that begins or answers the closing handshake. The socket has ended, even if sending fails.
 
-        Ending wakes the handler, which may cancel the task that closes: so the few bytes are shielded, for a moment.
+        The end wakes the handler, which may cancel the task that closes: so sending these few bytes is shielded for a
+        moment.
         """
         assert self._frames is not None
         data = self._frames.send(event)
@@ -393,11 +398,11 @@ class WsprotoSocket(Socket):
         await self._write(self._frames.send(event))
 
     async def _write(self, data: bytes) -> None:
-        """Hand bytes to the system, one writer at a time. A peer that does not take them in time is given up."""
+        """Pass bytes to the system, one writer at a time. A peer that does not take them in time is given up."""
         if self._direct is not None and not (self._torn or self._gone or self._rest or self._is_writing):
             taken = self._direct.send(data)
             if taken == len(data):
-                await trio.lowlevel.cancel_shielded_checkpoint()  # others have their turn; what is sent was sent
+                await trio.lowlevel.cancel_shielded_checkpoint()  # lets other tasks run; what was sent stays sent
                 return
             self._rest, data = data[taken:] if taken else b"", b"" if taken else data
         if self._writing is None:
@@ -434,7 +439,7 @@ class WsprotoSocket(Socket):
         return data
 
     def _listen(self) -> None:
-        """Silence counts only while somebody listens: a handler at work must not make its peer look dead."""
+        """Silence counts only while a task reads: a busy handler must not make its peer look dead."""
         if self._away_since is not None:
             self._heard_at += trio.current_time() - self._away_since
             self._away_since = None
@@ -443,14 +448,14 @@ class WsprotoSocket(Socket):
         return self._heard_at + self._limits.silence_s
 
     def _end(self) -> None:
-        """From here on nothing is received or sent; whoever waits for either is woken, the handler soon after."""
+        """From here on nothing is received or sent. Wakes a waiting reader at once, and soon cancels the handler."""
         self._ended = True
         self.life.deadline = min(self.life.deadline, trio.current_time() + self._limits.close_deadline_s)
         self._wake()
 
 
 async def _run(handler: Handler, socket: WsprotoSocket, *, request: Request, leftover: bytes, log: Log) -> None:
-    """The edge around a handler: what it raises becomes a refusal over HTTP or a close code, never a crash."""
+    """Run a handler: an exception becomes a refusal over HTTP or a close code, never a crash."""
     refusal: Refusal | None = None
     try:
         check_handshake(request)
@@ -479,7 +484,7 @@ def _first(group: BaseExceptionGroup[Refusal]) -> Refusal:
 
 
 def _is_fault(event: Event, state: ConnectionState) -> bool:
-    """wsproto reports a protocol fault as a Close event too; a real Close has moved the state."""
+    """wsproto reports a protocol fault as a Close event too; only a real Close has changed the state."""
     return isinstance(event, CloseConnection) and state in {ConnectionState.OPEN, ConnectionState.LOCAL_CLOSING}
 
 

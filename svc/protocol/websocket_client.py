@@ -1,8 +1,8 @@
-"""A WebSocket as a client (RFC 6455), to a server that an admin has named: for services that answer while we speak.
+"""A WebSocket client (RFC 6455), for a server that an admin has named: for services that answer while we still send.
 
-Owns the connection, the handshake and their deadline, the bound on a message and on a silence. It verifies TLS as the
-HTTP client does, tells the server nothing that its caller did not say, and follows no redirect. A fault names the host
-alone: a path or a header may carry a secret.
+Owns the connection, the handshake and their deadline, the limits on a message and on a silence. It verifies TLS as the
+HTTP client does, sends nothing that its caller did not say, and follows no redirect. A fault names only the host: a
+path or a header may hold a secret.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _PORTS: Final = {"ws": 80, "wss": 443}
 
 
 class ConnectFault(Exception):
-    """No WebSocket came of it. ``status`` is what the server answered instead, if it did."""
+    """The connection failed. ``status`` is the server's HTTP answer, if it sent one."""
 
     def __init__(self, detail: str, *, status: int | None = None) -> None:
         super().__init__(detail)
@@ -49,7 +49,7 @@ class ConnectFault(Exception):
 
 
 class Connect(Protocol):
-    """How :func:`connect_websocket` is called."""
+    """The signature of :func:`connect_websocket`."""
 
     async def __call__(self, url: str, *, headers: Sequence[tuple[str, str]], deadline_s: float) -> ClientSocket: ...
 
@@ -72,11 +72,11 @@ async def connect_websocket(url: str, *, headers: Sequence[tuple[str, str]], dea
 
 
 class ClientSocket:
-    """One task receives, any number send. :func:`connect_websocket` makes it; whoever asked for it closes it."""
+    """One task receives, any number send. :func:`connect_websocket` makes it; the caller closes it."""
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.close_reason = ""
-        """What the server said when it closed."""
+        """The reason that the server gave when it closed."""
         self._stream = stream
         self._frames = WSConnection(ConnectionType.CLIENT)
         self._events: deque[Event] = deque()
@@ -96,7 +96,7 @@ class ClientSocket:
         raise ConnectFault("does not speak WebSocket there")
 
     async def receive(self) -> str | bytes | None:
-        """The next whole message; ``None`` once the connection is over, whoever ended it."""
+        """The next whole message; ``None`` once either side has ended the connection."""
         while not self._closed:
             event = await self._event()
             if isinstance(event, TextMessage | BytesMessage):
@@ -110,8 +110,8 @@ class ClientSocket:
         return None
 
     async def send(self, message: str | bytes) -> None:
-        """Send one message, and wait until the system took it. Where nobody is there any more it is dropped: who
-        receives is told."""
+        """Send one message, and wait until the system took it. If the connection is over, the message is dropped: the
+        receiver sees the end."""
         event: Event = TextMessage(data=message) if isinstance(message, str) else BytesMessage(data=message)
         await self.send_event(event)
 
@@ -120,7 +120,7 @@ class ClientSocket:
             await self._write(self._frames.send(event))
 
     async def aclose(self) -> None:
-        """Say goodbye and hang up."""
+        """Send a Close and close the connection."""
         with trio.CancelScope(shield=True, deadline=trio.current_time() + CLOSE_S):
             if not self._closed:
                 await self._end(None)
@@ -148,7 +148,7 @@ class ClientSocket:
             await self._write(self._frames.send(event.response()), late=True)
 
     async def _event(self) -> Event | None:
-        """The next event; ``None`` where the connection broke."""
+        """The next event; ``None`` if the connection broke."""
         while not self._events:
             try:
                 data = bytes(await self._stream.receive_some(_READ_BYTES))
@@ -168,7 +168,7 @@ class ClientSocket:
                 try:
                     await self._stream.send_all(data)
                 except (trio.BrokenResourceError, trio.ClosedResourceError):
-                    self._closed = self._closed or late  # who receives sees the end by itself
+                    self._closed = self._closed or late  # the receiver sees the end by itself
             if scope.cancelled_caught:
                 self._closed = True
                 await trio.aclose_forcefully(self._stream)

@@ -1,6 +1,6 @@
-"""What arrived on a connection and was not consumed yet: the one place that receives.
+"""The bytes that arrived on a connection and were not consumed yet. All receiving is done here.
 
-Owns the buffer behind a stream. Heads, bodies and a WebSocket taking over all draw from it, so that nothing is lost
+Owns the buffer of a stream. Heads, bodies and a WebSocket that takes over all read from it, so that nothing is lost
 between them. It never holds more than one receive beyond what its reader waits for, and knows no deadline.
 """
 
@@ -17,7 +17,7 @@ _CRLF = b"\r\n"
 
 
 class PeerGone(Exception):
-    """The other end does not read any more: nothing is left to do but to close."""
+    """The other end does not read any more: the only thing left is to close."""
 
 
 class WireInput:
@@ -26,14 +26,14 @@ class WireInput:
         self._direct = direct
         self._stream = stream
         self._limits = limits
-        self._seen = 0  # bytes of the buffer that hold no end of head
+        self._seen = 0  # bytes of the buffer that were searched and hold no end of a head
         self._at_start = True
 
     async def receive(self, most: int | None = None) -> int:
-        """Wait for more; how many bytes came, 0 at the end of the stream, however it came about.
+        """Wait for more bytes. Returns how many arrived, 0 at the end of the stream or after an error.
 
-        Where a head is waited for (no ``most``) nothing has come yet, as a rule, so the system is asked only once it
-        says that something has.
+        Without ``most``, a head is waited for. Usually nothing has arrived yet, so it first waits until the socket is
+        readable, and then makes one system call.
         """
         try:
             if most is None and self._direct is not None:
@@ -48,7 +48,7 @@ class WireInput:
     def take_head(self) -> bytes | None:
         """A whole head without its final empty line, or ``None`` while it is incomplete."""
         buffer = self.buffer
-        if self._at_start and buffer[:2] == _CRLF:  # RFC 9112, 2.2: one empty line before a request is forgiven
+        if self._at_start and buffer[:2] == _CRLF:  # RFC 9112, 2.2: one empty line before a request is accepted
             del buffer[:2]
             self._at_start = False
         end = buffer.find(HEAD_END, max(0, self._seen - 3))
@@ -68,7 +68,7 @@ class WireInput:
         return raw
 
     def take(self, size: int) -> bytes:
-        """At most ``size`` bytes of what is here."""
+        """At most ``size`` bytes of what has arrived."""
         if size >= len(self.buffer):
             data = bytes(self.buffer)
             self.buffer.clear()
