@@ -1,7 +1,7 @@
-"""Configuration in git: the workspace follows a repository, and its pages there become managed pages here.
+"""Configuration in git: the workspace follows a repository, and the pages of the repository become managed pages here.
 
-Owns the copy of the repository in the home. ``git/`` is the git binary, safely, and knows nothing of pages. How front
-matter is read is also for other features, whose pages are configuration.
+Owns the copy of the repository in the home. ``git/`` runs the git binary safely, and knows nothing of pages. Other
+features whose pages are configuration also use the reading of front matter.
 """
 
 from svc.gitops.feature import FEATURE

@@ -1,7 +1,8 @@
-"""A plan becomes what is here, in one transaction: pages are made, moved, written, shared and put into the trash.
+"""Applies a plan in one transaction: pages are made, moved, written, shared and put into the trash.
 
-What a person has changed here and nobody has written back yet (``held``) is left alone, with its row: the next sync
-finds it again. A page that stands where one of the repository should is never touched: that is told.
+A page that a person has changed here, and whose change is not written back yet (``held``), is left alone together with
+its row: the next sync finds it again. A page that has the path of a repository's page, but is not that page, is never
+touched: the sync reports a problem.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _PARKED: Final = "~{id}"
 
 @dataclass(frozen=True, kw_only=True)
 class Sync:
-    """All that applying a plan takes. ``blobs``: the content of the plan's files, stored. ``origins``: of files that
-    changed; ``head`` for those of which none is known."""
+    """All that is needed to apply a plan. ``blobs``: the stored content of the plan's files. ``origins``: the commits
+    of changed files; ``head`` is used for files without a known one."""
 
     plan: Plan
     commit: str
@@ -74,7 +75,8 @@ def apply(tx: Tx, sync: Sync) -> Applied:
 
 @dataclass(kw_only=True)
 class _Work:
-    """One transaction's. ``known`` is kept as the rows are to be; ``left`` are files that keep their row as it is."""
+    """The work of one transaction. ``known`` is updated to the state that the rows shall have; ``left`` are files whose
+    rows stay unchanged."""
 
     tx: Tx
     sync: Sync
@@ -104,7 +106,7 @@ class _Work:
                 self.applied.removed += 1
 
     def rename(self) -> None:
-        """The row goes along with the page; all that the new name had is nothing yet."""
+        """Give the row of a page its new file name; what the new name had before counts as nothing."""
         taken = {}
         for new, old in self.sync.plan.renamed.items():
             row = self.known.get(old)
@@ -141,7 +143,7 @@ class _Work:
         )
 
     def move(self) -> None:
-        """First out of each other's way, then to where they belong."""
+        """Move pages: first those in the way of others to temporary paths, then each to its own path."""
         moves = [
             (put.page_id, put.path)
             for put in self.sync.plan.pages
@@ -183,7 +185,7 @@ class _Work:
         return putting
 
     def note(self, done: Putting) -> None:
-        """The rows, as they are from now on."""
+        """Write the new state of the rows."""
         plan = self.sync.plan
         digests = {put.file: put.digest for put in plan.pages} | done.digests
         broken = {**plan.broken, **done.broken}

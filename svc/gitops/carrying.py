@@ -1,9 +1,10 @@
-"""Carrying edits out on a tree, one after the other: what each changes there, or what is in its way.
+"""Applies edits to a tree, one after the other: what each edit changes in the tree, or the conflict that stops it.
 
-Theory. Each edit was made upon the text that its page had here, and that text stands in some blob: the *base*. What is
-there may have gone on from the base as well, so each edit is a merge by lines of what it made of the base with what is
-there. The next edit of the same page was made upon the outcome here, not there: its base is what the one before made.
-Where a merge has a conflict the page waits, with all later edits of it, and every other page goes on.
+Theory. Each edit was made on the text that its page had here, and that text is in some blob: the *base*. The file in
+the repository may have changed since the base as well. So each edit is a merge by lines of two changes of the base: the
+edit's and the repository's. The next edit of the same page was made on the result here, not on the repository's: its
+base is the text that the edit before made. If a merge has a conflict, the page waits, with all its later edits; every
+other page goes on.
 
 :class:`Work` holds a tree and what the edits of one round have changed in it so far. It writes nothing anywhere.
 """
@@ -31,13 +32,13 @@ TAKEN_THERE: Final = "There is another file where it would be."
 NO_TEXT: Final = "What is in the repository is no UTF-8 text, or too large for a page."
 
 UNREADABLE: Final = b"\xff"
-"""In place of a content that was not looked at: no text either."""
+"""Stands for a content that was not read; like such a content, it is no UTF-8 text."""
 
 
 @dataclass
 class At:
-    """A page as the edits so far have left it here. ``file`` and ``base`` (in LF) are of the tree that they were made
-    upon; ``raw`` is the file as it would be without what others changed there."""
+    """The state of a page here after the edits so far. ``file`` and ``base`` (in LF): the file and text that the next
+    edit was made on. ``raw``: the file's content without the changes that others made in the repository."""
 
     file: str | None
     base: str | None
@@ -48,7 +49,7 @@ class At:
 
 @dataclass
 class Work:
-    """``blobs``: ids by file, of the tree; ``contents``: by id, of all that the batch needs."""
+    """``blobs``: the ids of the tree's blobs by file; ``contents``: by id, all that the batch needs."""
 
     git: Git
     threads: ThreadPool
@@ -63,7 +64,8 @@ class Work:
         self._files_by_key = {naming.key_of(file): file for file in self.blobs}
 
     async def carry(self, edit: Edit, *, landed: bool, left: frozenset[str] = frozenset()) -> dict[str, bytes | None]:
-        """What the edit changes there. ``landed``: it is there already, but for its pages ``left``."""
+        """What the edit changes in the tree. ``landed``: it is already in the repository, except for its pages
+        ``left``."""
         changes: dict[str, bytes | None] = {}
         for page in sorted(edit.pages, key=lambda page: page.was_path or ""):
             if page.page_id in self.in_the_way:
@@ -79,7 +81,7 @@ class Work:
         return changes
 
     def there(self, file: str) -> bytes | None:
-        """A file's content as the edits so far have left it."""
+        """The content of a file in the tree after the edits so far."""
         if file in self.changed:
             return self.changed[file]
         blob = self.blobs.get(file)
@@ -94,7 +96,8 @@ class Work:
         return self.pages[page.page_id]
 
     def _delete(self, page: EditedPage, changes: dict[str, bytes | None]) -> None:
-        """What was changed there since stays: the page comes back with the next sync, and nothing is lost."""
+        """Delete the file only if it is unchanged since: else the page comes back with the next sync, and nothing is
+        lost."""
         at = self._at(page)
         if at.file is not None:
             content = self.there(at.file)
@@ -136,7 +139,7 @@ class Work:
         at.file, at.base, at.path, at.raw = file, ours, page.path, as_it_was(ours, before=text).encode()
 
     async def _merged(self, *, base: str | None, ours: str, theirs: str) -> str | None:
-        if base is None:  # the text that it was made upon is lost
+        if base is None:  # the text that the edit was made on is lost
             return ours if ours == theirs else None
         return await merge(self.git, self.threads, base=base, ours=ours, theirs=theirs)
 
@@ -154,7 +157,8 @@ class Work:
         at.file, at.base, at.path, at.raw = file, ours, page.path, as_it_was(ours, before=before).encode()
 
     def _taken(self, file: str, ours: str, *, but: str | None) -> bool:
-        """Whether another file is that page, or would be on a disk that tells no case; the same text is none."""
+        """Whether another file has the place of this page, also on a disk that ignores case. A file with the same name
+        and text does not count."""
         name = file.removesuffix(ENDING)
         rivals = {file, f"{name}/{naming.INDEX}{ENDING}", f"{name.removesuffix(f'/{naming.INDEX}')}{ENDING}"}
         rivals.discard(f"{PAGES}{ENDING}")

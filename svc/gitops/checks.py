@@ -1,4 +1,4 @@
-"""Whether the followed repository is followed."""
+"""The health check of the followed repository."""
 
 from __future__ import annotations
 

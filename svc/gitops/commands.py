@@ -1,4 +1,4 @@
-"""The words of the ``svc`` command that gitops adds."""
+"""The ``svc`` subcommands of gitops."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ BAD: Final = 1
 
 
 def check(call: Invocation) -> int:
-    """What a service would say of a folder, before it is committed: one line a problem, as compilers write them."""
-    from svc.gitops.folder import problems_in  # late: no other command reads YAML
+    """Check a folder as a service would, before it is committed: one line per problem, in the form of compiler
+    messages."""
+    from svc.gitops.folder import problems_in  # imported late: no other command reads YAML
 
     folder = Path(call.given["folder"])
     pages, problems = problems_in(folder)

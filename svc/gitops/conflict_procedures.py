@@ -1,4 +1,5 @@
-"""``gitops.conflict`` and ``gitops.resolve``: what stands against each other on a page, and the choice."""
+"""``gitops.conflict`` and ``gitops.resolve``: shows the two texts of a page in conflict, and takes a person's
+choice."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ class ConflictInput(Wire, frozen=True):
 
 
 class ResolveInput(Wire, frozen=True):
-    """``text`` is given where that is kept: the body of the page."""
+    """``text`` is required for the choice to keep a text: it is the body of the page."""
 
     path: str
     keep: Keep
@@ -31,7 +32,7 @@ class ThereOut(Wire, frozen=True):
 
 
 class ContestedOut(Wire, frozen=True):
-    """``there`` is null where the file was deleted. What is here, ``pages.get`` tells."""
+    """``there`` is null if the file was deleted. For the text here, call ``pages.get``."""
 
     path: str
     file: str

@@ -1,8 +1,9 @@
-"""Pages that were changed here and there in each other's way: both texts, and a person's choice between them.
+"""Pages that were changed here and in the repository so that a merge is not possible: both texts, and a person's
+choice.
 
-The page here keeps its text and may be edited on; the repository keeps its file; every other page goes on. Whoever may
-write the page chooses: what is here (a commit of theirs that replaces the file), what is there (the page becomes it,
-and what was here is a revision of it), or a text of their own.
+Until then the page here keeps its text and may be edited on, the repository keeps its file, and every other page goes
+on. A person who may write the page chooses: the text here (a commit of theirs replaces the file), the text in the
+repository (the page gets it, and the text here becomes a revision), or a text of their own.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ MOVE_IT: Final = "There is another file where the page would be: move the page, 
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """A text as a page shows it."""
+    """A text in the form in which a page shows it."""
 
     title: str
     body: str
@@ -44,13 +45,13 @@ class Contested:
 
 @dataclass(frozen=True, kw_only=True)
 class Open(Contested):
-    """``there`` is ``None`` where the file is gone."""
+    """``there`` is ``None`` if the file was deleted."""
 
     there: Side | None
 
 
 def listed(tx: ReadTx) -> list[Contested]:
-    """All, the oldest first. A page that was deleted here is told by its file."""
+    """All conflicts, the oldest first. A page that was deleted here is named by its file."""
     rows = tx.all(
         """
         select coalesce(p.path, c.file), c.file, c.reason, c.at from gitops_conflicts c
@@ -94,7 +95,7 @@ def resolve(tx: Tx, principal: Principal, *, path: str, keep: Keep, text: str | 
 
 
 def _keep_there(tx: Tx, page: Page, *, file: str, there: str | None, is_clash: bool, standing: str | None) -> None:
-    """The next sync puts the file's text into the page, or the page into the trash."""
+    """Keep the repository's side: the next sync puts the file's text into the page, or the page into the trash."""
     export_rows.end_conflict(tx, page.id)
     edits.give_up(tx, GITOPS, page.id)
     stays = standing if is_clash and standing is not None else file

@@ -1,4 +1,5 @@
-"""What the exporter reads and writes here, each in one transaction: edits that wait, and how they were carried out."""
+"""The database side of the exporter, each function in one transaction: reads edits that wait, and records their
+results."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ EDITS_AT_ONCE: Final = 500
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """The file that a page is, and the blob whose text is here."""
+    """The file of a page, and the blob that has the page's text here."""
 
     file: str
     blob: str | None
@@ -26,7 +27,7 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Edits to carry out. ``since``: the commit that the pages here are of. ``people``: by user id."""
+    """Edits to carry out. ``since``: the commit that the pages here are based on. ``people``: by user id."""
 
     edits: Sequence[Edit]
     standing: Mapping[str, Standing]
@@ -37,8 +38,8 @@ class Batch:
 
 @dataclass(frozen=True, kw_only=True)
 class Carried:
-    """A page whose edits are done as far as ``seqs`` say. ``file``: what it is now; ``None``: nothing any more.
-    ``blob``: with the text that is here; ``there``: that is in the tree."""
+    """A page whose edits ``seqs`` are carried out. ``file``: its file now; ``None``: it has none any more. ``blob``:
+    the blob with the text here; ``there``: the one in the tree."""
 
     page_id: str
     path: str | None
@@ -50,7 +51,8 @@ class Carried:
 
 @dataclass(frozen=True, kw_only=True)
 class InTheWay:
-    """A page that waits for a person: ``file`` and its blob and text there (``None``: it is gone)."""
+    """A page in conflict, which waits for a person. ``there_blob`` and ``there_text``: of ``file`` in the repository;
+    ``None`` if it is gone."""
 
     page_id: str
     file: str
@@ -61,7 +63,8 @@ class InTheWay:
 
 
 def batch(tx: ReadTx) -> Batch:
-    """Pages in conflict are left out: their edits wait for a person, and nobody else's for them."""
+    """The next edits. Pages in conflict are left out: their edits wait for a person, and other edits do not wait for
+    them."""
     stuck = [str(page_id) for (page_id,) in tx.all("select page_id from gitops_conflicts")]
     waiting = edits.waiting_edits(tx, GITOPS, most=EDITS_AT_ONCE, but_of=stuck)
     page_ids = {page.page_id for edit in waiting for page in edit.pages}
@@ -79,7 +82,7 @@ def batch(tx: ReadTx) -> Batch:
 
 
 def something_waits(tx: ReadTx) -> bool:
-    """Edits, those of conflicts included (what is in their way may be gone); or a page that a sync has to look at."""
+    """Whether there are edits, even those in conflict (the cause may be gone), or a page that a sync has to look at."""
     to_look_at = tx.value(
         """
         select 1 from gitops_files where kind = 'page' and digest = '' and page_id is not null and problem is null
@@ -90,13 +93,13 @@ def something_waits(tx: ReadTx) -> bool:
 
 
 def stuck_files(tx: ReadTx) -> list[tuple[str, str, str | None, bool]]:
-    """``(page, file, blob that was there, whether there are newer edits)`` of each conflict."""
+    """``(page, file, its blob at the conflict, whether there are newer edits)`` of each conflict."""
     found = tx.all("select page_id, file, there_blob, seq from gitops_conflicts order by page_id")
     return [(page_id, file, blob, edits.newest_waiting(tx, page_id) != seq) for page_id, file, blob, seq in found]
 
 
 def try_again(tx: Tx, *, page_ids: Sequence[str]) -> None:
-    """Something changed about these conflicts: all that waits of each page is tried as one edit."""
+    """Something has changed about these conflicts: try again, with all waiting edits of each page as one edit."""
     for page_id in page_ids:
         end_conflict(tx, page_id)
         edits.as_one(tx, GITOPS, page_id)
@@ -109,7 +112,7 @@ def end_conflict(tx: Tx, page_id: str) -> None:
 
 
 def settle(tx: Tx, *, carried: Sequence[Carried], in_the_way: Sequence[InTheWay]) -> None:
-    """What was done there is no edit any more, and each page is known as the file that it now is."""
+    """Remove the edits that were carried out, record the file of each page, and record the conflicts."""
     for page in carried:
         for seq in page.seqs:
             edits.carried_out(tx, GITOPS, seq=seq, page_ids=[page.page_id])
@@ -117,7 +120,7 @@ def settle(tx: Tx, *, carried: Sequence[Carried], in_the_way: Sequence[InTheWay]
         _tell(tx)
     for one in in_the_way:
         if tx.value("select 1 from pages where id = :id", id=one.page_id) is None:
-            edits.as_one(tx, GITOPS, one.page_id)  # a deletion, which nothing is in the way of, and nobody could choose
+            edits.as_one(tx, GITOPS, one.page_id)  # a deletion: nothing can be in its way, and nobody could choose
             continue
         tx.run(
             """
@@ -138,8 +141,8 @@ def settle(tx: Tx, *, carried: Sequence[Carried], in_the_way: Sequence[InTheWay]
 
 
 def contest(tx: Tx, *, blobs: Mapping[str, str]) -> None:
-    """Pages that both branches have changed, by file, with the blob that both began with: their text here is an edit of
-    it, which will find what is in its way."""
+    """Make the page's text here an edit, which will then meet the conflict. ``blobs``: by file of the pages that both
+    branches have changed, the blob that both started from."""
     for file, blob in blobs.items():
         row = tx.one(
             "select f.page_id, p.path from gitops_files f join pages p on p.id = f.page_id where f.file = :file",
@@ -153,7 +156,8 @@ def contest(tx: Tx, *, blobs: Mapping[str, str]) -> None:
 
 
 def stands_as(tx: Tx, *, page_id: str, path: str | None, file: str | None, blob: str | None, there: str | None) -> None:
-    """The page is that file, with the text of ``blob``; the next sync looks at it again. No file: it is none."""
+    """Record that the page is this file, with the text of ``blob``; the next sync looks at it again. ``file`` ``None``:
+    the page has no file."""
     tx.run("delete from gitops_files where page_id = :id and file is not :file", id=page_id, file=file)
     if file is None:
         return

@@ -1,4 +1,4 @@
-"""Hears of edits as they are committed, and has the follower look at once."""
+"""Listens for committed edits, and wakes the follower at once."""
 
 from __future__ import annotations
 
@@ -26,4 +26,4 @@ async def hear_of_edits(store: Store, wake: Wake) -> None:
                 about_pages = any(row.topic == PAGES_TOPIC and row.device_id != GITOPS.device_id for row in rows)
                 if about_pages and await store.read(export_rows.something_waits):
                     wake.call()
-        wake.call()  # one of those that were missed may have been an edit
+        wake.call()  # an edit may be among the missed events

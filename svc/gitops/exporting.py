@@ -1,9 +1,9 @@
-"""Bringing what people changed here to the repository: each edit one commit, in their order, by who made it.
+"""Writes people's changes here into the repository: each edit becomes one commit, in their order, by its author.
 
-The outbox (``svc/pages/edits.py``) is emptied only after the remote has taken the commits. Each bears its edit's name,
-so that after a crash, or a push of which nobody knows whether it arrived, the edits that are there already are known
-and not made again. A push never forces: where the branch has moved, the commits are made anew upon what is there now.
-Nothing here waits and tries again by itself: who calls has the pauses, and shows the fault.
+The outbox (``svc/pages/edits.py``) is emptied only after the remote has accepted the commits. Each commit bears its
+edit's name. So after a crash, or after a push with unknown result, edits that are already in the repository are
+recognized and not made again. A push never forces: if the branch has moved, the commits are made anew on its new state.
+This module does not wait and retry by itself: its caller has the pauses, and shows the fault.
 """
 
 from __future__ import annotations
@@ -27,15 +27,16 @@ from svc.pages import Edit
 from svc.store import Store
 
 PUSHES_AT_MOST: Final = 8
-"""In one go, where others push at the same time."""
+"""Pushes in one run, while others push at the same time."""
 _LEFT: Final = "!"
-"""In a commit's name: before each page that it does not carry, because something is in its way."""
+"""In a commit's name: precedes each page that the commit leaves out, because the page is in conflict."""
 _WORDS: Final = {"save": "Change", "access": "Share", "delete": "Delete", "undelete": "Bring back"}
 
 
 @dataclass(kw_only=True)
 class Exporter:
-    """``folder``: of the repository that is followed. ``side``: where commits go, if not to the branch itself."""
+    """``folder``: the followed folder in the repository. ``side``: the side branch for commits, if they do not go to
+    the branch itself."""
 
     mirror: Mirror
     store: Store
@@ -43,16 +44,16 @@ class Exporter:
     committer: Person
     side: SideBranch | None = None
     head: str | None = None
-    """The commit to sync from, as far as the last :meth:`run` has come; ``None``: it did not come to know one."""
+    """The commit to sync from, as far as the last :meth:`run` came; ``None`` if it found none."""
 
     async def has_work(self) -> bool:
-        """Whether there is anything to do where the branch has not moved."""
+        """Whether there is something to do even if the branch has not moved."""
         return self.side is not None or await self.store.read(export_rows.something_waits)
 
     async def run(self, head: str) -> str:
-        """Carry out all that waits. Returns the commit to sync from: ``head``, or what came of it.
+        """Carry out all waiting edits. Returns the commit to sync from: ``head``, or the newest one made on it.
 
-        Raises :class:`GitFault`; what was not carried out goes on waiting.
+        Raises :class:`GitFault`; edits that were not carried out stay in the outbox.
         """
         self.head = None
         head = await self._joined(head)
@@ -117,7 +118,7 @@ class Exporter:
         return head if self.side is None else await self.side.joined(head)
 
     async def _known(self, commit: str | None) -> str | None:
-        """The commit to look back to, unless the copy has been made anew without it."""
+        """``commit`` if the copy has it; ``None`` otherwise, as after the copy was made anew."""
         return commit if commit is not None and await self.mirror.has(commit) else None
 
     async def _settle(self, work: Work) -> None:
@@ -156,7 +157,8 @@ class Exporter:
         return {f"{PAGES}/{entry.name.decode('utf-8', 'surrogateescape')}": entry for entry in entries}
 
     async def _contents(self, batch: Batch, tree: Mapping[str, Entry]) -> dict[str, bytes]:
-        """Of all blobs that the batch may look at: the bases, what is there now, and what stands in a page's place."""
+        """The contents of all blobs that the batch may need: the bases, the current files, and the files at the pages'
+        new paths."""
         readable = {entry.id: entry for entry in tree.values() if entry.is_file and entry.size <= MAX_PAGE_BYTES}
         files = {row.file for row in batch.standing.values()}
         for path in {page.path for edit in batch.edits for page in edit.pages if page.path is not None}:
@@ -175,7 +177,7 @@ class Exporter:
 
 
 def _blob_id(content: bytes, *, like: str) -> str:
-    """As git names it, in a repository whose ids are as long as ``like``."""
+    """The id that git gives a blob, in a repository whose ids are as long as ``like``."""
     algorithm = hashlib.sha256 if len(like) == 64 else hashlib.sha1
     return algorithm(b"blob %d\0" % len(content) + content).hexdigest()
 

@@ -1,4 +1,4 @@
-"""A folder on the disk as a commit of it would be: what is wrong with it, by the rules of a sync. Writes nothing."""
+"""Checks a folder on the disk as if it were a commit: what is wrong with it, by the rules of a sync. Writes nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SYMLINK: Final = "120000"
 
 
 def problems_in(folder: Path) -> tuple[int, list[Problem]]:
-    """How many pages there are, and each problem. Whether a grant names a user, only a service knows."""
+    """The number of pages, and each problem. It can't check whether a grant names a user: only a service knows that."""
     root = folder / PAGES
     if not root.is_dir():
         return 0, [Problem(file=PAGES, reason="there is no such folder")]
@@ -38,7 +38,7 @@ def problems_in(folder: Path) -> tuple[int, list[Problem]]:
 
 
 def _entries(root: Path) -> Iterator[Entry]:
-    """As git would list them: nothing is followed out of the folder."""
+    """The files as git would list them: no link is followed out of the folder."""
     for place, _, names in os.walk(root, followlinks=False):
         links = [name for name in os.listdir(place) if os.path.islink(os.path.join(place, name))]
         for name in sorted({*names, *links}):

@@ -1,4 +1,4 @@
-"""The follower of a boot, put together from the settings, with what it takes changes back with."""
+"""Builds the follower of a boot from the settings, with the exporter for write-back."""
 
 from __future__ import annotations
 

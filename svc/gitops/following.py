@@ -1,8 +1,8 @@
 """The loop that follows the repository: look, fetch, read, plan, apply.
 
-One look at a time, and one for however many calls came meanwhile (:class:`svc.nursery.Wake`). A look that finds nothing
-new costs one ``ls-remote``. Each look has an end, so that a remote that hangs keeps nobody from the next. Whatever goes
-wrong with git is put on record for admins, what is here stays, and the next look tries again.
+One look runs at a time; any number of calls during a look cause one more (:class:`svc.nursery.Wake`). A look that finds
+nothing new costs one ``ls-remote``. Each look has a time limit, so that a hanging remote does not block the next one. A
+git error is recorded for admins, the pages here stay, and the next look tries again.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ from svc.store import BlobRef, Blobs, SecretUnreadable, Store
 BOOT_WITHIN_S: Final = 60.0
 LOOK_WITHIN_S: Final = 1_800.0
 AT_ONCE_PAUSE_S: Final = 1.0
-"""Between two looks that were called for."""
+"""Pause between two looks that were called for."""
 EXPORT_RETRIES: Final = Retries(first_s=5.0, cap_s=300.0)
 JITTER: Final = 0.1
 TIDY_EVERY: Final = 20
-"""Fetches."""
+"""In fetches."""
 DEFAULT_MIME: Final = "application/octet-stream"
 _MIMES: Final = mimetypes.MimeTypes(filenames=())
 
 
 @dataclass(kw_only=True)
 class Follower:
-    """``folder`` is where ``pages/`` lies in the repository. ``poll_s`` 0: at boot only, and when called.
+    """``folder`` contains ``pages/`` in the repository. ``poll_s`` 0: look only at boot, and when called.
 
-    ``exporter`` is there in write-back mode.
+    ``exporter`` is set in write-back mode.
     """
 
     store: Store
@@ -62,17 +62,17 @@ class Follower:
     folder: str
     poll_s: int
     exporter: Exporter | None = None
-    """Where people may change the pages here."""
+    """Set if people may change the pages here."""
     wake: Wake = field(default_factory=Wake)
     _turn: trio.Lock = field(default_factory=trio.Lock)
     _failures: int = 0
-    """How often in a row a look went wrong while edits waited to be carried out."""
+    """The number of failed looks in a row while edits waited to be carried out."""
     _fetches: int = 0
     next_look_at: float | None = None
-    """On trio's clock; ``None`` while one is under way, or none is planned."""
+    """By trio's clock; ``None`` while a look runs, or none is planned."""
 
     async def run(self, child: Child) -> None:
-        """Started once the first look has come to an end, or has taken too long to wait for."""
+        """Reports its start once the first look has ended, or has taken too long to wait for."""
         await self.mirror.init()
         with trio.move_on_after(BOOT_WITHIN_S) as waiting:
             await self.look()
@@ -92,20 +92,20 @@ class Follower:
                 await trio.sleep(AT_ONCE_PAUSE_S)
 
     def _pause_s(self) -> float:
-        """Until the next poll; sooner where edits wait for a remote that did not take them."""
+        """Until the next poll; shorter while edits wait because the remote could not take them."""
         if self._failures:
             return EXPORT_RETRIES.pause_s(self._failures, self.rng)
         return self.poll_s * self.rng.uniform(1 - JITTER, 1 + JITTER) if self.poll_s else math.inf
 
     async def look(self) -> None:
-        """Once, to its end, and one at a time; nothing that it meets is raised but a bug."""
+        """Look once, to the end, one at a time. Errors are recorded; only a bug is raised."""
         async with self._turn:
             await self._look_in_turn()
 
     async def _look_in_turn(self) -> None:
         try:
             with trio.fail_after(LOOK_WITHIN_S):
-                async with open_task_group() as nursery:  # a task of its own, by whose name it is known
+                async with open_task_group() as nursery:  # a task of its own, so that it has a name in the task tree
                     nursery.start_soon(self._look)
             await self.store.write(rows.answered)
             self._failures = 0
@@ -115,7 +115,7 @@ class Follower:
             await self._went_wrong("too_slow", f"Following the repository took longer than {LOOK_WITHIN_S:g} seconds.")
         except SecretUnreadable:
             await self._went_wrong("refused", "The token can't be read: set it again in Settings > Credentials.")
-        except Refusal as refusal:  # a full disk above all
+        except Refusal as refusal:  # mostly a full disk
             await self._went_wrong("full", refusal.detail)
 
     async def _went_wrong(self, kind: str, words: str) -> None:
@@ -161,8 +161,8 @@ class Follower:
             await self._export(self.exporter, head, state)
 
     async def _export(self, exporter: Exporter, head: str, state: State) -> None:
-        """What people changed goes there first: then a sync finds nothing of theirs to overwrite. Where that can't be
-        done, what is new there comes here all the same."""
+        """First write people's changes to the repository, so that the sync finds nothing of theirs to overwrite. If
+        that fails, still sync what is new in the repository."""
         try:
             head = await exporter.run(head)
         except GitFault:
@@ -172,7 +172,7 @@ class Follower:
         await self.sync(head, state)
 
     async def sync(self, commit: str, state: State) -> Applied:
-        """Make what is here what the commit has."""
+        """Bring the pages here to the state of the commit."""
         git = self.mirror.git
         listing = await tree.listing_of(git, commit, folder=self.folder, threads=self.threads)
         known = await self.store.read(rows.known)
@@ -220,7 +220,7 @@ class Follower:
         return await self.threads.run(partial(planning.plan, newest, known, texts, similar=similar))
 
     async def _stored(self, planned: Plan) -> tuple[Plan, dict[str, BlobRef]]:
-        """The content of the plan's files, durable before a row names it; one at a time, for they may be large."""
+        """Store the content of the plan's files before a row names it; one file at a time, since they may be large."""
         blobs: dict[str, BlobRef] = {}
         broken: dict[str, Broken] = {}
         for put in planned.files:
@@ -241,7 +241,7 @@ class Follower:
 
 @dataclass(frozen=True)
 class TokenFinder:
-    """Finds the credential of this moment: it may be set anew while the service runs."""
+    """Reads the current credential for each call: it may change while the service runs."""
 
     door: Door
 

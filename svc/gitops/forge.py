@@ -1,4 +1,4 @@
-"""Where a file of the repository is shown to people: the addresses of GitHub, GitLab and Gitea (and Forgejo). Pure."""
+"""The web addresses of a file of the repository, on GitHub, GitLab and Gitea (and Forgejo). Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COMPARE: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Forge:
-    """``base`` is the repository's own page; ``None`` where there is none that we know."""
+    """``base`` is the repository's own web page; ``None`` if it is not known."""
 
     base: str | None
     kind: ForgeKind | None
@@ -34,21 +34,21 @@ class Forge:
     folder: str
 
     def file_url(self, file: str) -> str | None:
-        """``file`` counts from the followed folder."""
+        """``file`` is relative to the followed folder."""
         if self.base is None or self.kind is None:
             return None
         path = f"{self.folder}/{file}" if self.folder else file
         return self.base + _FILE[self.kind].format(branch=quote(self.branch)) + quote(path)
 
     def request_url(self, branch: str) -> str | None:
-        """Where one opens a pull request of ``branch`` into the one that is followed."""
+        """The web page to open a pull request of ``branch`` into the followed branch."""
         if self.base is None or self.kind is None:
             return None
         return self.base + _COMPARE[self.kind].format(base=quote(self.branch, safe=""), branch=quote(branch, safe=""))
 
 
 def forge_of(repository: str, *, kind: str | None, branch: str, folder: str) -> Forge:
-    """From the clone address; without a ``kind`` it is guessed from the host's name."""
+    """From the clone address; without a ``kind``, it is guessed from the host's name."""
     found = _host_and_path(repository)
     if found is None:
         return Forge(base=None, kind=None, branch=branch, folder=folder)

@@ -1,9 +1,9 @@
-"""Front matter: the few words of YAML at the head of a page's file, read strictly.
+"""Front matter: the few lines of YAML at the head of a page's file, read strictly.
 
-Only the plain part of YAML is read: texts, lists and mappings. Aliases, anchors, tags, more documents, keys that are
-said twice and anything deep or large are refused before anything is built, so no bomb and no type of a language gets
-through. Every scalar is the text that stands there: ``title: 2024`` is "2024", and ``no`` is "no". It is parsed by
-libyaml's events (PyYAML); what becomes of them is decided here.
+Only the plain part of YAML is read: texts, lists and mappings. Aliases, anchors, tags, further documents, repeated keys
+and anything deep or large are refused before anything is built, so no YAML bomb and no language-specific type gets
+through. Every scalar is its literal text: ``title: 2024`` is "2024", and ``no`` is "no". libyaml (PyYAML) parses it
+into events; the code here decides what they become.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Node:
-    """A scalar, list or mapping, and the line of the file that it begins at."""
+    """A scalar, list or mapping, and the line of the file where it begins."""
 
     value: str | list[Node] | dict[str, Node]
     line: int
 
 
 def head_of(text: str) -> tuple[str, int]:
-    """The YAML at the head of a file, without its fences, and where the rest begins; ``("", 0)`` where there is none.
+    """The YAML at the head of a file, without its fences, and the position of the rest; ``("", 0)`` if there is none.
 
     ``text`` has line ends of one character. Raises :class:`Refused`.
     """
@@ -61,7 +61,7 @@ def head_of(text: str) -> tuple[str, int]:
 
 
 def front_matter(text: str) -> FrontMatter:
-    """What the head of a file says. Raises :class:`Refused`, with the line."""
+    """The values in the head of a file. Raises :class:`Refused`, with the line."""
     top = tree(head_of(text)[0])
     if top is None:
         return FrontMatter()
@@ -82,10 +82,10 @@ def front_matter(text: str) -> FrontMatter:
 
 
 def tree(head: str) -> Node | None:
-    """The YAML of a head as nodes; ``None`` where it says nothing. Raises :class:`Refused`, with the line."""
+    """The YAML of a head as nodes; ``None`` if it is empty. Raises :class:`Refused`, with the line."""
     if len(head.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise Refused(f"the front matter is longer than {MAX_BYTES} bytes", 1)
-    from svc.gitops.front_matter_nodes import tree_of  # late: PyYAML is loaded with the first file that is read
+    from svc.gitops.front_matter_nodes import tree_of  # late: PyYAML is only loaded to read a file
 
     return tree_of(head)
 

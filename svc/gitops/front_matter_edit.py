@@ -1,13 +1,13 @@
-"""Front matter as lines: what of a file a page shows as its body, and changing one key without touching another.
+"""Front matter as lines: which part of a file a page shows as its body, and how one key is changed without the others.
 
-Theory. A file may begin with a block between two lines ``---``. To write such a block from its values would lose
-comments, quotes and the spelling of dates, so nothing here does: a block is a row of *entries*, each the lines of one
-key at the top level with the comments right above it, and an edit replaces the lines of one entry. Keys that are fields
-of a page (:data:`HIDDEN`) do not stand in its body; all others do. :func:`with_body` puts both together again, each
-hidden entry where it was: after the same entry as before, as far as that is still there.
+Theory. A file may begin with a block between two lines ``---``. Writing such a block from its values would lose
+comments, quotes and the spelling of dates, so that is never done. A block is a list of *entries*: each has the lines of
+one key at the top level and the comments right above it. An edit replaces the lines of one entry. Keys that are fields
+of a page (:data:`HIDDEN`) are left out of its body; all others are in it. :func:`with_body` joins both again: each
+hidden entry comes after the same entry as before, as far as that still exists.
 
-Texts here have LF line ends and no byte order mark; ``line_ends.py`` brings back what the file had. Pure functions,
-linear in the text.
+Texts here have LF line ends and no byte order mark; ``line_ends.py`` restores those of the file. Pure functions, linear
+in the text.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ _KEY: Final = re.compile(
 _SCALAR: Final = r"""(?P<value>"(?:[^"\\\n]|\\.)*"|'(?:[^'\n]|'')*'|[^\s"'\[{&*!|>#%@`][^\n#]*?)"""
 _ONE_LINE: Final = re.compile(rf"(?P<head>[^:\n]+:[ \t]+){_SCALAR}(?P<tail>[ \t]+#[^\n]*)?[ \t]*\n?")
 _PLAIN: Final = re.compile(r"[A-Za-z][\w ()/.,+&%;-]*[\w).]|[A-Za-z]", re.ASCII)
-"""What needs no quotes, whichever YAML reads it: no indicator, no colon or comment inside."""
+"""A value that needs no quotes in any YAML reader: it has no indicator, colon or comment inside."""
 _MEANS_MORE: Final = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"})
 
 
 @dataclass(frozen=True)
 class Entry:
-    """``lines`` with their ends. ``key`` is :data:`HEAD` before the first key, :data:`END` for last comments."""
+    """``lines`` with their ends. ``key`` is :data:`HEAD` before the first key, :data:`END` for comments after the
+    last."""
 
     key: str
     lines: tuple[str, ...]
@@ -43,7 +44,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Block:
-    """A file's front matter, and the text after it. ``entries`` is ``None`` where there is none."""
+    """A file's front matter, and the text after it. ``entries`` is ``None`` if there is no front matter."""
 
     entries: tuple[Entry, ...] | None
     rest: str
@@ -57,7 +58,7 @@ class Block:
 
 
 def parse(text: str) -> Block:
-    """Only a block that has both its fences is one, and only where its first line of content can be a key."""
+    """A block counts only with both its fences, and only if its first line of content can be a key."""
     place = text.find("\n") + 1
     if text[: place or len(text)].rstrip("\n").rstrip(" \t") != _FENCE:
         return Block(None, text)
@@ -77,7 +78,7 @@ def parse(text: str) -> Block:
 
 
 def shown(text: str) -> str:
-    """The body of the page that the file is."""
+    """The body of the page for this file."""
     block = parse(text)
     if block.entries is None:
         return block.rest
@@ -88,7 +89,7 @@ def shown(text: str) -> str:
 
 
 def with_body(text: str, body: str) -> str:
-    """The file with another body: where that is the same as before, the same file."""
+    """The file with another body; an equal body gives the same file."""
     if body == shown(text):
         return text
     old, new = parse(text), parse(body)
@@ -103,7 +104,7 @@ def with_body(text: str, body: str) -> str:
 
 
 def with_key(text: str, key: str, lines: Sequence[str] | None) -> str:
-    """The file with the entry of one key replaced, added as the last one, or (``None``) taken away."""
+    """The file with the entry of one key replaced, appended as the last one, or (``None``) removed."""
     block = parse(text)
     if block.entries is None:
         return text if lines is None else with_body(f"---\n{''.join(lines)}---\n\n", text)
@@ -120,7 +121,7 @@ def with_key(text: str, key: str, lines: Sequence[str] | None) -> str:
 
 
 def with_value(text: str, key: str, value: str) -> str:
-    """The file with a key of one line set to a string: in the quotes it had, before the comment it had."""
+    """The file with a key of one line set to a string. Its style of quotes and its comment stay."""
     found = next((entry for entry in parse(text).entries or () if entry.key == key), None)
     line = f"{key}: {quoted(value)}\n"
     if found is not None and len(found.lines) - _comments_above(found) == 1:
@@ -131,7 +132,7 @@ def with_value(text: str, key: str, value: str) -> str:
 
 
 def quoted(value: str, *, like: str = "") -> str:
-    """A YAML scalar that reads as this string, in double quotes where it would be anything else without."""
+    """A YAML scalar that reads as this string, in double quotes if it would otherwise read as something else."""
     if like.startswith("'") and "\n" not in value and value.isprintable():
         return "'" + value.replace("'", "''") + "'"
     if not like.startswith('"') and _PLAIN.fullmatch(value) and value.lower() not in _MEANS_MORE:
@@ -140,9 +141,9 @@ def quoted(value: str, *, like: str = "") -> str:
 
 
 def _entries(lines: Sequence[str]) -> list[Entry]:
-    """Lines that begin no key belong to the one above; comments right above a key to that key."""
+    """Lines that begin no key belong to the entry above; comments right above a key belong to that key."""
     found: list[tuple[str, list[str]]] = []
-    above: list[str] = []  # comments that wait for what they stand above
+    above: list[str] = []  # comments that wait for the key below them
     for line in lines:
         match = _KEY.match(line)
         if match is not None:
@@ -162,14 +163,15 @@ def _entries(lines: Sequence[str]) -> list[Entry]:
 
 
 def _hidden(entries: Sequence[Entry]) -> list[Entry]:
-    """All, where nothing but comments is left beside fields of a page."""
+    """The entries that the body leaves out: all of them, if the others are only comments."""
     hidden = [entry for entry in entries if entry.key in HIDDEN]
     is_all = all(entry.key in HIDDEN | {HEAD, END} for entry in entries)
     return list(entries) if is_all else hidden
 
 
 def _merged(old: Sequence[Entry], hidden: Sequence[Entry], mine: Sequence[Entry]) -> list[Entry]:
-    """``mine`` in their order, and each ``hidden`` one of ``old`` after the one it stood behind, if that is there."""
+    """``mine`` in their order, and each ``hidden`` entry of ``old`` after the entry it followed, if that still
+    exists."""
     behind: dict[str, list[Entry]] = {}
     keys = {entry.key for entry in mine} - {END}
     last = HEAD

@@ -1,4 +1,4 @@
-"""The YAML of front matter as nodes, by libyaml's events; what it may not hold is refused before anything is built."""
+"""The YAML of front matter as nodes, from libyaml's events; forbidden parts are refused before anything is built."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LOADER: Final = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 
 
 def tree_of(head: str) -> Node | None:
-    """The YAML as nodes; ``None`` where it says nothing. Raises :class:`Refused`."""
+    """The YAML as nodes; ``None`` if it is empty. Raises :class:`Refused`."""
     events = _events(head)
     for event in events:
         if isinstance(event, yaml.StreamStartEvent | yaml.DocumentStartEvent):
@@ -81,5 +81,5 @@ def _node(event: yaml.Event, events: Iterator[yaml.Event], *, depth: int) -> Nod
 
 
 def _line(event: yaml.Event) -> int:
-    """In the file: YAML counts from 0, and begins behind the fence."""
+    """The line in the file: YAML counts from 0, and begins after the fence."""
     return int(event.start_mark.line) + 2 if event.start_mark is not None else 1

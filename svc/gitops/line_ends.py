@@ -1,7 +1,7 @@
-"""Line ends and the byte order mark of a file: taken off for a page and for merging, and brought back after.
+"""Line ends and the byte order mark of a file: removed for a page and for merging, and restored afterwards.
 
-A file is read in LF. Written again it has the ends that most of its lines had; where it mixed them, the lines at its
-beginning and its end that did not change keep theirs. Pure functions.
+A file is read in LF. When it is written again, it gets the line ends that most of its lines had; in a file with mixed
+ones, the unchanged lines at its beginning and its end keep theirs. Pure functions.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ _MARK: Final = "\ufeff"
 
 
 def in_lf(text: str) -> str:
-    """As a page has it."""
+    """The text in LF, as in a page."""
     return text.removeprefix(_MARK).replace("\r\n", "\n")
 
 
 def as_it_was(text: str, *, before: str) -> str:
-    """``text`` (in LF) with the line ends and the mark of ``before``, the file as it stands in the repository."""
+    """``text`` (in LF) with the line ends and the byte order mark of ``before``, the file in the repository."""
     mark = _MARK if before.startswith(_MARK) else ""
     old, new = lines(before.removeprefix(_MARK)), lines(text)
     windows = sum(line.endswith("\r\n") for line in old)
@@ -33,7 +33,7 @@ def as_it_was(text: str, *, before: str) -> str:
 
 
 def lines(text: str) -> list[str]:
-    """With their ends. Only LF ends a line: a CR that stands alone is a character like others."""
+    """The lines with their ends. Only LF ends a line: a single CR is an ordinary character."""
     parts = text.split("\n")
     return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
 

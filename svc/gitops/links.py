@@ -1,8 +1,9 @@
-"""Links between files of the repository, and what they are here: addresses of pages and files. Pure, and invertible.
+"""Translates links between files of the repository into addresses of pages and files here, and back. Pure.
 
-A page's file names its neighbours as a forge shows them (``![](img/a.png)``, ``[b](../b.md#part)``); the page here
-names them by their addresses (``/files/<id>/content``, ``/p/<path>#part``). Only the destination of a link is touched,
-and only where the file it means is there. :func:`written` takes what :func:`shown` made back to how the file had it.
+A page's file links its neighbours in the form that a forge shows (``![](img/a.png)``, ``[b](../b.md#part)``); the page
+here links them by their addresses (``/files/<id>/content``, ``/p/<path>#part``). Only the destination of a link is
+changed, and only if the linked file exists. :func:`written` turns the output of :func:`shown` back into the file's
+form.
 """
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from urllib.parse import quote, unquote
 _DESTINATION: Final = re.compile(
     r"(\]\(\s{0,8}<?|^ {0,3}\[[^\]\n]{1,200}\]:[ \t]{0,8}<?)([^\s<>()]{1,1000})", re.MULTILINE
 )
-"""Of ``[text](destination "title")`` and of ``[label]: destination``."""
+"""The destination in ``[text](destination "title")`` and in ``[label]: destination``."""
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|/|#|\?")
 _SAFE: Final = "/!$&'*+,;=:@~-._"
 
 
 def shown(text: str, *, file: str, addresses: Mapping[str, str]) -> str:
-    """``text`` of ``file`` with links to ``addresses`` (by file) in place of links to files."""
+    """``text`` of ``file`` with links to files replaced by their ``addresses`` (by file)."""
     if "](" not in text and "]:" not in text:
         return text
     return _replaced(text, lambda link: _address(link, file=file, addresses=addresses))
 
 
 def written(text: str, *, file: str, files: Mapping[str, str], before: str = "") -> str:
-    """The inverse: ``files`` are names by address. Where ``before``, the file's last text, spells a link to the same
-    file, it is spelled so again."""
+    """The inverse: ``files`` are file names by address. If ``before``, the file's last text, links the same file, its
+    spelling is kept."""
     spelled: dict[str, str] = {}
     for found in _DESTINATION.finditer(before):
         link, _, _ = _split(found[2])
@@ -49,7 +50,7 @@ def written(text: str, *, file: str, files: Mapping[str, str], before: str = "")
 
 
 def relative(target: str, *, file: str) -> str:
-    """``target`` as ``file`` names it."""
+    """The relative link to ``target`` in ``file``."""
     return quote(posixpath.relpath(target, posixpath.dirname(file)), safe=_SAFE)
 
 
@@ -69,7 +70,7 @@ def _address(link: str, *, file: str, addresses: Mapping[str, str]) -> str | Non
 
 
 def _target(link: str, *, file: str) -> str | None:
-    """The file that a relative link means."""
+    """The file that a relative link points to."""
     if not link or _ABSOLUTE.match(link):
         return None
     target = posixpath.normpath(posixpath.join(posixpath.dirname(file), unquote(link)))
@@ -77,6 +78,6 @@ def _target(link: str, *, file: str) -> str | None:
 
 
 def _split(link: str) -> tuple[str, str, str]:
-    """What is before ``#`` or ``?``, that sign, and what is behind it."""
+    """The part before ``#`` or ``?``, that sign, and the part after it."""
     found = re.search(r"[#?]", link)
     return (link, "", "") if found is None else (link[: found.start()], link[found.start()], link[found.end() :])

@@ -1,4 +1,4 @@
-"""The records of gitops. All frozen; none knows git, SQL or the wire."""
+"""The records of gitops. All are frozen, and none knows git, SQL or the wire format."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ NAME: Final = "gitops"
 TOPIC: Final = "gitops"
 TOKEN: Final = "gitops.git.token"  # noqa: S105  the name of a capability
 READING: Final = 1
-"""Grows when the same file would be read as another page: then all are read again."""
+"""Increased when the same file would be read as another page: then all files are read again."""
 
 MAX_PAGE_BYTES: Final = 1024 * 1024
 MAX_FILE_BYTES: Final = 25 * 1024 * 1024
 MAX_FILES_BYTES: Final = 2 * 1024 * 1024 * 1024
-"""All files beside pages together."""
+"""All files besides pages, together."""
 MAX_PROBLEMS: Final = 500
-"""That are kept and shown; how many there are beyond is told."""
+"""Problems that are kept and shown; of the others, only the number is shown."""
 
 Kind = Literal["page", "file", "other"]
 Level = Literal["read", "write"]
@@ -31,7 +31,7 @@ Access = Literal["inherited", "explicit"]
 
 @dataclass(frozen=True, kw_only=True)
 class Problem:
-    """Why a file is not here as it is there. ``line`` counts from 1."""
+    """Why a file could not be synced. ``line`` counts from 1."""
 
     file: str
     reason: str
@@ -40,7 +40,7 @@ class Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class FrontMatter:
-    """What a page's file says about it. ``grants``: (address or everyone, level)."""
+    """The settings of a page in its file. ``grants``: (address or everyone, level)."""
 
     title: str | None = None
     access: Access | None = None
@@ -51,7 +51,8 @@ class FrontMatter:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """A name in the newest tree, judged by itself: what it is to become here. ``problem``: why it can't be."""
+    """A file of the newest tree, judged by its name and size alone: what it shall become here. ``problem``: why it
+    can't."""
 
     file: str
     kind: Kind
@@ -63,7 +64,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True)
 class Known:
-    """A file as it was left by the last sync (or export). ``path``: of the page that it is, or would be if it could be
+    """The state of a file after the last sync (or export). ``path``: of the page that it is, or would be if it could be
     read."""
 
     file: str
@@ -75,14 +76,14 @@ class Known:
     seen_blob: str
     digest: str
     title: str | None = None
-    """The page's, as it is now."""
+    """The current title of the page."""
     problem: str | None = None
     line: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """A page's file, read."""
+    """A page's file that was read."""
 
     front: FrontMatter
     body: str
@@ -90,7 +91,7 @@ class Written:
 
 @dataclass(frozen=True, kw_only=True)
 class Broken:
-    """A page's file that can't be read: what is wrong, and where."""
+    """A page's file that can't be read: the reason, and the line."""
 
     reason: str
     line: int | None = None
@@ -98,7 +99,7 @@ class Broken:
 
 @dataclass(frozen=True, kw_only=True)
 class PagePut:
-    """A page as it is to be. ``page_id``: of the one that the file is here already."""
+    """The wanted state of a page. ``page_id``: the page that the file already has here."""
 
     file: str
     page_id: str | None
@@ -115,7 +116,7 @@ class PagePut:
 
 @dataclass(frozen=True, kw_only=True)
 class FilePut:
-    """A file beside pages, with new content. ``known``: it is here already."""
+    """A file besides pages, with new content. ``known``: it already exists here."""
 
     file: str
     file_id: str
@@ -128,10 +129,10 @@ class FilePut:
 class Plan:
     """What a sync does.
 
-    ``found``: each file of the newest tree that is something here or should be. ``renamed``: new name to old one, of
-    pages that stay the same pages. ``pages``: those that are to be other than they were. ``read``: pages whose text was
-    read and is what is here after this. ``broken``: why a file is not here as it is there; what it was stays.
-    ``gone``: files that are in the repository no more.
+    ``found``: each file of the newest tree that is or should be something here. ``renamed``: old name by new name, of
+    pages that stay the same pages. ``pages``: pages that change. ``read``: files whose text was read and which are up
+    to date here after this sync. ``broken``: why a file can't be synced; its previous state stays. ``gone``: files that
+    are no longer in the repository.
     """
 
     found: Mapping[str, Found]

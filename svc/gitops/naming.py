@@ -1,7 +1,7 @@
-"""What a name in the repository is here: ``pages/a/b.md`` is page ``a/b``, ``pages/a/index.md`` is ``a``. Pure.
+"""Maps names in the repository to page paths: ``pages/a/b.md`` is page ``a/b``, ``pages/a/index.md`` is ``a``. Pure.
 
-A name is a stranger's bytes. What can't be a page's path, or is no plain file, is told with its reason; a name that
-begins with a dot (``.gitkeep``) is nobody's business here.
+A name is a stranger's bytes. A file whose name can't be a page's path, or that is no plain file, gets a problem with
+the reason; a name that begins with a dot (``.gitkeep``) is ignored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MAX_NAME_BYTES: Final = 2_000
 
 
 def found(entry: Entry) -> Found | None:
-    """What an entry below ``pages/`` is to become; ``None`` for what is left alone."""
+    """What an entry below ``pages/`` shall become; ``None`` if it is ignored."""
     file = f"{PAGES}/{shown_name(entry.name)}"
     name = _text(entry.name)
     if name is not None and any(part.startswith(".") and part not in {".", ".."} for part in name.split("/")):
@@ -54,19 +54,19 @@ def found(entry: Entry) -> Found | None:
 
 
 def page_of(name: str) -> str:
-    """The path of the page that a file below ``pages/`` is. Raises :class:`svc.errors.Invalid`."""
+    """The page path of a file below ``pages/``. Raises :class:`svc.errors.Invalid`."""
     path = page_path(name.removesuffix(ENDING))
     above, _, last = path.rpartition("/")
     return above if above and last == INDEX else path
 
 
 def key_of(path: str) -> str:
-    """Two paths with the same key are one file on a disk that tells neither case nor composition apart."""
+    """Two paths with the same key are the same file on a disk that ignores case and Unicode normalization."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
 def shown_name(name: bytes) -> str:
-    """Any name as a printable text: the name itself where it is one."""
+    """Any name as a printable text; a name that is printable stays the same."""
     text = name.decode("utf-8", "backslashreplace")
     safe = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode("ascii") for sign in text)
     return safe if len(safe) <= _MAX_SHOWN else f"{safe[:_MAX_SHOWN]}… ({len(name)} bytes)"

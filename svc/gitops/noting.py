@@ -1,4 +1,4 @@
-"""The rows of a sync's files, as they are after it. Pure: what came of each file is known by then."""
+"""Computes the rows of a sync's files after the sync. Pure: the result for each file is already known."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def row_after(
     is_read: bool,
     digest: str | None,
 ) -> Known:
-    """``page_id`` and ``file_id``: what the file was made into just now. ``digest``: ``None`` keeps the one it has.
+    """``page_id`` and ``file_id``: what the file has just become here. ``digest``: ``None`` keeps the old one.
 
-    What is as it was is ``before`` itself.
+    Returns ``before`` itself if nothing changed.
     """
     row = before or Known(
         file=one.file,
@@ -66,7 +66,7 @@ def row_after(
 
 
 def values_of(row: Known, *, origin: Origin | None, strangers: Sequence[str]) -> dict[str, Value]:
-    """``origin``: ``None`` where it is as it was."""
+    """``origin``: ``None`` if it has not changed."""
     return {
         "file": row.file,
         "kind": row.kind,

@@ -1,11 +1,11 @@
-"""What a sync has to do, from what is here and what the newest tree has. Pure: no git, no database, no clock.
+"""Plans a sync, from the state here and the newest tree. Pure: no git, no database, no clock.
 
-Two steps, for the texts are read between them: :func:`to_read` says which, :func:`plan` what becomes of them. A plan is
-made from the rows that earlier syncs and exports have left, never from an older tree, so that it does not matter where
-the branch was before: a move by force is planned like any other.
+It has two steps, because the texts are read between them: :func:`to_read` says which files to read, :func:`plan` what
+they become. A plan is made from the rows of earlier syncs and exports, never from an older tree. So it does not matter
+where the branch was before: a move by force is planned like any other.
 
-A page keeps its id, and with it history and grants, when its file is renamed: the file whose name is gone and the one
-that is new are matched by, in this order, the page's path, git's own finding, equal content, and the title.
+A page keeps its id, and so its history and grants, when its file is renamed. A missing file and a new file are matched
+by, in this order, the page's path, git's own rename detection, equal content, and the title.
 """
 
 from __future__ import annotations
@@ -34,24 +34,25 @@ from svc.ids import derived_id
 from svc.pages import page_title
 
 LOOK_AGAIN: Final = ""
-"""As a digest: whatever stood in the way may be gone."""
+"""A digest: the file must be looked at again, since its problem may be gone."""
 NEVER_READ: Final = "-"
-"""As a digest: there is nothing here of that file, and it can't be read as it is."""
+"""A digest: nothing of this file is here yet, and it can't be read in its present form."""
 T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tree:
-    """The newest tree, with what its files are called here. ``addresses`` are by file."""
+    """The newest tree, with the addresses of its files here, by file."""
 
     found: Mapping[str, Found]
     addresses: Mapping[str, str]
     moved: bool
-    """Some file has another address than before, or is new or gone: links to it read otherwise."""
+    """A file has another address than before, or is new or gone: links to it change."""
 
 
 def tree_of(found: Iterable[Found], known: Mapping[str, Known]) -> Tree:
-    """The tree, with clashes between its own files told: two that would be one page are the one that is it already."""
+    """The tree, with a problem for each clash between its own files: of two for one page, the present file of the page
+    wins."""
     judged = _within_bounds(_without_clashes(_by_name(found), known))
     addresses = {
         file: address for file, one in judged.items() if (address := _address(one, known.get(file))) is not None
@@ -61,7 +62,7 @@ def tree_of(found: Iterable[Found], known: Mapping[str, Known]) -> Tree:
 
 
 def to_read(tree: Tree, known: Mapping[str, Known], *, everything: bool = False) -> list[Found]:
-    """The pages whose text is needed to plan."""
+    """The files whose text is needed for the plan."""
     wanted = []
     for file, one in tree.found.items():
         if one.kind != "page" or one.problem is not None:
@@ -81,8 +82,8 @@ def plan(
     *,
     similar: Mapping[str, str] | None = None,
 ) -> Plan:
-    """``texts``: of the files that :func:`to_read` named, their links as they are here. ``similar``: old name to new
-    one, of files that git takes for renamed."""
+    """``texts``: of the files that :func:`to_read` named, with their links translated. ``similar``: old name to new
+    name of the files that git takes for renamed."""
     renamed = _renames(tree.found, known, texts, similar or {})
     left = set(renamed.values())
     broken = {file: Broken(reason=one.problem) for file, one in tree.found.items() if one.problem is not None}
@@ -110,7 +111,7 @@ def plan(
 
 
 def file_id_of(file: str) -> str:
-    """The id here of a file beside pages: the same as often as it comes back."""
+    """The id here of a file besides pages: always the same for the same file, even if it is deleted and comes back."""
     return derived_id("fil", "gitops", file)
 
 
@@ -126,7 +127,7 @@ def page_address(path: str) -> str:
 
 
 def _by_name(found: Iterable[Found]) -> dict[str, Found]:
-    """Names that were shortened to be shown may be equal: one of them is enough to tell."""
+    """Names that are shortened for display may be equal: then only the first one is kept."""
     named: dict[str, Found] = {}
     for one in sorted(found, key=lambda one: one.file):
         named.setdefault(one.file, one)
@@ -148,7 +149,7 @@ def _without_clashes(found: Mapping[str, Found], known: Mapping[str, Known]) -> 
 
 
 def _precedence(one: Found, known: Mapping[str, Known]) -> tuple[bool, bool, str]:
-    """Who is the page already comes first, then ``a.md`` before ``a/index.md``."""
+    """The file that already is the page comes first, then ``a.md`` before ``a/index.md``."""
     row = known.get(one.file)
     is_it = row is not None and row.page_id is not None and row.path == one.path
     return not is_it, one.file.endswith(f"/{INDEX}.md"), one.file
@@ -168,7 +169,7 @@ def _within_bounds(found: Mapping[str, Found]) -> dict[str, Found]:
 
 def _address(one: Found, row: Known | None) -> str | None:
     if one.problem is not None:
-        return None if row is None else _known_address(row)  # what it was stays
+        return None if row is None else _known_address(row)  # the previous state stays
     if one.kind == "page":
         assert one.path is not None, "a page's name gives its path"
         return page_address(one.path)
@@ -181,7 +182,7 @@ def _known_address(row: Known) -> str | None:
     return page_address(row.path) if row.path is not None else None
 
 
-# What becomes of it
+# What the files become
 
 
 def _page_put(one: Found, text: Written, row: Known | None) -> PagePut | Broken:
@@ -208,7 +209,7 @@ def _page_put(one: Found, text: Written, row: Known | None) -> PagePut | Broken:
 
 
 def _digest_of(said: Sequence[object]) -> str:
-    """Changes with whatever of a file the page shows or obeys."""
+    """Changes with every part of a file that the page shows or applies."""
     return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
 
 

@@ -1,6 +1,6 @@
-"""Puts the pages of a plan into their places: new ones all together, each other one by itself.
+"""Writes the pages of a plan: the new ones all together, every other one by itself.
 
-What is in a page's way is told with its file, and takes no other page along.
+An error on one page is recorded for its file, and does not stop the other pages.
 """
 
 from __future__ import annotations
@@ -24,11 +24,10 @@ _FILE_ID: Final = re.compile(r"/files/(fil_[0-9a-z]+)/content")
 
 @dataclass(kw_only=True)
 class Putting:
-    """``owner``: whose the new pages are. ``paths``: where the pages stand that are here, by id. ``file_ids``: files of
-    the repository, of which a text may show any.
+    """``owner``: the owner of new pages. ``paths``: the paths of existing pages by id. ``file_ids``: the repository's
+    files that a text may show.
 
-    What came of it: ``pages``, the page that a file is now; ``broken``, ``digests`` and ``strangers`` by file, for its
-    row.
+    Results: ``pages``, the page of each file; ``broken``, ``digests`` and ``strangers`` by file, for its row.
     """
 
     tx: Tx
@@ -85,7 +84,7 @@ class Putting:
             self.added += 1
 
     def _page(self, put: PagePut) -> Page:
-        """The page as it is to be. Raises :class:`svc.errors.Refusal`."""
+        """The wanted page. Raises :class:`svc.errors.Refusal`."""
         page_id = put.page_id
         if page_id not in self.paths:
             page_id = alone.make(self.tx, GITOPS, owner_id=self.owner, path=put.path, title=put.title, body=put.body)
@@ -98,7 +97,7 @@ class Putting:
         return page
 
     def _grants(self, put: PagePut) -> Sequence[Grant]:
-        """A grant to an address that nobody here has waits until somebody has it."""
+        """A grant to an address that no user has waits until a user has it."""
         unknown = [to for to, _ in put.grants if to != EVERYONE and to not in self._users]
         if unknown:
             self.strangers[put.file] = unknown

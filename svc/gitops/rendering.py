@@ -1,7 +1,7 @@
-"""A page as a file: what an edit makes of the file that the page was, and which file a page is. Pure.
+"""Writes a page as a file: the text after an edit, based on the page's old file, and the file name of a page. Pure.
 
-Only what the edit changed is written anew: a title or a sharing that the file says already is left as it is spelled,
-and a page that keeps its text keeps every byte of it.
+Only the part that the edit changed is written anew: a title or a sharing that the file already states keeps its
+spelling, and an unchanged text keeps every byte.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from svc.gitops.naming import ENDING, INDEX, PAGES
 from svc.pages import EditedPage
 
 MAX_NAME_BYTES: Final = 255
-"""Of one part of a file's name, on the disks of those who check the repository out."""
+"""Limit for one part of a file's name, on the disks of people who check out the repository."""
 _GIT_OWN: Final = frozenset({"git~1"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Links:
-    """What links mean: addresses here by file, and files by address."""
+    """The targets of links: addresses here by file, and files by address."""
 
     addresses: Mapping[str, str]
     files: Mapping[str, str]
 
 
 def rendered(page: EditedPage, *, base: str | None, was_file: str | None, file: str, links_of: Links) -> str:
-    """The file's text (in LF) after the edit. ``base``: the text of ``was_file`` that the edit was made upon."""
+    """The file's text (in LF) after the edit. ``base``: the text of ``was_file`` that the edit was made on."""
     assert page.path is not None, "a deleted page is no file"
     text = with_body(base or "", _body(page, base=base, was_file=was_file, file=file, links_of=links_of))
     title = page.title
     if title is None and page.was_path is not None and not _said(text).title:
-        title = _last(page.was_path)  # the name of the file was its title, and the page has kept it
+        title = _last(page.was_path)  # the file's name was the title, and the page has kept that title
     if title is not None and (_said(text).title or _last(page.path)) != title:
         text = with_value(text, "title", title)
     return text if page.access is None else _shared(text, page)
@@ -86,7 +86,7 @@ def _shared(text: str, page: EditedPage) -> str:
 def _said(text: str) -> FrontMatter:
     try:
         return front_matter(text)
-    except Refused:  # a person wrote it so: it is their text, and the sync tells what is wrong with it
+    except Refused:  # a person's own text; the sync reports what is wrong with it
         return FrontMatter()
 
 

@@ -1,4 +1,4 @@
-"""The rows of gitops: what is here of which file, and how the following fares. Statements only; nothing decides."""
+"""The rows of gitops: the state of each file here, and of the following. Only statements; nothing is decided here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KNOWN: Final = """
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """``reading`` is ours of then. ``problem``: of the last look; ``problem_at``: since when."""
+    """``reading``: our :data:`READING` at that time. ``problem``: of the last look; ``problem_at``: since when."""
 
     source: str
     reading: int
@@ -37,7 +37,7 @@ class State:
 
 
 def known(tx: ReadTx, *, only: Iterable[str] | None = None) -> dict[str, Known]:
-    """By file: all, or ``only`` these. A page that was deleted since is no page any more."""
+    """The known files by name: all, or ``only`` these. A page that has been deleted counts as no page."""
     which = "" if only is None else "and f.file in (select value from json_each(:only))"
     params: dict[str, Value] = {} if only is None else {"only": json_array(only)}
     rows = tx.all(
@@ -67,12 +67,12 @@ def known(tx: ReadTx, *, only: Iterable[str] | None = None) -> dict[str, Known]:
 
 
 def file_ids(tx: ReadTx) -> set[str]:
-    """Of the files beside pages."""
+    """The ids of the files besides pages."""
     return {cast(str, file_id) for (file_id,) in tx.all("select file_id from gitops_files where file_id is not null")}
 
 
 def addresses(tx: ReadTx) -> dict[str, str]:
-    """By file: where it is here."""
+    """The addresses here, by file."""
     rows = tx.all(
         """
         select f.file, f.file_id, p.path from gitops_files f left join pages p on p.id = f.page_id
@@ -110,7 +110,7 @@ def state(tx: ReadTx) -> State | None:
 
 
 def problems(tx: ReadTx) -> tuple[list[Problem], int]:
-    """The first of them, by file, and how many there are."""
+    """The first problems, by file, and the number of all."""
     rows = tx.all(
         """
         select file, problem, line from gitops_files where problem is not null order by file limit :most
@@ -122,7 +122,8 @@ def problems(tx: ReadTx) -> tuple[list[Problem], int]:
 
 
 def something_was_cleared(tx: ReadTx) -> bool:
-    """What stood in a file's way outside of the repository is gone: somebody has joined, or a path is free."""
+    """Whether a cause outside of the repository is gone: a user now has an address that a grant names, a path is free,
+    or a page was deleted here."""
     found = tx.value(
         """
         select 1 where exists (
@@ -141,7 +142,7 @@ def something_was_cleared(tx: ReadTx) -> bool:
 
 
 def first_admin(tx: ReadTx) -> str | None:
-    """Whose the pages are that come from the repository; nobody's before the claim."""
+    """The owner of the pages that come from the repository; ``None`` before the claim."""
     found = tx.value("select id from users where role = 'admin' order by created_at, id limit 1")
     return cast("str | None", found)
 
@@ -157,7 +158,7 @@ def users_by_address(tx: ReadTx, wanted: Iterable[str]) -> dict[str, str]:
 
 
 def follow(tx: Tx, *, source: str) -> None:
-    """From now on that repository, branch and folder are followed."""
+    """Follow this repository, branch and folder from now on."""
     tx.run(
         """
         insert into gitops_state (id, source, reading) values (1, :source, :reading)
@@ -170,13 +171,13 @@ def follow(tx: Tx, *, source: str) -> None:
 
 
 def leave(tx: Tx) -> None:
-    """Nothing is followed any more. What is known of the files stays, for the day on which it is again."""
+    """Stop following. The file rows stay, in case it is followed again."""
     tx.run("update gitops_files set digest = ''")
     tx.run("update gitops_state set commit_id = null, plugins = null, problem = null, problem_kind = null")
 
 
 def answered(tx: Tx) -> None:
-    """The remote was asked, and all went well."""
+    """The remote was asked, and there was no error."""
     changed = tx.value("select problem from gitops_state") is not None
     tx.run(
         "update gitops_state set checked_at = :now, problem = null, problem_kind = null, problem_at = null", now=tx.now
@@ -219,7 +220,7 @@ def synced(
 
 
 def put(tx: Tx, rows: Iterable[Mapping[str, Value]]) -> None:
-    """Whole rows, under their files."""
+    """Write whole rows, keyed by file."""
     tx.run_many(
         """
         insert into gitops_files (file, kind, page_id, file_id, path, blob, seen_blob, commit_id, author,
@@ -260,7 +261,7 @@ def forget(tx: Tx, files: Iterable[str]) -> None:
 def note_exported(
     tx: Tx, *, file: str, page_id: str, path: str, blob: str, commit: str, author: str, address: str, at: Millis
 ) -> None:
-    """A page's change was written to the repository: the file is what the page is."""
+    """Record that a page's change was written to the repository: the file now has the page's content."""
     tx.run("delete from gitops_files where page_id = :page_id and file <> :file", page_id=page_id, file=file)
     row: dict[str, Value] = {
         "file": file,
@@ -283,5 +284,5 @@ def note_exported(
 
 
 def tell(tx: Tx) -> None:
-    """It is worth looking at the status again. That says nothing to who may not."""
+    """Emit that the status has changed. The event carries no data, so it may go to everybody."""
     tx.emit(topic=TOPIC, kind="gitops.changed", id=TOPIC, audience=EVERYONE)

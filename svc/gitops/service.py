@@ -1,4 +1,4 @@
-"""Gitops of one boot: the follower, where a repository is followed."""
+"""Gitops for one boot: the follower, if a repository is followed."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _follower(workspace: Workspace) -> Follower | None:
     repo = workspace.config[REPO]
     if repo is None:
         return None
-    from svc.gitops.follower import follower_of  # late: merging and YAML are for those who follow a repository
+    from svc.gitops.follower import follower_of  # late: only a followed repository needs merging and YAML
 
     return follower_of(workspace, repo)
 
@@ -49,7 +49,7 @@ async def boot(workspace: Workspace) -> None:
 
 
 def _begin(tx: Tx, config: Config) -> None:
-    """Whose the pages are from now on, before anybody can ask for one."""
+    """Set the manager of the pages, before any request can read one."""
     repo = config[REPO]
     if repo is None:
         if rows.state(tx) is not None:

@@ -1,4 +1,5 @@
-"""The settings of gitops. The token and the webhook's secret are credentials, seeded by variables of their own."""
+"""The settings of gitops. The token and the webhook's secret are credentials, with environment variables that set
+them."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def _repository(value: str) -> str:
-    """What git understands as a remote, of the four kinds we speak, and without a credential in it."""
+    """A remote in a form that git understands, of one of the four supported kinds, and without a credential in it."""
     shown = without_password(value)
     remedy = "give https://host/path, ssh://host/path, user@host:path, file:///path or an absolute path"
     if not value.isprintable() or value.startswith("-") or "::" in value.partition("/")[0]:

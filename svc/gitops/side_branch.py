@@ -1,9 +1,9 @@
-"""A branch of its own for the commits of the workspace, which people take over by a pull request.
+"""A separate branch for the workspace's commits, which people merge by a pull request.
 
-It follows the branch that is synced: what is new there is merged into it, by lines, as soon as it is seen. The
-workspace then shows the side branch, which is the branch and what is not taken over yet. A page that both have changed
-in the same lines is taken from the branch, and its text here becomes an edit that waits for a person; so a pull request
-never takes back what others did. The same two commits always give the same merge.
+It follows the synced branch: new commits of that branch are merged into it, by lines, as soon as they are seen. The
+workspace then shows the side branch: the synced branch, plus what is not merged yet. If both branches changed the same
+lines of a page, the synced branch's text is used, and the text here becomes an edit that waits for a person; so a pull
+request never undoes the work of others. The same two commits always give the same merge.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from svc.gitops.model import MAX_PAGE_BYTES
 from svc.store import Store
 
 SIDE: Final = "refs/svc/side"
-"""The side branch, as it was fetched last."""
+"""The side branch, as fetched last."""
 
 
 @dataclass(kw_only=True)
@@ -35,7 +35,8 @@ class SideBranch:
     folder: str
 
     async def joined(self, head: str) -> str:
-        """The commit that the workspace shows where the branch is at ``head``: with what is only on the side branch."""
+        """The commit that the workspace shows when the branch is at ``head``: it includes what is only on the side
+        branch."""
         side = await self._fetched()
         if side is None or await self.mirror.is_ancestor(side, head):
             return head
@@ -65,7 +66,7 @@ class SideBranch:
             if text is not None:
                 changes[file] = text
                 entries.pop(file, None)
-            else:  # what both have added began with nothing
+            else:  # a file that both have added has an empty base
                 contested.append((file, await git_commits.put_blob(self.mirror.git, b"") if old is None else old.id))
         inside = f"{self.folder}/" if self.folder else ""
         pages = {file.removeprefix(inside): blob_id for file, blob_id in contested if file.startswith(inside)}
@@ -80,8 +81,9 @@ class SideBranch:
             merges=head,
         )
         (made,) = await git_commits.make(self.mirror.git, base=side, commits=[commit], committer=self.committer)
-        # What is contested is contested once: the side has the merge, also where its tree is the branch's by that.
-        # Where it is so otherwise, all was taken over, and the next edit brings the merge along.
+        # After a conflict, the merge is pushed to the side branch even if its tree equals the branch's, so that the
+        # conflict is recorded once. Without a conflict, equal trees mean that all was merged: the next edit pushes this
+        # merge too.
         if contested or await self._tree(made) != await self._tree(head):
             await git_commits.push(self.mirror.git, made, branch=self.branch)
         return made

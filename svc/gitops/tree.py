@@ -1,4 +1,4 @@
-"""Reads a commit: which files it has where pages are looked for, what stands in them, and who changed them last."""
+"""Reads a commit: the files in the folder for pages, their contents, and who changed them last."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _FIELDS: Final = "%x01%H%x02%an%x02%ae%x02%ct%x02"
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """``has_pages``: there is a folder for pages at all."""
+    """``has_pages``: whether the folder for pages exists."""
 
     found: tuple[Found, ...]
     plugins: Entry | None
@@ -33,7 +33,7 @@ class Listing:
 
 
 async def listing_of(git: Git, commit: str, *, folder: str, threads: ThreadPool) -> Listing:
-    """Raises :class:`GitFault`."""
+    """List the files of a commit. Raises :class:`GitFault`."""
     top = await top_entries(git, commit, folder=folder)
     pages, plugins = top.get(PAGES.encode()), top.get(PLUGINS.encode())
     has_pages = pages is not None and pages.kind == "tree"
@@ -50,7 +50,7 @@ def _judged(entries: Sequence[Entry]) -> tuple[Found, ...]:
 async def texts_of(
     git: Git, wanted: Sequence[Found], *, addresses: Mapping[str, str], threads: ThreadPool
 ) -> dict[str, Written | Broken]:
-    """What stands in these pages' files, with links as they are here."""
+    """The texts of these pages' files, with links translated to addresses here."""
     texts: dict[str, Written | Broken] = {}
     waiting: list[tuple[str, bytes]] = []
 
@@ -72,7 +72,7 @@ def _parsed(files: Sequence[tuple[str, bytes]], addresses: Mapping[str, str]) ->
 
 
 def read_page(content: bytes, *, file: str, addresses: Mapping[str, str]) -> Written | Broken:
-    """A page's file, or why it is none."""
+    """A page's file, or why it can't be read."""
     try:
         text = line_ends.in_lf(content.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -88,7 +88,7 @@ def read_page(content: bytes, *, file: str, addresses: Mapping[str, str]) -> Wri
 
 
 async def content_of(git: Git, one: Found) -> bytes | Broken:
-    """Of a file beside pages."""
+    """The content of a file besides pages."""
     content = await blob(git, one.blob, at_most_bytes=MAX_FILE_BYTES)
     if len(content) < 1_024 and _LINKED.encode() in content[:100]:
         return Broken(reason="it lies in Git LFS, which is not followed")
@@ -101,11 +101,11 @@ async def plugins_text(git: Git, entry: Entry | None) -> str | None:
     return (await blob(git, entry.id, at_most_bytes=MAX_PLUGINS_BYTES)).decode("utf-8", "replace")
 
 
-# What happened between commits
+# Changes between commits
 
 
 async def renames_between(git: Git, old: str, new: str, *, folder: str) -> dict[str, str]:
-    """Old name to new one of files that git takes for renamed; none where it can't tell."""
+    """Old name to new name of the files that git takes for renamed; empty if it can't tell."""
     try:
         printed = await git.run(
             *("diff-tree", "-r", "-z", "-M50%", f"-l{_RENAMES_AT_MOST}", "--diff-filter=R", "--name-status"),
@@ -122,7 +122,8 @@ async def renames_between(git: Git, old: str, new: str, *, folder: str) -> dict[
 async def origins_of(
     git: Git, files: Iterable[str], *, since: str | None, until: str, folder: str
 ) -> tuple[dict[str, Origin], Origin]:
-    """Which commit changed each of the files last, as far as the history tells within bounds; and the newest commit."""
+    """The commit that changed each of the files last, as far as it is found in a bounded history; and the newest
+    commit."""
     head = next(iter(_commits(await git.run("log", "-1", f"--format={_FIELDS}", until, "--"))))[0]
     wanted = set(files)
     if not wanted:
@@ -158,7 +159,7 @@ def _commits(printed: bytes) -> Iterable[tuple[Origin, Sequence[str]]]:
 
 
 def _plain(text: str) -> str:
-    """A name of a commit is a stranger's text."""
+    """A printable form of a commit's names, which are a stranger's text."""
     return "".join(sign for sign in text if sign.isprintable())[:200]
 
 

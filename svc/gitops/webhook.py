@@ -1,7 +1,7 @@
-"""``POST /gitops/webhook``: a forge tells of a push, and the follower looks.
+"""``POST /gitops/webhook``: a forge reports a push, and the follower looks.
 
-The body proves nothing but that somebody holds the secret; what is new is always found by looking at the remote. So a
-replay is harmless, and a burst is one look.
+The body only proves that the sender knows the secret; what is new is always found by looking at the remote. So a replay
+is harmless, and a burst causes one look.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ SECRET: Final = "gitops.webhook.secret"  # noqa: S105  the name of a capability
 MAX_BODY_BYTES: Final = 1024 * 1024
 """The body of a push that a forge tells of. Beyond: 413 `too_large`."""
 REMEMBERED_S: Final = 30.0
-"""Strangers may call: to ask for the secret each time would let each of them write into the audit."""
+"""How long the secret is cached. Strangers may call: reading it for each call would let each of them write into the
+audit."""
 
 SIGNATURES: Final = ("x-hub-signature-256", "x-gitea-signature", "x-forgejo-signature")
 TOKENS: Final = ("x-forge-token", "x-gitlab-token")
@@ -37,20 +38,20 @@ _BRANCH: Final = "refs/heads/"
 
 
 class Queued(Wire, frozen=True):
-    """Whether it means a branch that is followed."""
+    """Whether the push is of a branch that is followed."""
 
     queued: bool
 
 
 class _Push(msgspec.Struct):
-    """As much of a push as GitHub, Gitea and GitLab agree on."""
+    """The fields of a push that GitHub, Gitea and GitLab have in common."""
 
     ref: str | None = None
 
 
 @dataclass(kw_only=True)
 class Webhook:
-    """``follower`` is ``None`` where no repository is followed."""
+    """``follower`` is ``None`` if no repository is followed."""
 
     door: Door
     follower: Follower | None
@@ -59,7 +60,7 @@ class Webhook:
     _known_until: float = field(default=-1.0)
 
     async def take(self, request: Request) -> bool:
-        """Whether it means us. Raises :class:`Forbidden`, `TooLarge`."""
+        """Whether the push concerns us. Raises :class:`Forbidden`, `TooLarge`."""
         body = await request.read(MAX_BODY_BYTES)
         if not any(request.headers.get(name) for name in (*SIGNATURES, *TOKENS)):
             raise Forbidden(_REFUSED)
@@ -82,7 +83,7 @@ class Webhook:
         return self._secret
 
     def _is_meant(self, body: bytes, kind: str) -> bool:
-        """A push to a branch that is followed. What says nothing of a branch may be one."""
+        """Whether it is a push to a followed branch. A body that names no branch counts as one."""
         if kind.startswith("application/x-www-form-urlencoded"):
             body = (parse_qs(body.decode("utf-8", "replace"), max_num_fields=20).get("payload") or [""])[0].encode()
         try:
@@ -93,7 +94,7 @@ class Webhook:
 
 
 def is_signed(headers: Headers, body: bytes, secret: bytes) -> bool:
-    """One that is right is enough: some forges send two. Each is compared in constant time."""
+    """One correct signature is enough: some forges send two. Each is compared in constant time."""
     expected = hmac.new(secret, body, hashlib.sha256).hexdigest().encode()
     found = False
     for name in SIGNATURES:

@@ -1,4 +1,4 @@
-"""Gitops on the wire: what an admin sees of the following."""
+"""Gitops on the wire: what an admin sees of the followed repository."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ProblemOut(Wire, frozen=True):
 
 
 class ConflictOut(Wire, frozen=True):
-    """``path``: of the page here; its file's, where that was deleted."""
+    """``path``: of the page here; of its file if the page was deleted."""
 
     path: str
     file: str
@@ -35,10 +35,10 @@ class ConflictOut(Wire, frozen=True):
 
 
 class StatusOut(Wire, frozen=True):
-    """``problem``: why the repository could not be followed the last time. ``problems``: of single files; there are
-    ``problemCount``. ``wasForced``: the branch was moved to where it had not been. ``pending``: changes made here that
-    are not there yet. ``writebackBranch``: where they go, if not to the branch that is followed; ``requestUrl``: where
-    one opens a pull request of it."""
+    """``problem``: why the last look at the repository failed. ``problems``: of single files; ``problemCount`` is the
+    number of all. ``wasForced``: the branch was moved by force. ``pending``: changes made here that are not in the
+    repository yet. ``writebackBranch``: the branch for these changes, if it is not the followed one; ``requestUrl``:
+    the page to open a pull request for it."""
 
     enabled: bool
     repo: str | None

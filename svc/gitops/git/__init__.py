@@ -1,8 +1,9 @@
-"""The git binary, safely, and nothing of pages: one bare repository in the home, and the remote that it follows.
+"""Runs the git binary safely, without knowledge of pages: one bare repository in the home, and the remote that it
+follows.
 
-Theory. A repository is a stranger's input, and so is the remote: nothing is ever checked out, no hook, filter,
-submodule or helper of theirs runs, and each call has a deadline, a bound on its output and a bound on the files it may
-write. ``child.py`` is the only place that starts git; what it prints is read by ``mirror.py`` and ``reading.py``.
+Theory. A repository is a stranger's input, and so is the remote. Nothing is ever checked out; no hook, filter,
+submodule or helper of theirs runs. Each call has a deadline, a limit on its output and a limit on the files it may
+write. Only ``child.py`` starts git; ``mirror.py`` and ``reading.py`` read its output.
 """
 
 from svc.gitops.git.child import Git, GitFault, GitFaultKind, Remote

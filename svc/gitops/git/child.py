@@ -1,11 +1,11 @@
-"""One call of the git binary: bounded in time, output and written files, and ended whole.
+"""One call of the git binary, with limits for time, output and written files; it is ended with all its children.
 
-Each call is a session of its own, so that git and all that it starts (the helper for https, ssh, index-pack) are one
-process group, ended together: TERM first, as git then removes its locks, and KILL after a moment. ``/bin/sh`` sets the
-bound on written files, which every child inherits. The environment is built from nothing, and what git reads from files
-of the user or the machine is switched off, except where a remote without a token is to be reached as the user reaches
-it. The token goes through an inherited pipe, of which only git's question for a password reads (``askpass.sh``): it is
-in no argument, no variable, no file and no address.
+Each call is a session of its own, so git and all that it starts (the helper for https, ssh, index-pack) are one process
+group and end together: SIGTERM first, because git then removes its locks, and SIGKILL after a moment. ``/bin/sh`` sets
+the limit on written files, which every child inherits. The environment is built from nothing. Git's configuration files
+of the user and the machine are switched off, except where a remote without a token is to be reached as the user reaches
+it. The token goes through an inherited pipe, which only git's password prompt reads (``askpass.sh``): it is in no
+argument, variable, file or address.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ AT_MOST_BYTES: Final = 32 * 1024 * 1024
 FILE_AT_MOST_BYTES: Final = 2 * 1024 * 1024 * 1024
 
 ASKPASS: Final = Path(__file__).parent / "askpass.sh"
-_BLOCK: Final = 512  # in which POSIX has ``ulimit -f`` count
+_BLOCK: Final = 512  # the unit of ``ulimit -f`` in POSIX
 _BOUNDED: Final = 'ulimit -c 0; ulimit -f "$0" 2>/dev/null; exec "$@"'
-"""It only fails where the system allows less than that."""
+"""``ulimit -f`` fails only if the system's limit is already lower."""
 _EMPTY_TREE: Final = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 
 PASSED_ON: Final = ("PATH", "TMPDIR", "LD_LIBRARY_PATH")
@@ -42,7 +42,7 @@ _TO_THE_NETWORK: Final = (
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO"),
 )
 _AMBIENT: Final = ("HOME", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "SSH_AUTH_SOCK", "USER", "LOGNAME", "GIT_SSH_COMMAND")
-"""How the user who runs the service reaches the remote by himself."""
+"""Variables by which the user who runs the service reaches the remote."""
 
 _ALWAYS: Final = {
     "core.hooksPath": "/dev/null",
@@ -71,8 +71,8 @@ _ALWAYS: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Remote:
-    """Where the repository comes from. ``url`` holds no credential; ``token`` finds the one of this moment, if any, and
-    ``ssh`` is how it is reached where the url says so."""
+    """The remote of the repository. ``url`` holds no credential; ``token`` finds the current credential, if there is
+    one, and ``ssh`` says how to connect if the url is an ssh one."""
 
     url: str
     username: str
@@ -81,7 +81,7 @@ class Remote:
 
     @property
     def protocol(self) -> str:
-        """As git names it in ``protocol.<name>.allow``."""
+        """The protocol's name in git's ``protocol.<name>.allow``."""
         scheme, found, _ = self.url.partition("://")
         if found:
             return scheme.lower()
@@ -94,7 +94,8 @@ class Remote:
 
 @dataclass(frozen=True, kw_only=True)
 class Git:
-    """``directory`` is the bare repository. ``environ`` is the service's, of which little is passed on."""
+    """``directory`` is the bare repository. ``environ`` is the service's environment; only a little of it is passed
+    on."""
 
     directory: Path
     remote: Remote
@@ -110,10 +111,10 @@ class Git:
         extra: Mapping[str, str] | None = None,
         statuses: Container[int] = (0,),
     ) -> bytes:
-        """What ``git <args>`` prints, of this repository alone: it reaches no remote and has no credential.
+        """The output of ``git <args>`` on this repository alone: it reaches no remote and has no credential.
 
-        ``extra`` are variables for git, such as ``GIT_AUTHOR_NAME``; ``statuses`` those that are an answer, no fault.
-        Raises :class:`GitFault`.
+        ``extra`` are variables for git, such as ``GIT_AUTHOR_NAME``; ``statuses`` are the exit statuses that are no
+        error. Raises :class:`GitFault`.
         """
         call = Call(
             command=self._command(args, config=_ALWAYS, file_at_most_bytes=file_at_most_bytes),
@@ -134,7 +135,7 @@ class Git:
         at_most_bytes: int = AT_MOST_BYTES,
         file_at_most_bytes: int = FILE_AT_MOST_BYTES,
     ) -> bytes:
-        """The same for what speaks with the remote, with its credential. Raises :class:`GitFault`."""
+        """As :meth:`run`, for commands that talk to the remote, with its credential. Raises :class:`GitFault`."""
         token = await self.remote.token() if self.remote.takes_token else None
         config = {**_ALWAYS, f"protocol.{self.remote.protocol}.allow": "always"}
         environ = self._environ(_TO_THE_NETWORK)

@@ -1,9 +1,9 @@
-"""Commits made without a work tree, and bringing them to the remote.
+"""Makes commits without a work tree, and pushes them to the remote.
 
-``fast-import`` makes a whole row of commits in one process. With the same parent, content, people and times they have
-the same ids, however often they are made; each bears the name of what it carries out, by which a later look at the
-branch knows it again. A push names the commit and the branch and nothing else: the remote takes it only where the
-branch is still at what the commits were made on, or it says ``moved``. Nothing here ever forces.
+``fast-import`` makes many commits in one process. The same parent, content, people and times always give the same ids.
+Each commit bears the name of the edit that it carries out, by which it is recognized later in the branch. A push names
+only the commit and the branch: the remote accepts it only if the branch is still at the commit that it was made on;
+otherwise the fault is ``moved``. Nothing here ever forces.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from svc.gitops.git.child import Git
 from svc.gitops.git.faults import GitFault
 
 EXPORT: Final = "refs/svc/export"
-"""What was made last. A commit without a name would be no one's, and could be tidied away."""
+"""The commits that were made last. Without a ref, a commit could be removed by git's garbage collection."""
 TRAILER: Final = "Svc-Edit"
 MERGE: Final = "merge"
-"""The name of a commit that carries nothing out."""
+"""The name of a commit that carries out no edit."""
 IMPORT_WITHIN_S: Final = 300.0
 LOOKED_BACK_COMMITS: Final = 20_000
 
@@ -40,8 +40,8 @@ class Person:
 
 @dataclass(frozen=True, kw_only=True)
 class Commit:
-    """``changes``: by path, a file's content, or ``None`` for one that goes. ``entries``: by path, mode and id of what
-    is kept already. ``merges``: a second parent."""
+    """``changes``: by path, a file's content, or ``None`` for a deleted one. ``entries``: by path, mode and id of
+    objects that exist already. ``merges``: a second parent."""
 
     name: str
     message: str
@@ -53,7 +53,7 @@ class Commit:
 
 
 async def make(git: Git, *, base: str | None, commits: Sequence[Commit], committer: Person) -> list[str]:
-    """Their ids, each made on the one before, the first on ``base``. Raises :class:`GitFault`."""
+    """Make the commits, each on the one before, the first on ``base``. Returns their ids. Raises :class:`GitFault`."""
     stream = bytearray(b"feature done\n")
     for number, commit in enumerate(commits, 1):
         stream += f"commit {EXPORT}\nmark :{number}\nauthor {commit.author.line(commit.at)}\n".encode()
@@ -64,7 +64,7 @@ async def make(git: Git, *, base: str | None, commits: Sequence[Commit], committ
         if commit.merges is not None:
             stream += f"merge {commit.merges}\n".encode()
         for path, content in sorted(commit.changes.items(), key=lambda change: change[1] is not None):
-            stream += _change(path, content)  # what goes first: a file may make place for a folder
+            stream += _change(path, content)  # deletions first: a file may make room for a folder
         for path, (mode, object_id) in commit.entries.items():
             stream += b"M %s %s %s\n" % (mode.encode(), object_id.encode(), _quoted(path))
     for number in range(1, len(commits) + 1):
@@ -78,14 +78,14 @@ async def make(git: Git, *, base: str | None, commits: Sequence[Commit], committ
 
 
 async def put_blob(git: Git, content: bytes) -> str:
-    """Keep a file's content, in no tree. Returns its id."""
+    """Store a file's content as a blob that is in no tree. Returns its id."""
     return (await git.run("hash-object", "-w", "--stdin", input=content)).decode().strip()
 
 
 async def push(git: Git, commit: str, *, branch: str) -> None:
-    """Have the remote's branch follow to ``commit``. Raises :class:`GitFault`: ``moved`` if it has other commits.
+    """Move the remote's branch forward to ``commit``. Raises :class:`GitFault`: ``moved`` if it has other commits.
 
-    With any other fault the remote may have taken it or not.
+    With any other fault the remote may have accepted it or not.
     """
     await git.run_remote(
         *("push", "--quiet", "--no-verify", "--no-follow-tags", "--no-signed"),
@@ -94,7 +94,7 @@ async def push(git: Git, commit: str, *, branch: str) -> None:
 
 
 async def names_since(git: Git, commit: str, *, since: str | None) -> set[str]:
-    """What the commits carry out that ``commit`` has and ``since`` has not; of the newest of them."""
+    """The names of the edits in the commits that ``commit`` has and ``since`` has not; only of the newest commits."""
     printed = await git.run(
         *("log", f"--max-count={LOOKED_BACK_COMMITS}", f"--format=%(trailers:key={TRAILER},valueonly)", commit),
         *([f"^{since}"] if since is not None else []),

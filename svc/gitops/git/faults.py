@@ -1,7 +1,7 @@
-"""What can go wrong with git, in a few kinds, and how a call that failed is told apart and worded.
+"""The kinds of git errors, and how a failed call is classified and described.
 
-The words are for an admin: a sentence of ours, then the end of what git said, bounded, on one line and without the
-credential. What a remote says is a stranger's text: it is shown as text, and decides nothing but the kind.
+The words are for an admin: a sentence of ours, then the end of git's message, limited in length, on one line and
+without the credential. A remote's message is a stranger's text: it is shown as text, and decides only the kind.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from svc.log import redact
 
 GitFaultKind = Literal[
     "no_git",  # the program is missing
-    "refused",  # the remote does not take the credential, or asks for one
+    "refused",  # the remote refuses the credential, or asks for one
     "unknown_host",  # by ssh
     "missing",  # there is no such repository
     "no_branch",
@@ -36,7 +36,7 @@ _REMOTE: Final = "remote: "
 
 
 class GitFault(Exception):
-    """``words`` are for an admin, and without any credential."""
+    """``words`` are for an admin, and contain no credential."""
 
     def __init__(self, kind: GitFaultKind, words: str) -> None:
         super().__init__(words)
@@ -63,7 +63,7 @@ _SENTENCES: Final[dict[GitFaultKind, str]] = {
     "failed": "Git failed.",
 }
 
-# In this order: the first that matches decides.
+# In order: the first match decides.
 _SIGNS: Final[tuple[tuple[GitFaultKind, str], ...]] = (
     ("full", r"no space left on device|disk quota exceeded"),
     ("too_large", r"file size limit|file too large|signal 25|died of signal xfsz"),
@@ -110,7 +110,8 @@ def copy_is_gone(directory: Path) -> GitFault:
 
 
 def fault_of(status: int, complaint: bytes, *, secret: str | None, directory: Path) -> GitFault:
-    """Of a call that ended with ``status`` (negative: by that signal) and complained so; ``directory`` is our copy."""
+    """The fault of a call that ended with ``status`` (negative: by that signal) and this error output; ``directory`` is
+    our copy."""
     text = complaint.decode(errors="replace")
     if secret:
         text = text.replace(secret, "********")
@@ -126,13 +127,14 @@ def fault_of(status: int, complaint: bytes, *, secret: str | None, directory: Pa
 
 
 def _what_the_remote_says(text: str) -> str:
-    """Why it takes no change, as a hook or a forge words it: git's own lines after it say only that it is so."""
+    """The remote's reason for a refused push, in the words of a hook or a forge. Git's own lines after it only say that
+    it was refused."""
     if "remote rejected" not in text:
         return ""
     return " ".join(line.removeprefix(_REMOTE) for line in text.splitlines() if line.startswith(_REMOTE))
 
 
 def _one_line(text: str) -> str:
-    """The end of it, where git's own complaint stands, as one printable line."""
+    """The end of the text, which has git's own message, as one printable line."""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
     return line if len(line) <= SAID_CHARS else f"…{line[-SAID_CHARS:]}"

@@ -1,7 +1,7 @@
-"""Merging two texts by lines, from the text that both began with: git's own merge, in LF, on three small files.
+"""Merges two texts by lines, from their common base: git's own merge, in LF, on three small files.
 
-The caller brings texts in LF: to git a flipped line end is a changed line. Where both changed the same lines, or lines
-side by side, the result is a conflict, and nothing of it is kept.
+The caller brings texts in LF, because for git a changed line end is a changed line. If both changed the same lines, or
+adjacent lines, the result is a conflict, and no merged text is kept.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from svc.gitops.git.child import Git
 from svc.nursery import ThreadPool
 
 MERGE_WITHIN_S: Final = 30.0
-_MOST_CONFLICTS: Final = 127  # git tells no higher number; from 128 on a status is a fault
+_MOST_CONFLICTS: Final = 127  # git reports no higher number; a status from 128 on is an error
 
 
 async def merge(git: Git, threads: ThreadPool, *, base: str, ours: str, theirs: str) -> str | None:
-    """The text with both changes; ``None`` where they are in each other's way."""
+    """The text with both changes; ``None`` if they conflict."""
     if ours in (base, theirs):
         return theirs
     if theirs == base:
         return ours
-    label = secrets.token_hex(8)  # a page may write about git, and hold markers of its own
+    label = secrets.token_hex(8)  # a page may be about git, and contain conflict markers of its own
     folder = await threads.run(_lay_out, git.directory, {"ours": ours, "base": base, "theirs": theirs})
     try:
         merged = await git.run(

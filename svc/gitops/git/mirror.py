@@ -1,6 +1,6 @@
-"""The bare copy of the followed repository, in the home: where the branch is there, and bringing it here.
+"""The bare copy of the followed repository, in the home: asks where the branch is at the remote, and fetches it.
 
-Owns the folder and the ref :data:`UPSTREAM`. It is a copy and nothing more: one that is damaged is made again.
+Owns the folder and the ref :data:`UPSTREAM`. It is only a copy: a damaged one is made again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from svc.gitops.git.faults import GitFault
 from svc.nursery import ThreadPool
 
 UPSTREAM: Final = "refs/svc/upstream"
-"""The branch of the remote, as it was fetched last."""
+"""The remote's branch, as fetched last."""
 NULL_ID: Final = "0" * 40
 
 LS_REMOTE_WITHIN_S: Final = 60.0
@@ -45,22 +45,23 @@ class Mirror:
 
     @property
     def ref(self) -> str:
-        """The branch, as the remote names it."""
+        """The full name of the branch at the remote."""
         return f"refs/heads/{self.branch}"
 
     async def init(self) -> None:
-        """At boot, while nobody else holds the home: there is a repository, and no lock of a process that died."""
+        """At boot, while no other process holds the home: make sure that there is a repository, and remove locks of
+        dead processes."""
         whole = await self.threads.run(_prepare, self.git.directory)
         if not whole:
             await self.git.run("init", "--quiet", "--bare", "--template=")
 
     async def start_over(self) -> None:
-        """Throw the copy away and begin an empty one."""
+        """Delete the copy and begin with an empty one."""
         await self.threads.run(_remove, self.git.directory)
         await self.init()
 
     async def ls_remote(self) -> str | None:
-        """The commit that the branch is at there; ``None`` where there is no such branch. Raises :class:`GitFault`."""
+        """The commit of the branch at the remote; ``None`` if there is no such branch. Raises :class:`GitFault`."""
         printed = await self.git.run_remote(
             *("ls-remote", "--quiet", "--refs", "--", self.git.remote.url, self.ref),
             within_s=LS_REMOTE_WITHIN_S,
@@ -73,9 +74,9 @@ class Mirror:
         return None
 
     async def fetch(self) -> str:
-        """Bring the branch here, whole, also where it was moved by force; the commit that it is at now.
+        """Fetch the whole branch, even if it was moved by force; returns its commit now.
 
-        Raises :class:`GitFault`; then :data:`UPSTREAM` is where it was.
+        Raises :class:`GitFault`; then :data:`UPSTREAM` is unchanged.
         """
         await self.git.run_remote(
             *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules"),
@@ -94,7 +95,7 @@ class Mirror:
         return printed.decode().strip() or None
 
     async def has(self, commit: str) -> bool:
-        """Whether the copy holds this commit, with its trees."""
+        """Whether the copy has this commit, with its trees."""
         try:
             return await self.git.run("cat-file", "-t", commit) == b"commit\n"
         except GitFault as fault:
@@ -103,7 +104,7 @@ class Mirror:
             raise
 
     async def is_ancestor(self, older: str, newer: str) -> bool:
-        """Whether ``newer`` was made after ``older``: not after a move by force."""
+        """Whether ``newer`` is a descendant of ``older``; it is not after a move by force."""
         if older == newer:
             return True
         try:
@@ -115,12 +116,12 @@ class Mirror:
         return not found.strip()
 
     async def tidy(self) -> None:
-        """Pack what many small fetches have left, here and now: git's own way would outlive the call."""
+        """Pack what many small fetches have left, within this call: git's automatic packing would outlive the call."""
         await self.git.run(*("-c", f"gc.auto={_TIDY_FROM_OBJECTS}", "gc", "--auto", "--quiet"), within_s=TIDY_WITHIN_S)
 
 
 def _prepare(directory: Path) -> bool:
-    """Whether there is a repository already. What an ended process has left in it goes."""
+    """Whether there is a repository already. Leftovers of a dead process are removed."""
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     for path in _leftovers(directory):
         if path.is_dir() and not path.is_symlink():
@@ -137,7 +138,7 @@ def _leftovers(directory: Path) -> Iterator[Path]:
 
 
 def _remove(directory: Path) -> None:
-    """First out of the way in one step, so that a half removed one is never taken for a repository."""
+    """First rename it in one step, so that a half removed folder is never taken for a repository."""
     aside = directory.with_name(f"{directory.name}.old")
     shutil.rmtree(aside, ignore_errors=True)
     with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""One call as a process group: fed, read within bounds, and asked for its status."""
+"""One call as a process group: gives it its input, reads its output within limits, and returns the result."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from svc.nursery import autojump_held, process_group
 TOKEN_FD: Final = "SVC_GIT_TOKEN_FD"  # noqa: S105  the name of a variable that holds a number
 _ASKED_AT_MOST: Final = 16
 _MAX_TOKEN_BYTES: Final = 3_000
-"""All answers together fit into a pipe's buffer, so that writing them never waits."""
+"""The limit for all answers together: they fit into a pipe's buffer, so writing them never waits."""
 _STDERR_KEPT: Final = 16 * 1024
 
 
 @dataclass(kw_only=True)
 class Call:
-    """``token`` is the answer to each question for a password, through an inherited pipe. ``statuses``: those that are
-    an answer, no fault."""
+    """``token`` is the answer to each password prompt, through an inherited pipe. ``statuses``: the exit statuses that
+    are no error."""
 
     command: Sequence[str]
     environ: Mapping[str, str]
@@ -38,7 +38,7 @@ class Call:
     _too_large: bool = False
 
     async def run(self) -> bytes:
-        """What it prints. Raises :class:`GitFault`."""
+        """Run it and return its output. Raises :class:`GitFault`."""
         with autojump_held(), self._token_pipe() as (environ, inherited):
             try:
                 async with process_group(
@@ -57,7 +57,7 @@ class Call:
 
     @contextmanager
     def _token_pipe(self) -> Iterator[tuple[dict[str, str], tuple[int, ...]]]:
-        """A pipe that holds the answers to git's questions for the password, and its end for the child."""
+        """A pipe that holds the answers to git's password prompts, and its end for the child."""
         if self.token is None:
             yield dict(self.environ), ()
             return
@@ -75,18 +75,18 @@ class Call:
             os.close(reading)
 
     async def _follow(self, process: trio.Process) -> int:
-        """Feed and read it to its end, or until it says too much."""
+        """Write its input and read its output until it ends, or its output is too long. Returns its status."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._feed, process)
             nursery.start_soon(self._read_errors, process)
             nursery.start_soon(self._read, process, nursery.cancel_scope)
         if self._too_large:
             return 0
-        return await process.wait()  # its pipes have ended, and with them whoever inherited one
+        return await process.wait()  # its pipes are closed, so all who inherited one have ended
 
     async def _feed(self, process: trio.Process) -> None:
         assert process.stdin is not None, "it was asked for"
-        with suppress(trio.BrokenResourceError):  # it may end without reading all of it: its status tells why
+        with suppress(trio.BrokenResourceError):  # it may end without reading all of it: its status says why
             async with process.stdin:
                 await process.stdin.send_all(self.input)
 
@@ -100,7 +100,7 @@ class Call:
             self._out += piece
 
     async def _read_errors(self, process: trio.Process) -> None:
-        """The end of what it complains about; all of it is read, or it would wait for a reader."""
+        """Keep the end of the error output. All of it is read, because git would otherwise wait for a reader."""
         assert process.stderr is not None, "it was asked for"
         async for piece in process.stderr:
             self._err += piece

@@ -1,6 +1,6 @@
-"""What a commit holds: names by ``ls-tree``, the content of files by ``cat-file``. Nothing is laid out on the disk.
+"""Reads the content of a commit: names by ``ls-tree``, files by ``cat-file``. Nothing is checked out to the disk.
 
-Names are bytes, as git has them: what is no UTF-8, or no name for a page, is for the caller to judge.
+Names are bytes, as in git: the caller handles names that are no UTF-8, or no name for a page.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from svc.nursery import autojump_held
 MAX_FILES: Final = 50_000
 _AT_MOST_BYTES: Final = 48 * 1024 * 1024
 _LONG_BYTES: Final = 50_000
-"""What takes longer to read than the loop may be kept from others."""
+"""Output longer than this is parsed in a thread, because it would hold the event loop too long."""
 BATCH_BYTES: Final = 8 * 1024 * 1024
-"""Content that is in memory at a time, where no single file is larger."""
+"""Content that is in memory at a time, unless a single file is larger."""
 BATCH_FILES: Final = 4_000
 _HEADER_BYTES: Final = 200
 
@@ -37,7 +37,8 @@ class TooMuch(GitFault):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One name of a tree: a file's has a ``size``. ``name`` is the whole path below the tree that was asked for."""
+    """One name of a tree; a file's entry has a ``size``. ``name`` is the whole path below the tree that was asked
+    for."""
 
     mode: str
     kind: str
@@ -51,7 +52,7 @@ class Entry:
 
 
 async def top_entries(git: Git, commit: str, *, folder: str) -> dict[bytes, Entry]:
-    """The entries of one folder by their names, not of those below; none where there is no such folder."""
+    """The entries of one folder by name, without those of its subfolders; none if there is no such folder."""
     tree = commit
     for part in folder.split("/") if folder else ():
         entries = await _listed(git, tree)
@@ -63,7 +64,7 @@ async def top_entries(git: Git, commit: str, *, folder: str) -> dict[bytes, Entr
 
 
 async def entries_of(git: Git, tree: str) -> list[Entry]:
-    """All files below a tree, by its id. Raises :class:`TooMuch`."""
+    """All files below a tree, by the tree's id. Raises :class:`TooMuch`."""
     return await _listed(git, tree, "-r")
 
 
@@ -97,7 +98,7 @@ async def blob(git: Git, id: str, *, at_most_bytes: int) -> bytes:
 
 
 async def blobs(git: Git, entries: Iterable[Entry]) -> AsyncIterator[tuple[Entry, bytes]]:
-    """The content of each, in their order: one process for many. The caller has looked at the sizes."""
+    """The content of each entry, in order: one process reads many. The caller has checked the sizes."""
     for batch in _batches(entries):
         size = sum(entry.size for entry in batch)
         printed = await git.run(

@@ -1,6 +1,6 @@
 """How git reaches a remote by ssh: with a key of our own, or as the user who runs the service does.
 
-A host is spoken with only if its key is known, either way: nobody is there to be asked. With a key of our own nothing
+Either way, a host is accepted only if its key is known: nobody could answer a question. With a key of our own nothing
 else is tried or read: no agent, no other key, no configuration of the user or the machine.
 """
 
@@ -16,15 +16,15 @@ _OF_OUR_OWN = ("IdentitiesOnly=yes", "IdentityAgent=none", "ForwardAgent=no", "P
 
 @dataclass(frozen=True, kw_only=True)
 class Ssh:
-    """``key``: a file with a private key without a passphrase. ``known_hosts``: the file of the hosts' keys; ``None``:
-    those that ssh knows by itself."""
+    """``key``: a file with a private key without a passphrase. ``known_hosts``: the file with the hosts' keys;
+    ``None``: ssh's own files."""
 
     key: Path | None = None
     known_hosts: Path | None = None
 
     @property
     def command(self) -> str:
-        """For ``GIT_SSH_COMMAND``, which a shell reads."""
+        """For ``GIT_SSH_COMMAND``, which a shell parses."""
         words = ["ssh"]
         options = list(_ALWAYS)
         if self.key is not None:
