@@ -1,6 +1,6 @@
-"""The worker plane: the code of workflows runs here, without database, blobs, keys and secrets.
+"""The worker plane: workflow code runs here, without the database, blobs, keys and secrets.
 
-This is all that a worker process loads, so nothing of it imports the store or a feature; what both planes say to each
-other stands in :mod:`svc.worker.terms`, and a feature's half of this plane in a module here, which the feature's own
-row and :mod:`svc.worker.halves` name. In one process with the rest it runs as it does alone.
+A worker process loads only this package, so no module here imports the store or a feature. :mod:`svc.worker.terms` has
+what the two planes agree on. A feature's half of this plane is a module here, named by the feature's own row and by
+:mod:`svc.worker.halves`. In one process with the trusted plane it runs the same way as alone.
 """

@@ -1,8 +1,8 @@
-"""An agent, as a run: a model is asked, what it calls is called, and so on until it answers.
+"""An agent, as a run: the model is asked, its tool calls are made, and so on until it answers.
 
-A step is one model call or one tool call, so whatever dies in between goes on with what is kept. What may be
-called, and what waits for a person, the other plane decides. A tool's answer is handed to the
-model as data, in the place of a tool's answer and nowhere else.
+A step is one model call or one tool call, so after a crash the run goes on with the kept steps. The other plane decides
+what may be called, and what waits for a person's approval. A tool's answer is handed to the model only as data, in the
+place of a tool's answer.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _WIRE_CHARS: Final = 64
 
 @dataclass(kw_only=True)
 class _Talk:
-    """What was said so far. Made again from the kept steps, so it is never kept itself."""
+    """The conversation so far. It is rebuilt from the kept steps, so it is never stored itself."""
 
     model: str
     system: str
@@ -101,7 +101,7 @@ def _talk(opened: Json) -> _Talk:
 
 
 def _wire_names(names: list[str]) -> dict[str, str]:
-    """Each name as vendors take it (letters, digits, ``_``, ``-``), and which tool it is."""
+    """The tools by the names that vendors accept (letters, digits, ``_``, ``-``)."""
     found: dict[str, str] = {}
     for name in names:
         wire = base = _WIRE_NAME.sub("_", name)[:_WIRE_CHARS]
@@ -114,7 +114,7 @@ def _wire_names(names: list[str]) -> dict[str, str]:
 
 
 async def _asked(run: Run, talk: _Talk, turn: int) -> Turn:
-    """One step: the model's whole answer, as it is kept."""
+    """One step: the model's whole answer, as it is stored."""
 
     async def work(key: str) -> Json:
         question = Question(
@@ -137,7 +137,7 @@ async def _asked(run: Run, talk: _Talk, turn: int) -> Turn:
 
 
 async def _told_live(run: Run, asking: Callable[..., Awaitable[Turn]]) -> Turn:
-    """Ask, and tell who watches what is said meanwhile: a few times a second, and only while it lasts."""
+    """Ask the model, and meanwhile send the text so far to people who watch: a few times a second."""
     pieces: list[str] = []
 
     def hear(event: Event) -> None:
@@ -155,7 +155,7 @@ async def _told_live(run: Run, asking: Callable[..., Awaitable[Turn]]) -> Turn:
                     answer = await run.broker(LIVE_PATH, body, headers={"content-type": "application/json"})
                     await answer.aclose()
                 except LinkFault:
-                    return  # nobody sees it live; the answer itself is kept all the same
+                    return  # nobody sees it live; the answer itself is stored all the same
 
     async with open_task_group() as nursery:
         nursery.start_soon(tell)
@@ -165,7 +165,7 @@ async def _told_live(run: Run, asking: Callable[..., Awaitable[Turn]]) -> Turn:
 
 
 async def _called(run: Run, talk: _Talk, turn: int, calls: tuple[ToolCall, ...]) -> tuple[ToolResult, ...]:
-    """All calls of one answer, side by side: one that waits for a person holds up no other."""
+    """Make all calls of one answer at the same time: a call that waits for a person does not block the others."""
     branches = {
         f"{turn}.{number} {_STEP_NAME.sub('_', talk.names.get(call.name, call.name))[:80]}": call
         for number, call in enumerate(calls[:CALLS_AT_ONCE], start=1)

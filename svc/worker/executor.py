@@ -1,6 +1,6 @@
-"""Runs the code of workflows in the worker plane: takes runs, holds so many at a time, lets go of them on drain.
+"""Runs the code of workflows in the worker plane: takes runs, up to a limit, and releases them on drain.
 
-Owns which runs this worker holds. All that it knows of a run it was sent with it; all that it finds out it tells.
+Owns the list of runs that this worker holds. It knows of a run only what it was sent with it, and reports all results.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Held:
 
 @dataclass(kw_only=True)
 class Executor:
-    """``link`` leads to the trusted plane; ``control_url`` is where that one finds this worker."""
+    """``link`` leads to the trusted plane; ``control_url`` is the address of this worker for the trusted plane."""
 
     workflows: Mapping[str, Workflow]
     link: Link
@@ -48,15 +48,15 @@ class Executor:
     log: Log
     instance: str = field(default_factory=lambda: secrets.token_hex(8))
     met: str = ""
-    """The instance of the trusted plane that was met last."""
+    """The instance of the trusted plane at the last successful handshake; empty after a failed one."""
     problem: str = ""
-    """Why it is not met: in its words, where it refuses."""
+    """Why the last handshake failed: the trusted plane's own words if it refused."""
     _held: dict[str, _Held] = field(default_factory=dict)
     _nursery: trio.Nursery | None = None
     _wake: Wake = field(default_factory=Wake)
 
     async def run(self, child: Child) -> None:
-        """Shake hands again and again, until the intake is cancelled. What is held is let go of on drain."""
+        """Shake hands repeatedly, until the intake is cancelled. On drain, the runs held are released."""
         self.work_in(child.work)
         child.work.start_soon(self._let_go_on_drain, child)
         child.started()
@@ -65,7 +65,7 @@ class Executor:
             await self._wake.wait(at_most_s=HEARTBEAT_S)
 
     def work_in(self, nursery: trio.Nursery) -> None:
-        """Where the runs that it takes are worked on."""
+        """Set the nursery for the runs that it takes."""
         self._nursery = nursery
 
     async def _let_go_on_drain(self, child: Child) -> None:
@@ -75,7 +75,7 @@ class Executor:
             held.session.scope.cancel()
 
     async def shake_hands(self) -> None:
-        """Say that this worker is there, and what it holds. While it is refused, it is given nothing."""
+        """Report that this worker is up, and which runs it holds. While it is refused, it is given no runs."""
         said = {
             "protocol": PROTOCOL,
             "role": "worker",
@@ -102,7 +102,7 @@ class Executor:
             self.drop(run_id)
 
     def take(self, order: Order) -> None:
-        """Begin or go on with a run. Raises :class:`svc.errors.Unavailable` where there is no room."""
+        """Begin a run or go on with one. Raises :class:`svc.errors.Unavailable` if there is no room, or on drain."""
         if self._nursery is None:
             raise Unavailable("This worker is not running or is shutting down.")
         if len(self._held) >= MAX_HELD:
@@ -117,7 +117,7 @@ class Executor:
         self._nursery.start_soon(self._work, held, name=f"run:{order.run_id}")
 
     def drop(self, run_id: str) -> bool:
-        """Stop a run that was cancelled, or is another's. Whether it was held."""
+        """Stop a run that was cancelled, or that another worker holds. Returns whether it was held."""
         held = self._held.get(run_id)
         if held is not None:
             held.cancelled = True
@@ -135,7 +135,7 @@ class Executor:
                 del self._held[run_id]
 
     async def _flow(self, held: _Held) -> dict[str, object] | None:
-        """Run the code; what to tell of the run then, or ``None`` where nothing is to be told."""
+        """Run the code. Returns what to report of the run, or ``None`` if there is nothing to report."""
         session = held.session
         code = self._code(session.order)
         if code is None:
@@ -148,7 +148,7 @@ class Executor:
             return {"state": "waiting", "waits": list(session.waits_out)}
         if session.over or held.cancelled:
             return None
-        return told or {"state": "cancelled"}  # this worker ends: another goes on
+        return told or {"state": "cancelled"}  # this worker ends, and another one goes on
 
     async def _outcome(self, code: Code, session: Session) -> dict[str, object] | None:
         order = session.order
@@ -158,7 +158,7 @@ class Executor:
             return _failed(DIVERGED, str(error))
         except StepFailed as error:
             return _failed(error.type, str(error))
-        except Exception as error:  # an edge: the author's code; its words are the run's, its stack the log's
+        except Exception as error:  # an edge: an error of the author's code; the run keeps its words, the log its stack
             if session.over:
                 return None
             self.log.error("runs.code_failed", error, run_id=order.run_id, workflow=order.workflow)

@@ -1,6 +1,6 @@
-"""Every feature's half of the worker plane: what a worker process runs, which can't ask the features.
+"""Lists every feature's half of the worker plane, because a worker process can't ask the features.
 
-A test holds that these are the halves that the features name.
+A test checks that these are the halves that the features name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a worker is told of a run when it takes it: the results there are, and the state of what is not done."""
+"""What a worker receives about a run when it takes it: the results so far, and the state of unfinished steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Failure(Wire, frozen=True):
 
 
 class KnownStep(Wire, frozen=True):
-    """``due_at``: of a step that waits, when it is to be tried again."""
+    """``due_at``: for a waiting step, when it is to be tried again."""
 
     step_id: Id
     kind: StepKind
@@ -33,7 +33,7 @@ class KnownStep(Wire, frozen=True):
 
 
 class Order(Wire, frozen=True):
-    """One run to take up, as ``POST /runs`` says it. Without ``version``: the newest."""
+    """One run to take, the body of ``POST /runs``. Without ``version``: the newest."""
 
     run_id: Id
     workflow: str
@@ -45,5 +45,5 @@ class Order(Wire, frozen=True):
 
 
 def input_digest(value: Json) -> str:
-    """As the trusted plane makes it: of the JSON."""
+    """The digest of the JSON, computed as in the trusted plane."""
     return hashlib.sha256(msgspec.json.encode(value)).hexdigest()

@@ -1,4 +1,4 @@
-"""*Import a mailbox*, as a run: it begins the import in the trusted plane, and looks how far it is."""
+"""*Import a mailbox*, as a run: it starts the import in the trusted plane, and checks its progress."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ LOOK: Final = "mail.import.look"
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 60.0
 GROWTH: Final = 1.25
-"""An import of a minute is looked at a dozen times, one of a day some hundred times: a run has so many steps only."""
+"""Growth of the pause between checks: an import of a minute is checked a dozen times, one of a day some hundred times,
+because a run may have only so many steps."""
 
 
 async def import_mailbox(run: Run, input: Json) -> Json:
-    """What came of it, in numbers. Fails with the import's own words; retried, it goes on where the import stood."""
+    """The result, in numbers. Fails with the import's own words; a retry goes on at the point that the import
+    reached."""
     asked = {"import": input["import"]}
     pause_s = FIRST_PAUSE_S
     while True:
         told = await run.call(LOOK, asked, name="look how far it is")
         if told["state"] == "failed":
-            # Refused now, and that is no step that is kept: a retry asks it anew, and is told that it goes on.
+            # Refused now, and a refused call is not kept: a retry makes this call again, and is told that the import
+            # goes on.
             told = await run.call(LOOK, {**asked, "after": told.get("lease", 0)}, name="go on where it stood")
         if told["state"] == "done":
             return {key: told[key] for key in ("added", "known", "skipped")}

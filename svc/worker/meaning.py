@@ -1,5 +1,6 @@
-"""Making all mail and pages of a person findable by meaning, as a run: some thousands at a time, and a look at what
-still waits. What was made stays made: a run that was cancelled, or ended at a ceiling, is begun again where it was."""
+"""Makes all mail and pages of a person searchable by meaning, as a run: a few thousand items at a time, with a check of
+what still waits. Finished work stays: a run that was cancelled, or ended at a ceiling, goes on from there when started
+again."""
 
 from __future__ import annotations
 

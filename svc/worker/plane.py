@@ -1,4 +1,5 @@
-"""The worker plane as it runs: its workspace, its subsystems and its control port, alone or beside the rest."""
+"""Builds the worker plane: its workspace, its subsystems and its control port, alone or in the process of the trusted
+plane."""
 
 from __future__ import annotations
 
@@ -23,21 +24,21 @@ PASSED_ON: Final = frozenset(
     {
         *("PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "VIRTUAL_ENV"),
         *("PYTHONPATH", "PYTHONDONTWRITEBYTECODE"),
-        "__CF_USER_TEXT_ENCODING",  # macOS gives it to every process
+        "__CF_USER_TEXT_ENCODING",  # set by macOS for every process
     }
 )
-"""Variables of a worker's environment that are no settings. All others may be anybody's secrets."""
+"""Variables of a worker's environment that are not settings. Any other variable may be a secret."""
 
 
 def known_settings(halves: Iterable[WorkerRows]) -> tuple[AnySetting, ...]:
-    """What the worker plane may ask for, wherever it runs."""
+    """The settings that the worker plane may read, in any process."""
     own = tuple(setting for half in halves for setting in half.settings)
     every: tuple[AnySetting, ...] = (*CORE_SETTINGS, *SWITCH_SETTINGS, *own)
     return tuple(setting for setting in every if not setting.secret)
 
 
 def scrubbed_workspace(config: Config, *, halves: Iterable[WorkerRows], clock: Clock, log: Log) -> ScrubbedWorkspace:
-    """Whatever ``config`` holds, this one holds no secret. It gets nothing else of the caller's."""
+    """A workspace without secrets, whatever ``config`` holds. It gets nothing else from the caller."""
     rng = random.Random()  # noqa: S311  spreads pauses, guards nothing
     scrubbed = config.scrubbed(known_settings(halves))
     return ScrubbedWorkspace(config=scrubbed, clock=clock, rng=rng, log=log, root=Root(log=log, rng=rng))
@@ -46,8 +47,8 @@ def scrubbed_workspace(config: Config, *, halves: Iterable[WorkerRows], clock: C
 async def worker_subsystems(
     workspace: ScrubbedWorkspace, halves: Sequence[WorkerRows], *, broker: Link, control_url: str
 ) -> list[Subsystem]:
-    """What the rows of ``halves`` run there, in their order. ``broker`` leads to the trusted plane, which finds this
-    one at ``control_url``."""
+    """The subsystems of ``halves``, in order. ``broker`` leads to the trusted plane, which reaches this plane at
+    ``control_url``."""
     executor = Executor(
         workflows={row.name: row for half in halves for row in half.workflows},
         link=broker,
@@ -67,7 +68,7 @@ async def worker_subsystems(
 
 
 def control_listener(workspace: ScrubbedWorkspace, halves: Iterable[WorkerRows]) -> Internal[ScrubbedContext]:
-    """How the trusted plane reaches this one: by a port, where the worker is a process of its own."""
+    """The listener by which the trusted plane reaches this one: a port, if the worker is a process of its own."""
 
     def context(request: Request, principal: Principal | None) -> ScrubbedContext:
         return ScrubbedContext(workspace=workspace, request_id=request.id)

@@ -1,4 +1,5 @@
-"""``/livez`` and ``/readyz`` on the worker's control port: does the process answer, and do its subsystems run."""
+"""``/livez`` and ``/readyz`` on the worker's control port: whether the process answers, and whether its subsystems
+run."""
 
 from __future__ import annotations
 

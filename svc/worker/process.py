@@ -1,8 +1,8 @@
 """``svc serve --role=worker``: the worker plane as a process of its own.
 
-It loads nothing of the trusted plane, starts with an environment that holds no secret but the internal token, gives up
-its rights, and takes no part of the home but ``SVC_HOME/worker/``. Where the system has Landlock it could take no
-other: it reads the interpreter and its libraries, writes in that folder, and reaches no port but the trusted plane's.
+It loads nothing of the trusted plane, starts with an environment whose only secret is the internal token, gives up its
+rights, and uses only ``SVC_HOME/worker/`` of the home. With Landlock, the system enforces that: it reads the
+interpreter and its libraries, writes in that folder, and connects to no port but the trusted plane's.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from svc.worker.rows import WorkerRows
 
 OK: Final = 0
 SCRATCH: Final = "worker"
-"""The folder of the home that is the worker's."""
+"""The worker's folder in the home."""
 LIBRARIES: Final = (
     *("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/etc/ld.so.cache"),
     *("/etc/localtime", "/usr/share/zoneinfo", "/dev/urandom"),
 )
-"""What an interpreter reads beside its own."""
+"""Folders that an interpreter reads besides its own."""
 
 
 def main(halves: Sequence[WorkerRows] = HALVES) -> int:
-    """Serve until a signal; the exit code."""
+    """Serve until a signal. Returns the exit code."""
     _leave_secrets_behind(halves)
     settings = (*known_settings(halves), INTERNAL_TOKEN)
     try:
@@ -59,23 +59,23 @@ def main(halves: Sequence[WorkerRows] = HALVES) -> int:
 
 
 def kept_of(environ: Mapping[str, str], settings: Iterable[AnySetting]) -> dict[str, str]:
-    """What of an environment a worker may have: these settings, and what everybody's process is told."""
+    """The variables of an environment that a worker may have: these settings, and those of every process."""
     names = {name for setting in settings for name in setting.names} | PASSED_ON
     return {name: value for name, value in environ.items() if name in names}
 
 
 def _leave_secrets_behind(halves: Sequence[WorkerRows]) -> None:
-    """Start again with no more than a worker may have, if there is more: a running process can't take it out of what
-    others may read of it."""
+    """Restart the process with only the variables that a worker may have, if there are others: a running process can't
+    remove them from what other processes can read of it."""
     kept = kept_of(os.environ, (*known_settings(halves), INTERNAL_TOKEN))
     if kept.keys() != os.environ.keys():
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], kept)  # noqa: S606  ourselves again
 
 
 def _confine(config: Config) -> int:
-    """Before there is a second thread. Returns the version of Landlock, 0 where there is none."""
+    """Call it before there is a second thread. Returns the version of Landlock, 0 if there is none."""
     home = config[HOME]
-    loaded_from = {Path(entry) for entry in sys.path[0 if sys.flags.safe_path else 1 :]}  # the first is who started it
+    loaded_from = {Path(entry) for entry in sys.path[0 if sys.flags.safe_path else 1 :]}  # the first is the script's
     return landlock.confine(
         read={
             *(place for place in loaded_from if not home.is_relative_to(place)),

@@ -1,4 +1,4 @@
-"""What a feature adds to the worker plane: its half there, a module of this package with ``ROWS``."""
+"""A feature's half of the worker plane: a module of this package with ``ROWS``."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from svc.workspace import ScrubbedContext, ScrubbedWorkspace
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerRows:
-    """A feature's half where there is no database, no blob, no key and no secret.
+    """A feature's rows in the plane that has no database, no blob, no key and no secret.
 
-    All other rows of a feature belong to the trusted plane. ``workflows`` have their code run here. ``settings`` are
-    those of the feature that this half reads, none of them secret. ``routes`` answer on the worker's control port.
+    All other rows of a feature belong to the trusted plane. The code of ``workflows`` runs here. ``settings`` are the
+    feature's settings that this half reads, none of them secret. ``routes`` answer on the worker's control port.
     """
 
     workflows: tuple[Workflow, ...] = ()

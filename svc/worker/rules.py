@@ -1,7 +1,7 @@
-"""Mail rules that need a model, as runs: the questions of one mail in one call, and the reply that one of them drafts.
+"""Mail rules that need a model, as runs: one call asks all questions about a mail, and another drafts a reply.
 
-A mail is what a stranger wrote. Of a question only yes and no come back, by rule; of a reply only its text, which waits
-for its person. Neither can name a tool, a recipient or another rule.
+A mail is a stranger's text. Of the answers only yes or no per rule is used; of a reply only its text, which waits for
+the person's approval. Neither can name a tool, a recipient or another rule.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ _WRITER: Final = (
 
 
 async def sort_mail(run: Run, input: Json) -> Json:
-    """One mail as it came: what its rules ask, what is done, and the reply that is drafted."""
+    """One new mail: ask its rules' questions, apply the answers, and draft the reply."""
     return await _one(run, input, name="")
 
 
 async def apply(run: Run, input: Json) -> Json:
-    """Rules on what is there: a frozen list, some at a time, and those that ask a question one by one. A mail whose
-    question has no answer holds up no other; in the end the run says so, and asks those again where it is retried."""
+    """Apply rules to existing mail: a fixed list, in batches, with mails that need a question one by one. A mail
+    without an answer does not stop the others; at the end the run fails and says so, and a retry asks only those
+    again."""
     after, left, why = 0, 0, ""
     while True:
         batch = await run.call(NEXT, {"after": after}, name="sort some")
@@ -60,7 +61,7 @@ async def apply(run: Run, input: Json) -> Json:
 
 
 async def _one(run: Run, given: Json, *, name: str) -> Json:
-    """Raises :class:`StepFailed` where the model gave no answer: then nothing was done."""
+    """Raises :class:`StepFailed` if the model gave no answer: then nothing was done."""
     draft = given["draft"]
     if given["questions"]:
         decided = {"message": given["message"], "batch": given["batch"], "hits": given["hits"]}
@@ -68,7 +69,7 @@ async def _one(run: Run, given: Json, *, name: str) -> Json:
             answers = await run.step(f"ask {name}".strip(), _asking(run, given), kind="llm")
         except StepFailed as failed:
             problem = str(failed)
-            # Another try may have another problem: that is another step.
+            # Another try may have another problem, which makes it another step.
             mark = hashlib.sha256(problem.encode()).hexdigest()[:8]
             await run.call(LEAVE, {**decided, "problem": problem}, name=f"leave {name} {mark}".replace("  ", " "))
             raise StepFailed(problem, type=_NO_ANSWER) from failed

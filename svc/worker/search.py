@@ -1,4 +1,4 @@
-"""*Re-index everything*, as a run: some thousands of messages at a time, and a look at what still waits."""
+"""*Re-index everything*, as a run: a few thousand messages at a time, with a check of what still waits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOOK_AGAIN_S: Final = 2.0
 
 
 async def reindex(run: Run, input: Json) -> Json:
-    """Queue a batch, wait until it is done, and so on to the last message."""
+    """Queue a batch, wait until it is done, and repeat to the last message."""
     after = ""
     while True:
         batch = await run.call(QUEUE, {"after": after}, name="queue a batch")

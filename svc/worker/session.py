@@ -1,4 +1,5 @@
-"""One lease of a run, as its worker holds it: what is kept of it, the way to the trusted plane, and when to let go."""
+"""One lease of a run, held by its worker: the kept steps, the connection to the trusted plane, and when to release the
+run."""
 
 from __future__ import annotations
 
@@ -17,11 +18,11 @@ from svc.worker.terms import RUN_HEADER
 _TRIES: Final = 15
 _PAUSE_S: Final = 0.5
 _LONGEST_PAUSE_S: Final = 4.0
-"""Together a minute: as long as a lease."""
+"""All pauses together take a minute: as long as a lease."""
 
 
 class LetGo(Exception):
-    """The run was let go of, and its code asks for a step all the same."""
+    """The run was released, but its code still asks for a step."""
 
 
 class Diverged(Exception):
@@ -29,14 +30,15 @@ class Diverged(Exception):
 
 
 class Refused(Exception):
-    """The trusted plane refuses: in its words."""
+    """The trusted plane's refusal, in its words."""
 
 
 @dataclass(kw_only=True)
 class Session:
-    """One lease of one run: its history, the way to the trusted plane, and which of its branches wait.
+    """One lease of one run: its history, the connection to the trusted plane, and which of its branches wait.
 
-    ``scope`` is the code's. ``waits_out``: what all branches wait for, once that is all that they do.
+    ``scope`` is the cancel scope of the code. ``waits_out``: the steps that the branches wait for, once all branches
+    wait.
     """
 
     order: Order
@@ -54,7 +56,7 @@ class Session:
         self.known = {step.step_id: step for step in self.order.steps}
 
     async def post(self, path: str, body: Mapping[str, Any]) -> LinkAnswer:
-        """Tell of a step, as :meth:`tell` does, while the run is this worker's."""
+        """Send a step's data, as :meth:`tell` does, while this worker holds the run."""
         if self.over:
             raise LetGo
         answer = await self.tell(path, body)
@@ -63,9 +65,9 @@ class Session:
         return answer
 
     async def tell(self, path: str, body: Mapping[str, Any]) -> LinkAnswer | None:
-        """Tell the trusted plane; again for a while where it does not answer: it may be starting anew.
+        """Send to the trusted plane. If it does not answer, it may be restarting: retry for a while.
 
-        Each of these may be told twice. ``None`` where the run is another worker's, or nobody answers.
+        Each message may be sent twice. ``None`` if another worker holds the run, or nobody answers.
         """
         for attempt in range(_TRIES):
             try:
@@ -83,7 +85,7 @@ class Session:
         return None
 
     async def wait_for(self, key: str) -> NoReturn:
-        """What it waits for is found in the history of the next lease."""
+        """Wait until the run is released. The result is then in the history of the next lease."""
         self._waits[key] = None
         try:
             self.look()
@@ -93,14 +95,14 @@ class Session:
         raise LetGo
 
     def look(self) -> None:
-        """Let go of the run where all of its branches wait."""
+        """Release the run if all of its branches wait."""
         if self._waits and len(self._waits) >= self.branches and not self.over:
             self.waits_out = tuple(self._waits)
             self.over = True
             self.scope.cancel()
 
     async def leave(self) -> NoReturn:
-        """The run is not this worker's any more."""
+        """Stop: this worker does not hold the run any more."""
         self.over = True
         self.scope.cancel()
         await trio.sleep_forever()

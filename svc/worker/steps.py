@@ -1,8 +1,8 @@
-"""The run as the code of a workflow sees it: each step's kept result, or its work, told to the trusted plane.
+"""The run as a workflow's code sees it: each step returns its kept result, or does its work and reports it.
 
-The code is let go of, without being asked, where all of its branches wait or the run is another worker's: its scope is
-cancelled. Trio then runs its ``finally`` blocks, as on every cancellation, and no step is begun in them: :class:`LetGo`
-is raised in its place.
+The code is stopped without notice if all of its branches wait or another worker holds the run: its scope is cancelled.
+Trio then runs its ``finally`` blocks, as on every cancellation. A step in such a block is not begun, but raises
+:class:`LetGo`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from svc.worker.terms import (
 from svc.workflow import Answer, Fatal, Json, Run, StepFailed, StepKind
 
 _NOT_IN_NAMES: Final = frozenset("/#")
-"""They join the parts of a step's key."""
+"""These join the parts of a step's key."""
 IN_DOUBT: Final = (
     "It was begun, and whether it was done is not known. Approve to do it again. "
     "Decline where it was done, or must not be."
@@ -81,7 +81,7 @@ class Steps:
             await self._pause(key, retry_at)
 
     async def _once(self, key: str, name: str, work: Work, *, input: Json, kind: str) -> Json:
-        """What is told of it stands below it: that it began, and what a person was asked."""
+        """Its reports are steps below it: that the work began, and what a person was asked."""
         below = Steps(self._session, key)
         for attempt in count(1):
             if await below._begins():
@@ -95,7 +95,7 @@ class Steps:
         raise AssertionError("it is asked for ever")
 
     async def _begins(self) -> bool:
-        """Note that work begins; ``False`` where it had begun before this lease."""
+        """Record that work begins. ``False`` if it had begun before this lease."""
         key = self._key("begun")
         if self._known(key, None, {"tool"}) is not None:
             return False
@@ -103,20 +103,20 @@ class Steps:
         return True
 
     async def _try(self, key: str, work: Work) -> dict[str, Any]:
-        """What to tell of it."""
+        """Do the work. Returns what to report."""
         began = self._session.clock.now()
         try:
             told = {"state": "done", "output": _as_json(await work(f"{self.id}:{key}"))}
         except Fatal as error:
             told = _failed(error, retryable=False)
-        except Exception as error:  # an edge: whatever the work raises, the run keeps its words
+        except Exception as error:  # an edge: for any error of the work, the run keeps its words
             told = _failed(error, retryable=True)
         return {**told, "startedAt": began, "endedAt": self._session.clock.now()}
 
     async def _tell(
         self, key: str, name: str, told: Mapping[str, Any], *, input: Json, kind: str, attempt: int
     ) -> _Done | int:
-        """The result, or when to try again. Raises :class:`StepFailed`."""
+        """Report to the trusted plane. Returns the result, or when to try again. Raises :class:`StepFailed`."""
         body = {
             "runId": self.id,
             "stepId": key,
@@ -182,7 +182,7 @@ class Steps:
                 return said["result"]
             if said["dueAt"] is None:
                 await self._session.wait_for(key)
-            await self._pause(key, said["dueAt"])  # a short time is waited out, and then asked for again
+            await self._pause(key, said["dueAt"])  # a short pause is waited out, and then the call is made again
 
     async def _told(self, body: Mapping[str, Any]) -> Any:
         answer = await self._session.post(CALL_PATH, body)
@@ -205,7 +205,7 @@ class Steps:
 
         if not branches:
             return results
-        session.branches += len(branches) - 1  # the one that asks waits for them, and for nothing else
+        session.branches += len(branches) - 1  # the asking branch only waits for them
         try:
             async with open_task_group() as nursery:
                 for name, code in branches.items():
@@ -243,7 +243,7 @@ class _Done:
 
 
 def _as_json(output: object) -> Json:
-    """As the code gets it again after a crash. Raises :class:`svc.workflow.Fatal` for what is no JSON."""
+    """The output as the code gets it again after a crash. Raises :class:`svc.workflow.Fatal` for what is no JSON."""
     try:
         return msgspec.json.decode(msgspec.json.encode(output))
     except (TypeError, ValueError, msgspec.MsgspecError, RecursionError) as error:

@@ -1,4 +1,4 @@
-"""What the two planes have agreed on: numbers, names and paths that both of them use. Owns nothing else."""
+"""What the two planes agree on: numbers, names and paths that both of them use. Owns nothing else."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 from svc.clock import SECOND_MS
 
 PROTOCOL: Final = 1
-"""What the two planes speak. Another number is refused."""
+"""The version of the protocol between the planes. Another number is refused."""
 HANDSHAKE_PATH: Final = "/internal/broker/handshake"
 BROKER_PATH: Final = "/internal/broker"
 CALL_PATH: Final = "/internal/broker/rpc"
@@ -19,16 +19,16 @@ SLEEP: Final = "runs.sleep"
 CHILD: Final = "runs.child"
 APPROVAL: Final = "approvals.request"
 BEGUN: Final = "runs.begun"
-"""Calls that each run may use."""
+"""The calls above are open to each run."""
 
 HEARTBEAT_S: Final = 10.0
-"""A worker says this often which runs it holds; each time their leases begin anew."""
+"""How often a worker reports the runs that it holds; each report renews their leases."""
 INLINE_PAUSE_MS: Final = 5 * SECOND_MS
-"""A worker waits out a pause up to this; for a longer one it lets go of the run."""
+"""A worker waits out a pause up to this length; for a longer pause it releases the run."""
 DIVERGED: Final = "Diverged"
-"""The type of an error: the code does something else than it did when the run began."""
+"""An error type: the code does something else than it did when the run began."""
 
 
 def diverged(key: str) -> str:
-    """What is said where the step with that key is another now."""
+    """The message for a step whose key now belongs to a different step."""
     return f"The step {key} was another when this run began. Its code was changed without a new version."

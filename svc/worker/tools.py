@@ -1,4 +1,4 @@
-"""One tool call as a run makes it, and the run that makes a single one. What may be done the other plane decides."""
+"""One tool call within a run, and the run that makes a single one. The other plane decides what may be done."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXPIRED: Final = "A person was asked, and nobody has answered in time."
 
 
 async def use(run: Run, tool: str, input: Json) -> Json:
-    """``{"result": …}`` or ``{"error": {"code", "message"}}``, for the model. A person may be asked on the way."""
+    """``{"result": …}`` or ``{"error": {"code", "message"}}``, for the model. A person may be asked meanwhile."""
     said = await run.call(CALL, {"tool": tool, "input": input}, name="call")
     asked = 0
     while "needs" in said or "unknown" in said:
@@ -35,7 +35,8 @@ async def use(run: Run, tool: str, input: Json) -> Json:
 
 
 async def _handed(run: Run, order: Json) -> Json:
-    """What this plane does itself: a call of an MCP server. Where nobody knows whether it was done, a person says."""
+    """A call that this plane makes itself: to an MCP server. If it is not known whether it was done, a person
+    decides."""
 
     async def work(key: str) -> Json:
         return await call_tool(run, order["server"], order["tool"], order["arguments"], order["digest"])
@@ -50,7 +51,7 @@ async def _handed(run: Run, order: Json) -> Json:
 
 
 def _refused(error: StepFailed) -> Json:
-    """A person's no, for the model. Raises what else it was."""
+    """A person's refusal, for the model. Raises any other error."""
     if error.type not in {"Declined", "Expired"}:
         raise error
     return _no(DECLINED if error.type == "Declined" else EXPIRED)
@@ -65,7 +66,7 @@ def _no(message: str) -> Json:
 
 
 async def once(run: Run, input: Json) -> Json:
-    """A single call: what an MCP client asked for."""
+    """A single call, for an MCP client."""
     return await use(run, input["tool"], input["input"])
 
 

@@ -1,6 +1,6 @@
-"""The one question of triage to a model, as a run: of what kind a mail is.
+"""The one question of triage to a model, as a run: the kind of a mail.
 
-A mail is what a stranger wrote. Of the answer one word of a fixed list comes back and nothing else.
+A mail is a stranger's text. Only one word of a fixed list is taken from the answer.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _asking(run: Run, given: Json) -> Any:
 
 
 def kind_of(text: str) -> str:
-    """The word that the model said. Raises :class:`ValueError` for anything else: nothing is guessed."""
+    """The word in the model's answer. Raises :class:`ValueError` for anything else: nothing is guessed."""
     start, end = text.find("{"), text.rfind("}")
     try:
         found = msgspec.json.decode(text[start : end + 1]) if start >= 0 else None

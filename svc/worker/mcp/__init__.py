@@ -1,9 +1,9 @@
-"""Other people's MCP servers as a run uses them: started here as programs, or reached through the broker.
+"""The MCP client of runs, for other people's servers: they are started here as programs, or reached through the broker.
 
-A connection is made for one call and ended with it. ``client.py`` speaks the protocol over a channel (``stdio.py``,
-``http.py``); ``using.py`` makes one call, and looks at a server for its list of tools. Which server may be started,
-which tool called, and what was agreed to, the other plane says. No credential is known here, but those that a program
-is started with.
+A connection is made for one call and ended after it. ``client.py`` speaks the protocol over a channel (``stdio.py``,
+``http.py``); ``using.py`` makes one call, and asks a server for its list of tools. The other plane decides which server
+may be started, which tool may be called, and what was agreed to. The only credentials known here are those in the
+environment that a program is started with.
 """
 
 from svc.worker.mcp.looking import LOOK, ROWS

@@ -1,7 +1,7 @@
-"""One connection to an MCP server, over whatever channel: the handshake, the list of tools, one call.
+"""One connection to an MCP server, over any channel: the handshake, the list of tools, one call.
 
-Nothing that the server says is believed: each answer has a bound, what has another form is refused in words, and what
-it asks of us (we offer nothing) is refused, too.
+The server is not trusted: each answer has a size limit, an answer of another form is refused with a reason, and the
+server's own requests are refused too (we offer nothing).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from svc.worker.mcp.terms import MAX_PAGES, MAX_TOOL_BYTES, MAX_TOOLS, Refused, 
 
 MAX_NAME_CHARS: Final = 128
 MAX_WORDS_CHARS: Final = 300
-"""Of what a server says of itself or of its fault, where a person reads it."""
+"""The server's words about itself or its fault, for people. Longer ones are cut."""
 _NAME_CHARS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 _CALL: Final = "tools/call"
 _COMPLETE: Final = "complete"
@@ -43,25 +43,26 @@ _KNOWS_NO_HANDSHAKE: Final = frozenset(
         protocol.HEADER_MISMATCH,
     }
 )
-"""What one of the newest edition may say to ``initialize``: it misses there what each of its requests says."""
+"""Errors with which a server of the newest edition may answer ``initialize``, since that lacks what each of its
+requests must have."""
 
 
 class Channel(Protocol):
-    """Carries messages. Each of these raises :class:`ServerFault`."""
+    """Carries messages. Each of these methods raises :class:`ServerFault`."""
 
     async def ask(self, id: int, message: bytes, *, about: Mapping[str, str]) -> protocol.Message:
-        """The answer to that request. ``about``: header fields that go with it, where there are such."""
+        """The answer to that request. ``about``: header fields to send with it, if the channel has headers."""
         ...
 
     async def tell(self, message: bytes) -> None: ...
 
     def speaks(self, version: str) -> None:
-        """What both speak. ``MODERN_VERSION`` knows no handshake."""
+        """Set the version that both sides use. ``MODERN_VERSION`` has no handshake."""
         ...
 
 
 class ToolAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tool answered, as text. ``failed``: by its own word."""
+    """A tool's answer, as text. ``failed``: the tool itself reported an error."""
 
     text: str
     failed: bool
@@ -76,7 +77,7 @@ class Client:
         self._is_modern = False
 
     async def greet(self) -> Seen:
-        """Find a version that both speak; its name and version."""
+        """Agree on a version that both sides know. Returns the server's name and version."""
         try:
             said = await self._ask(
                 "initialize",
@@ -94,7 +95,7 @@ class Client:
         return _seen(said.get("serverInfo"))
 
     async def _discover(self, refused: Refused) -> Seen:
-        """It knows no handshake: one of the newest edition, or none at all."""
+        """The server knows no handshake: try the newest edition, which asks ``server/discover``."""
         self._is_modern = True
         self.channel.speaks(protocol.MODERN_VERSION)
         try:
@@ -112,7 +113,7 @@ class Client:
         return _seen(info or said.get("serverInfo"))
 
     async def tools(self) -> tuple[tuple[Listed, ...], tuple[str, ...]]:
-        """What it offers, and why some of it is left out."""
+        """The tools that the server offers, and the reasons why some are left out."""
         found: dict[str, Listed] = {}
         left_out: list[str] = []
         cursor: str | None = None
@@ -174,7 +175,7 @@ def _encoded(message: Mapping[str, Any]) -> bytes:
 
 
 def words(said: object) -> str:
-    """A server's own words where a person reads them: one line, short, and nothing that hides."""
+    """A server's own words, for people: one line, short, and without hidden characters."""
     return " ".join(inert(said if isinstance(said, str) else repr(said)).split())[:MAX_WORDS_CHARS]
 
 
@@ -189,7 +190,7 @@ def _not_spoken(versions: object) -> str:
 
 
 def _listed(row: object, *, is_modern: bool) -> Listed | str:
-    """Or why it is left out."""
+    """The tool, or the reason why it is left out."""
     name = row.get("name") if isinstance(row, dict) else None
     shown = words(name if isinstance(name, str) else "A tool without a name")[:MAX_NAME_CHARS]
     if not isinstance(name, str) or not 0 < len(name) <= MAX_NAME_CHARS or not _NAME_CHARS.issuperset(name):
@@ -208,7 +209,7 @@ def _listed(row: object, *, is_modern: bool) -> Listed | str:
 
 
 def _text(said: Mapping[str, Any]) -> str:
-    """What the model reads of it. Pictures and sounds are named, not handed on."""
+    """The text for the model. Pictures and sounds are named, not passed on."""
     content = said.get("content")
     parts = [_part(one) for one in content] if isinstance(content, list) else []
     if not any(parts) and said.get("structuredContent") is not None:

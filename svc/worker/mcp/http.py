@@ -1,7 +1,7 @@
-"""An MCP server at an address (streamable HTTP), asked through the broker, which puts its declared headers in.
+"""An MCP server at an address (streamable HTTP), called through the broker, which adds its declared headers.
 
-An answer is one message, or a stream of them that ends with it. A stream that breaks has lost its call: nothing is
-asked again.
+An answer is one message, or a stream of messages that ends with the answer. If the stream breaks, the call is lost:
+nothing is sent again.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Http:
             await answer.aclose()
 
     async def end(self) -> None:
-        """Let its session go, if it has one. Whether it hears that is its own affair."""
+        """End the server's session, if there is one. The result does not matter."""
         if _SESSION not in self._headers:
             return
         with trio.move_on_after(GOODBYE_S), suppress(LinkFault):
@@ -91,7 +91,7 @@ class Http:
         raise problem
 
     async def _problem(self, answer: Answer) -> ServerFault:
-        """What a refusal says: the broker's own words, or those of the server."""
+        """The words of a refusal: the broker's or the server's."""
         try:
             said = msgspec.json.decode(await self._whole(answer, limit=_MAX_PROBLEM_BYTES))
         except (ServerFault, LinkFault, msgspec.DecodeError, RecursionError):

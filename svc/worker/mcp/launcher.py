@@ -1,7 +1,7 @@
-"""Becomes a program that may do no more than it is told: ``launcher.py ROOM PROGRAM NAME ARGUMENTS…``.
+"""Replaces itself with a program whose rights are limited: ``launcher.py ROOM PROGRAM NAME ARGUMENTS…``.
 
-Started alone, by its file, with Python's own modules only: between this process and the program there is nothing else.
-``ROOM`` is JSON: folders to ``read``, folders to ``write``, and which variables of the environment to ``keep``.
+It is started alone, by its file, with only Python's own modules: nothing else runs between this process and the
+program. ``ROOM`` is JSON: folders to ``read``, folders to ``write``, and the environment variables to ``keep``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NOT_STARTED: Final = 127
 
 def main(room: str, program: str, *command: str) -> int:
     sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
-    from svc import landlock  # only here is it known where it lies
+    from svc import landlock  # the path to svc is known only now
     from svc.confinement import give_up_rights
 
     asked = json.loads(room)

@@ -1,4 +1,4 @@
-"""The run that looks at a server: it connects, and tells the trusted plane what is there."""
+"""The run that inspects a server: it connects, and reports the server's tools to the trusted plane."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The header fields by which a call of the newest edition repeats what it asks, so that what stands between routes it.
+"""Header fields that repeat arguments of a call (newest edition), so that proxies on the way can route it.
 
-A schema marks a property with ``x-mcp-header``; its value goes along as ``Mcp-Param-`` and that name. What no field can
-carry as it is goes in base64.
+A schema marks a property with ``x-mcp-header``; its value is sent in a field named ``Mcp-Param-`` and that name. A
+value that a header field can't carry is sent in base64.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _KINDS: Final = frozenset({"string", "integer", "boolean"})
 
 
 def flaw(schema: Mapping[str, Any]) -> str:
-    """Why no call can follow its marks; empty where it has none, or right ones."""
+    """Why calls can't follow the marks in a schema; empty if there are no marks, or only valid ones."""
     seen: set[str] = set()
     for path, mark, kind in _marks(schema, ()):
         if not isinstance(mark, str) or not _TOKEN.fullmatch(mark) or kind not in _KINDS or mark.lower() in seen:
@@ -44,14 +44,14 @@ def headers_of(schema: Mapping[str, Any], arguments: Mapping[str, Any]) -> dict[
 
 
 def in_header(value: str) -> str:
-    """As it is, or in base64 where a header can't carry it so."""
+    """The value itself, or in base64 if a header can't carry it."""
     if _PLAIN.fullmatch(value) and value == value.strip() and not _WRAPPED.fullmatch(value):
         return value
     return f"=?base64?{base64.b64encode(value.encode('utf-8', 'replace')).decode()}?="
 
 
 def _marks(schema: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object, object]]:
-    """Of the properties that are reached by properties alone."""
+    """The marks of properties that are nested only in ``properties``."""
     properties = schema.get("properties")
     if not isinstance(properties, dict) or len(path) >= MAX_DEPTH:
         return

@@ -1,4 +1,4 @@
-"""What a person says yes to: a tool exactly as its server describes it, of a server that is exactly this one."""
+"""What a person agrees to: a tool exactly as its server describes it, of exactly this server."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 
 
 class Listed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One tool, in its server's words. What else it says of it is dropped."""
+    """One tool, in its server's words. Other fields of its description are dropped."""
 
     name: str
     title: str | None = None
@@ -20,7 +20,7 @@ class Listed(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What was found at one look. ``left_out``: why tools are missing, in words."""
+    """The result of one inspection. ``left_out``: why tools are missing, in words."""
 
     version: str = ""
     title: str = ""
@@ -29,7 +29,8 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def digest_of(launch: str, version: str, tool: Listed) -> str:
-    """Another description, schema, hint, program, address or version is another tool, which nobody has agreed to.
+    """The identity of a tool. Another description, schema, hint, program, address or version makes another tool, which
+    nobody has agreed to.
 
     ``launch``: the digest of how the server is reached.
     """

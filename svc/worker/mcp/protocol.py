@@ -1,9 +1,9 @@
-"""The Model Context Protocol as far as it is spoken here: JSON-RPC messages, their versions and their errors.
+"""The Model Context Protocol, as far as it is used here: JSON-RPC messages, their versions and their errors.
 
 Theory. A message is JSON-RPC 2.0. Until 2025-11-25 a client first shakes hands (``initialize``); the next edition asks
-``server/discover`` and names its version with each request. A server that keeps no session, as ours, serves both: each
-request stands alone. Only tools are spoken of here; there are no prompts, resources or sampling. Both sides use this
-module: our server (:mod:`svc.mcp`) and our client, which stands beside it.
+``server/discover`` and names its version with each request. A server without sessions, as ours, serves both: each
+request stands alone. Only tools are supported: no prompts, resources or sampling. Both sides use this module: our
+server (:mod:`svc.mcp`) and our client, in this package.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import msgspec
 VERSIONS: Final = ("2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 """Newest first."""
 HANDSHAKE_VERSION: Final = "2025-11-25"
-"""The newest that begins with a handshake: what our client tries first, for nearly every server knows it."""
+"""The newest version that begins with a handshake. Our client tries it first, because nearly every server knows it."""
 MODERN_VERSION: Final = "2026-07-28"
-"""The one without: each request says its version, and the headers of HTTP repeat what is asked."""
+"""The version without a handshake: each request names its version, and HTTP headers repeat what it asks."""
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
 METHOD_NOT_FOUND: Final = -32601
@@ -26,7 +26,7 @@ INTERNAL_ERROR: Final = -32603
 UNSUPPORTED_VERSION: Final = -32022
 HEADER_MISMATCH: Final = -32020
 META: Final = "io.modelcontextprotocol/"
-"""How the names begin that the protocol itself has in ``_meta``."""
+"""The prefix of the protocol's own names in ``_meta``."""
 MAX_MESSAGE_BYTES: Final = 1024 * 1024
 """One message of either side. Beyond: refused."""
 
@@ -43,7 +43,7 @@ class Message(msgspec.Struct, frozen=True):
 
 
 class Fault(Exception):
-    """A message that is answered with an error."""
+    """An error that is sent as the answer to a message."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)

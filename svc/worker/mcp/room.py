@@ -1,8 +1,9 @@
-"""What a program that is an MCP server may read and write, and how it is started within that.
+"""What an MCP server's program may read and write, and the command that starts it with these limits.
 
-It reads the programs and libraries of the system, its own folder, and the files and folders that its arguments name
-whole; it writes into folders that its arguments name. Its page gives more. The home of svc is never among them. Where
-the system has no Landlock, nothing of that holds, and the app says so; limits and the loss of rights hold everywhere.
+It may read the programs and libraries of the system, its own folder, and the files and folders that its arguments give
+as full paths; it may write into folders that its arguments name. The server's page can add more. The home of svc is
+never included. Without Landlock in the system, these limits do not hold, and the app says so; resource limits and the
+loss of rights hold everywhere.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _PROJECT: Final = "package.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Room:
-    """``program``: where it is; ``None`` where there is none of that name."""
+    """``program``: its path; ``None`` if there is no program of that name."""
 
     program: Path | None
     read: tuple[str, ...]
@@ -57,14 +58,15 @@ def room_of(
 
 
 def confined(room: Room, command: Sequence[str], environ: Mapping[str, str]) -> list[str]:
-    """The command that starts it there. No value of the environment stands in it: anybody may read a command."""
+    """The command that starts the program in its room. It holds no value of the environment: other users can read a
+    command line."""
     asked = {"read": room.read, "write": room.write, "keep": sorted(environ)}
     return [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(asked), str(room.program), *command]
 
 
 def _homes_of(program: Path) -> Iterator[Path]:
-    """Where it lies and what belongs to it there: the libraries beside a folder of programs, the modules of a package.
-    Also behind links."""
+    """The program's folder and what belongs to it: the libraries beside a folder of programs, the modules of a package.
+    The same for each target of its symbolic links."""
     for place in dict.fromkeys((program, *_behind(program))):
         if place.parent.name in _FOLDERS_OF_PROGRAMS:
             yield place.parent
@@ -75,7 +77,7 @@ def _homes_of(program: Path) -> Iterator[Path]:
 
 
 def _of_file(path: Path) -> Iterator[Path]:
-    """The folder that it lies in, and what a script needs around it: its project's description, and its modules."""
+    """The file's folder, and what a script needs around it: its project's description, and its modules."""
     yield path.parent
     yield from _modules_around(path)
     for folder in path.parents:
@@ -90,8 +92,8 @@ def _modules_around(path: Path) -> Iterator[Path]:
 
 
 def _behind(program: Path) -> Iterator[Path]:
-    """Each place that a link leads to, one after the other."""
-    for _ in range(40):  # as many as the system follows
+    """Each target of a chain of symbolic links, in order."""
+    for _ in range(40):  # the system's own limit
         if not program.is_symlink():
             break
         program = Path(os.path.normpath(program.parent / program.readlink()))
@@ -100,7 +102,7 @@ def _behind(program: Path) -> Iterator[Path]:
 
 
 def _kept(paths: Iterable[Path], never: Path) -> tuple[str, ...]:
-    """Without what lies in the home of svc or holds it, and without the root of all files."""
+    """The paths without those inside the home of svc, those that contain it, and the root folder."""
     found = dict.fromkeys(Path(os.path.normpath(path)) for path in paths)
     real = {path: path.resolve() for path in found}
     return tuple(

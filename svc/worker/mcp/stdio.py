@@ -1,8 +1,9 @@
-"""An MCP server that is a program: a child of this process, with the declared environment and nothing else, which may
-do no more than ``room.py`` says.
+"""An MCP server that is a program: a child of this process, with only the declared environment, and with the limits of
+``room.py``.
 
-A message is a line. What the program writes to its standard error is read, so that it never stands still, and its end
-is kept for the words of a fault. It ends with its standard input, or by TERM and KILL, and all that it started with it.
+A message is a line. The program's standard error is read, so that the program never blocks, and its end is kept for the
+words of a fault. The program ends when its standard input closes, or by SIGTERM and SIGKILL, together with all that it
+started.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from svc.worker.mcp.room import Room, confined
 from svc.worker.mcp.terms import MAX_ANSWER_BYTES, MAX_HEARD_BYTES, ServerFault
 
 GOES_S: Final = 2.0
-"""Between the end of a program's input and TERM."""
+"""Between the end of a program's input and SIGTERM."""
 MAX_STRAY_LINES: Final = 1_000
 """Lines that are no messages. Beyond: the connection is ended."""
 _LAST_WORDS_BYTES: Final = 2_000
@@ -33,7 +34,7 @@ _GONE: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 @asynccontextmanager
 async def started(command: Sequence[str], environ: Mapping[str, str], room: Room) -> AsyncIterator[Stdio]:
-    """Raises :class:`ServerFault` where it does not start."""
+    """Raises :class:`ServerFault` if the program does not start."""
     if room.program is None:
         raise ServerFault(f"There is no program {words(command[0])} on the server.")
     try:
@@ -68,7 +69,7 @@ class Stdio:
         self._silent = trio.Event()
 
     def speaks(self, version: str) -> None:
-        """It need not hear it again."""
+        """Nothing to do: the program needs no notice of the version."""
 
     async def tell(self, message: bytes) -> None:
         try:
@@ -77,7 +78,7 @@ class Stdio:
             raise ServerFault(await self._why_gone()) from None
 
     async def ask(self, id: int, message: bytes, *, about: Mapping[str, str]) -> protocol.Message:
-        """Lines have no headers."""
+        """``about`` is not used: lines have no headers."""
         await self.tell(message)
         while True:
             line = await self._line()
@@ -94,7 +95,7 @@ class Stdio:
                 await self.tell(answer_to(found))
 
     async def end(self) -> None:
-        """Let it go by itself, for a moment."""
+        """Close the input, and give the program a moment to end by itself."""
         await self._in.aclose()
         with trio.move_on_after(GOES_S):
             await self._silent.wait()
@@ -138,7 +139,7 @@ class Stdio:
 
 
 def answer_to(asked: protocol.Message) -> bytes:
-    """What a server asks of us: whether we are there, and else what we don't offer."""
+    """The answer to a server's request: a ping is answered, anything else is not offered."""
     if asked.method == "ping":
         return msgspec.json.encode(protocol.answer(asked.id, {}))
     fault = protocol.Fault(protocol.METHOD_NOT_FOUND, "This client offers nothing.")

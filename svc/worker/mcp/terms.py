@@ -1,13 +1,13 @@
-"""What this half and the trusted plane have agreed on, and how a server fails us, in words for a person."""
+"""What this half and the trusted plane agree on, and the faults of a server, in words for a person."""
 
 from __future__ import annotations
 
 from typing import Final
 
 ORDER_PATH: Final = "/mcp-order"
-"""How a server is reached, for a run that may use it now. Below the broker's path."""
+"""Returns how a server is reached, for a run that may use it now. Below the broker's path."""
 FOUND_PATH: Final = "/mcp-found"
-"""Which tools a server has. Below the broker's path."""
+"""Receives the tools of a server. Below the broker's path."""
 
 CONNECT_S: Final = 60.0
 """An MCP server's start, its first answer and its list of tools. Beyond: it is given up."""
@@ -27,7 +27,7 @@ MAX_PAGES: Final = 50
 
 
 class ServerFault(Exception):
-    """The server can't be used, or gave no answer. ``sent``: the call had left, so it may have been done."""
+    """The server can't be used, or gave no answer. ``sent``: the call was sent, so it may have been executed."""
 
     def __init__(self, words: str, *, sent: bool = False) -> None:
         super().__init__(words)
@@ -35,7 +35,7 @@ class ServerFault(Exception):
 
 
 class Refused(ServerFault):
-    """It understands what was asked, and says no. ``code``: of JSON-RPC; ``data``: what else it says."""
+    """The server understands the request and refuses it. ``code``: of JSON-RPC; ``data``: its further details."""
 
     def __init__(self, words: str, *, code: object, data: object = None) -> None:
         super().__init__(words)

@@ -1,7 +1,7 @@
-"""One use of a server, within the work of a step: connect, look at its tools, call one if it is still what was agreed.
+"""One use of a server, within a step: connect, list its tools, and call one if it is still what was agreed to.
 
-A server may change while nobody looks, so its list is read each time before anything is called, and what it has now is
-told to the trusted plane where it is not the same.
+A server may change at any time, so its list is read before each call, and a changed list is reported to the trusted
+plane.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ CHANGED: Final = (
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """How a server is reached. ``launch``: the digest of that. ``never``: what no program may see, whatever is said."""
+    """How a server is reached. ``launch``: the digest of that. ``never``: what no program may see, whatever its page
+    says."""
 
     kind: Literal["stdio", "http"]
     launch: str
@@ -45,7 +46,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def look(run: Run, server: str) -> str | None:
-    """Tell the trusted plane which tools it has; or why it can't be used, in words."""
+    """Report the server's tools to the trusted plane. Returns why it can't be used, in words, or ``None``."""
     try:
         order = await _order(run, server)
         with trio.fail_after(CONNECT_S):
@@ -60,7 +61,8 @@ async def look(run: Run, server: str) -> str | None:
 
 
 async def call_tool(run: Run, server: str, tool: str, arguments: Json, digest: str) -> Json:
-    """``{"result": …}`` or ``{"error": …}`` for the model. Whatever the server does, it ends in time and in words."""
+    """``{"result": …}`` or ``{"error": …}`` for the model. Whatever the server does, this returns in time, with a
+    text."""
     try:
         order = await _order(run, server)
         with trio.fail_after(CONNECT_S + CALL_S):
@@ -108,7 +110,7 @@ async def _tell(run: Run, server: str, found: Json) -> None:
 
 
 async def _asked(run: Run, path: str, body: Json) -> Any:
-    """What the trusted plane answers. Raises :class:`ServerFault` with its words."""
+    """The trusted plane's answer. Raises :class:`ServerFault` with its words."""
     try:
         answer = await run.broker(path, msgspec.json.encode(body), headers={"content-type": "application/json"})
         try:

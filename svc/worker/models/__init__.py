@@ -1,9 +1,9 @@
-"""Language models as a run asks them: one interface for both vendors, through the broker alone.
+"""Language models for runs: one interface for both vendors, only through the broker.
 
-``ask.py`` is the way in: it words a question for a vendor's wire (``wire_a.py`` the Messages API, ``wire_b.py`` Chat
-Completions), sends it by :meth:`svc.workflow.Run.broker`, tries again where the answer says that it helps, and reads
-what comes as events. ``sse.py``, ``reader_a.py`` and ``reader_b.py`` are sans-IO: bytes in, events out. No key is known
-here: the broker puts it in.
+``ask.py`` is the entry: it writes a question in a vendor's format (``wires.py``: the Messages API for vendor A, Chat
+Completions for vendor B), sends it by :meth:`svc.workflow.Run.broker`, retries if the answer allows it, and reads the
+answer as events. ``sse.py``, ``reader_a.py`` and ``reader_b.py`` are sans-IO: bytes in, events out. No key is known
+here: the broker adds it.
 """
 
 from svc.worker.models.ask import ask

@@ -1,7 +1,7 @@
-"""Asking a model, within the work of a step: sent through the broker, tried again by what the answer says, read whole.
+"""Asks a model, within a step: sends the question through the broker, retries where that helps, and reads the answer.
 
-A question is asked again only while nothing of an answer came: a stream that was cut is a failed try, and its step's.
-Owns no state: crash and repeat are the step's, which keeps the turn.
+A question is asked again only while no part of an answer has arrived: a stream that is cut is a failed try of its step.
+Owns no state: the step handles crash and retry, and keeps the turn.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from svc.workflow import Answer, Run
 
 TRIES: Final = 3
 LONGEST_PAUSE_S: Final = 30.0
-"""A vendor that wants a longer pause is asked again by the step, which may wait for long."""
+"""If a vendor asks for a longer pause, the step retries instead, since it may wait for long."""
 WITHIN_S: Final = 900.0
 """One answer, whole. Beyond: the try has failed."""
 MAX_WHOLE_BYTES: Final = 8 << 20
@@ -57,17 +57,17 @@ _OURS: Final = "application/problem+json"
 _OF_OURS: Final[dict[str, type[ModelFault]]] = {"over_ceiling": OverCeiling, "over_own_ceiling": OverOwnCeiling}
 _LONG_PROMPT_CHARS: Final = 16_000
 _FEWEST_TOKENS: Final = 10
-"""A prompt has at least one token for so many characters. With fewer, the server has cut it."""
+"""A prompt has at least one token for so many characters. If the server counts fewer tokens, it has cut the prompt."""
 
 
 def _nobody(event: Event) -> None:
-    """Nobody listens."""
+    """Ignore the event."""
 
 
 async def ask(run: Run, question: Question, *, heard: Callable[[Event], None] = _nobody) -> Turn:
-    """What the model says. ``heard`` is told of text and calls as they come.
+    """The model's answer. ``heard`` is called with text and tool calls as they arrive.
 
-    Raises :class:`ModelRefused` where asking again does not help, and else :class:`ModelFault` or ``LinkFault``.
+    Raises :class:`ModelRefused` if asking again does not help, otherwise :class:`ModelFault` or ``LinkFault``.
     """
     vendor, model = vendor_of(question.model)
     question = replace(question, messages=with_own_ids(question.messages))
@@ -89,13 +89,13 @@ async def ask(run: Run, question: Question, *, heard: Callable[[Event], None] = 
 
 
 def with_own_ids(messages: Sequence[Said]) -> tuple[Said, ...]:
-    """Each call with an id that is one of its kind in the whole talk, and each result with its call's.
+    """The messages, with an id for each call that is unique in the whole conversation, and the same id for its result.
 
-    Every call has exactly one result in the next message; where it has none, it says so, and a result that no call asks
-    for is left out: either would make all that follows fail.
+    Every call gets exactly one result in the next message: a missing one is replaced by a text that says so, and a
+    result without a call is left out. Otherwise all later requests would fail.
     """
     out: list[Said] = []
-    unanswered: list[tuple[str, str]] = []  # by the id that they had, in their order
+    unanswered: list[tuple[str, str]] = []  # by their old ids, in order
     count = 0
     for said in messages:
         blocks: list[Block] = []
@@ -130,7 +130,7 @@ _NO_RESULT: Final = "There is no result: the call was not made."
 
 
 async def _begun(run: Run, path: str, body: bytes, headers: dict[str, str]) -> Answer:
-    """An answer that has begun well."""
+    """The answer, once its head shows success."""
     for attempt in range(1, TRIES + 1):
         answer = await run.broker(path, body, headers=headers)
         if answer.status == _OK:
@@ -149,7 +149,7 @@ async def _begun(run: Run, path: str, body: bytes, headers: dict[str, str]) -> A
 
 
 def pause_of(answer: Answer, attempt: int) -> float | None:
-    """How many seconds until it is asked again; ``None`` where that would not help."""
+    """The seconds until the question is asked again; ``None`` if that would not help."""
     said = answer.header("x-should-retry")
     status = answer.status
     may = status in _AGAIN or (status >= _SERVER_FAULT and status != _NOT_IMPLEMENTED)
@@ -217,7 +217,8 @@ async def _whole(answer: Answer) -> bytes:
 
 
 def _must_have_read_it(turn: Turn, question: Question, vendor: VendorName, model: str) -> None:
-    """A server with a small window cuts a prompt from the front without a word: instructions and tools are gone."""
+    """A server with a small context window cuts a prompt at its start without an error: instructions and tools are then
+    lost."""
     if vendor != "b" or not is_of_another(model) or turn.input_tokens is None:
         return
     chars = len(question.system) + sum(
@@ -234,7 +235,7 @@ def _must_have_read_it(turn: Turn, question: Question, vendor: VendorName, model
 
 
 def _as_json_text(turn: Turn) -> Turn:
-    """Vendor A gives what has a schema as a tool's arguments; here it is text, as with vendor B."""
+    """Vendor A returns JSON for a schema as a tool's arguments; here it becomes text, as from vendor B."""
     for call in turn.calls:
         if call.name == ANSWER:
             text = msgspec.json.encode(call.input).decode()

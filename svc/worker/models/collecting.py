@@ -1,4 +1,4 @@
-"""What both readers share: a turn as it grows, bounded, and its tool calls as they become whole."""
+"""The shared part of both readers: a growing turn with limits, and its tool calls as they become complete."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def decoded(data: str | bytes) -> dict[str, Any]:
 
 
 def arguments_of(given: object) -> dict[str, Any]:
-    """The arguments of a call: as JSON in a text, as servers for vendor B say them; or as an object; or nothing.
+    """The arguments of a call: as JSON in a text, as servers for vendor B send them; or as an object; or nothing.
 
-    Raises :class:`ModelFault`: half a JSON is never run.
+    Raises :class:`ModelFault`: incomplete JSON is never run.
     """
     if isinstance(given, dict):
         return given
@@ -60,7 +60,8 @@ def count_of(given: object) -> int | None:
 
 @dataclass
 class Collecting:
-    """Blocks in their order. ``text`` and ``call`` raise :class:`ModelFault` where the model goes on for ever."""
+    """The blocks of a turn, in order. ``text`` and ``call`` raise :class:`ModelFault` if the model's answer grows
+    beyond its limits."""
 
     blocks: list[Block] = field(default_factory=list)
     input_tokens: int | None = None
@@ -90,7 +91,8 @@ class Collecting:
         self.blocks.append(Raw(block=block))
 
     def turn(self, stop: Stop, *, model: str) -> Turn:
-        """Calls beside any other reason to stop than their own are dropped: half of a plan is not run."""
+        """The finished turn. Calls are dropped if it stopped for another reason than tools: half of a plan is not
+        run."""
         self._flush()
         blocks = tuple(self.blocks)
         if self._calls and stop == "end":

@@ -1,4 +1,4 @@
-"""Which vendor a model's name belongs to."""
+"""Finds the vendor of a model by the model's name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _OF_A: Final = "claude"
 
 
 def vendor_of(model: str) -> tuple[VendorName, str]:
-    """The vendor, and the model's id as it knows it: ``b/llama3.2`` is vendor B's ``llama3.2``."""
+    """The vendor, and the model's id as the vendor knows it: ``b/llama3.2`` is vendor B's ``llama3.2``."""
     if model.startswith("a/"):
         return "a", model[2:]
     if model.startswith("b/"):
@@ -19,5 +19,5 @@ def vendor_of(model: str) -> tuple[VendorName, str]:
 
 
 def capability_of(model: str) -> str:
-    """The credential that a run needs for it."""
+    """The credential that a run needs for this model."""
     return f"llm.{vendor_of(model)[0]}"

@@ -1,8 +1,9 @@
-"""What vendor A's Messages API answers, streamed or whole, as events and a turn. Sans-IO.
+"""Reads the answers of vendor A's Messages API, streamed or whole, as events and a turn. Sans-IO.
 
 A stream is ``message_start``, blocks (``content_block_start``, deltas, ``content_block_stop``), ``message_delta`` with
-why it stopped and the usage so far (counted up, not added), and ``message_stop``. Arguments of a tool come as pieces of
-JSON and are read at their block's end. Kinds of events and blocks that we don't know are passed over, and kept.
+the stop reason and the usage so far (a running total), and ``message_stop``. Arguments of a tool arrive as pieces of
+JSON and are parsed at the end of their block. Unknown kinds of events are skipped; unknown kinds of blocks are kept
+unread.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class StreamA:
         return heard
 
     def end(self) -> Turn:
-        """What was said. Raises :class:`ModelFault` where the stream was cut: what it began is nothing."""
+        """The turn. Raises :class:`ModelFault` if the stream was cut: an unfinished answer is not used."""
         if not self._ended or self._stop is None:
             raise ModelFault(CUT)
         return self._said.turn(_STOPS.get(self._stop, "end"), model=self._model)
@@ -131,7 +132,7 @@ def whole_a(body: bytes) -> Turn:
 
 
 def fault_of(body: dict[str, Any], *, status: int = 0) -> ModelFault:
-    """In the vendor's words, of either vendor."""
+    """The fault in the vendor's words, for both vendors."""
     error = body.get("error")
     words = error.get("message") if isinstance(error, dict) else error
     return ModelFault(

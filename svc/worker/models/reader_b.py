@@ -1,8 +1,9 @@
-"""What Chat Completions answers, streamed or whole, by vendor B and by the many servers that speak its API. Sans-IO.
+"""Reads the answers of Chat Completions, streamed or whole, from vendor B and the many servers with the same API.
+Sans-IO.
 
-They differ in how they stream tool calls: arguments as an object, the name in every chunk, every call with the index 0,
-an id that is used again, or none. So a call ends where another id or name begins, and ids are our own. The usage comes
-in a chunk of its own behind the reason to stop: a stream is read to ``[DONE]``, or to its end where that is never said.
+These servers differ in how they stream tool calls: arguments as an object, the name in every chunk, every call with the
+index 0, a repeated id, or none. So a call ends where another id or name begins, and ids are our own. The usage comes in
+a separate chunk after the stop reason: a stream is read to ``[DONE]``, or to its end if that never comes.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class StreamB:
         return heard
 
     def end(self) -> Turn:
-        """What was said. Raises :class:`ModelFault` where the stream was cut: what it began is nothing."""
+        """The turn. Raises :class:`ModelFault` if the stream was cut: an unfinished answer is not used."""
         if self._stop is None:
             raise ModelFault(CUT)
         stop = "refusal" if self._refused else _STOPS.get(self._stop, "end")
@@ -123,7 +124,7 @@ class StreamB:
             call.pieces.append(given)
 
     def _call_of(self, index: object, id: str, name: str) -> _Call | None:
-        """The call that a chunk goes on with; ``None`` where it begins another."""
+        """The call that a chunk continues; ``None`` if the chunk begins another call."""
         same = [call for call in self._calls if call.index == index] if isinstance(index, int) else self._calls
         last = same[-1] if same else None
         if last is None:

@@ -1,6 +1,6 @@
-"""Server-sent events from bytes (WHATWG HTML, 9.2.6), sans-IO: cut anywhere, with any line ends, and bounded.
+"""Parses server-sent events from bytes (WHATWG HTML, 9.2.6), sans-IO: cut anywhere, with any line ends, and bounded.
 
-Only ``data`` is kept: both vendors repeat an event's name in it. Bytes that are no UTF-8 become signs of replacement.
+Only ``data`` is kept: both vendors repeat an event's name in it. Bytes that are no UTF-8 become replacement characters.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ MAX_EVENT_BYTES: Final = 4 << 20
 
 
 class TooLong(Exception):
-    """An event is longer than any that a vendor sends."""
+    """An event is longer than any event of a vendor."""
 
 
 class Events:
-    """:meth:`feed` gives the data of each event that ended with this piece."""
+    """:meth:`feed` returns the data of each event that is complete with this piece."""
 
     def __init__(self) -> None:
         self._rest = bytearray()

@@ -1,4 +1,4 @@
-"""What is said to a model and what it says, in words that belong to no vendor. All of it is JSON, for steps keep it."""
+"""The records of a conversation with a model, in words of no vendor. All of it is JSON, because steps keep it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from svc.workflow import Fatal
 __all__ = ["VendorName", "capability_of", "vendor_of"]
 
 Stop = Literal["end", "tools", "length", "refusal", "pause", "context"]
-"""Why it stopped. Tools are run after ``tools`` alone. ``pause``: ask again with what it said, and it goes on."""
+"""Why the model stopped. Tools are run only after ``tools``. ``pause``: ask again with its words so far, and it goes
+on."""
 
 MAX_TEXT_CHARS: Final = 1_000_000
 MAX_CALLS: Final = 128
@@ -27,7 +28,7 @@ class Text(msgspec.Struct, frozen=True, tag="text"):
 
 
 class ToolCall(msgspec.Struct, frozen=True, tag="call"):
-    """``id`` is ours, whatever the vendor said: theirs are missing, doubled or used again."""
+    """``id`` is ours, whatever the vendor sent: vendors' ids are missing, doubled or reused."""
 
     id: str
     name: str
@@ -35,7 +36,7 @@ class ToolCall(msgspec.Struct, frozen=True, tag="call"):
 
 
 class ToolResult(msgspec.Struct, frozen=True, tag="result"):
-    """What became of a call. Each call gets exactly one, in the next message."""
+    """The result of a call. Each call gets exactly one, in the next message."""
 
     id: str
     content: str
@@ -43,7 +44,7 @@ class ToolResult(msgspec.Struct, frozen=True, tag="result"):
 
 
 class Raw(msgspec.Struct, frozen=True, tag="raw"):
-    """A block of vendor A's that we don't read (its thinking): it goes back to it as it came."""
+    """A block of vendor A that we don't read (its thinking): it is sent back unchanged."""
 
     block: dict[str, Any]
 
@@ -68,9 +69,9 @@ class Tool(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """``model``: an id, with ``a/`` or ``b/`` before it where its vendor does not follow from it.
+    """``model``: an id, with ``a/`` or ``b/`` before it if the vendor does not follow from it.
 
-    ``json_schema``: the answer is to be JSON of this shape. Who asks checks that all the same.
+    ``json_schema``: the answer shall be JSON of this shape. The caller checks that all the same.
     """
 
     model: str
@@ -84,7 +85,7 @@ class Question:
 
 
 class Turn(msgspec.Struct, frozen=True, kw_only=True):
-    """What the model said, whole. ``calls`` is empty unless ``stop`` is ``tools``. Tokens: ``None`` where unsaid."""
+    """The model's whole answer. ``calls`` is empty unless ``stop`` is ``tools``. Tokens: ``None`` if not reported."""
 
     blocks: tuple[Block, ...]
     stop: Stop
@@ -101,7 +102,7 @@ class Turn(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(block for block in self.blocks if isinstance(block, ToolCall))
 
     def as_said(self) -> Said:
-        """As the message of the model in the next question."""
+        """The answer as the model's message in the next question."""
         return Said(role="assistant", blocks=self.blocks)
 
 
@@ -112,7 +113,7 @@ class TextDelta:
 
 @dataclass(frozen=True)
 class CallBegun:
-    """The model begins to call a tool; its arguments come whole, in the turn."""
+    """The model begins to call a tool; the complete arguments come in the turn."""
 
     name: str
 
@@ -121,7 +122,7 @@ Event = TextDelta | CallBegun
 
 
 class ModelFault(Exception):
-    """No usable answer. ``status`` is the vendor's, 0 where there was none."""
+    """No usable answer. ``status`` is the vendor's, 0 if there was none."""
 
     def __init__(self, message: str, *, status: int = 0) -> None:
         super().__init__(message)
@@ -129,15 +130,15 @@ class ModelFault(Exception):
 
 
 class ModelRefused(Fatal, ModelFault):
-    """The same, and asking again would not help: the step fails at once."""
+    """As :class:`ModelFault`, but asking again would not help: the step fails at once."""
 
     def __init__(self, message: str, *, status: int = 0) -> None:
         ModelFault.__init__(self, message, status=status)
 
 
 class OverCeiling(ModelRefused):
-    """svc itself did not let the call go: it could pass what models may cost."""
+    """svc itself stopped the call: it could exceed the limit for the cost of models."""
 
 
 class OverOwnCeiling(OverCeiling):
-    """The same, of what this one run may cost: its person may raise that, and the run goes on."""
+    """As :class:`OverCeiling`, for the limit of this one run: its owner may raise the limit, and the run goes on."""

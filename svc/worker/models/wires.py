@@ -1,4 +1,4 @@
-"""A question in the words of each vendor's API."""
+"""Writes a question in the format of each vendor's API."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OWN_B: Final = ("gpt-", "o1", "o3", "o4", "chatgpt-")
 
 
 def body_a(question: Question, model: str) -> dict[str, Any]:
-    """The Messages API. A JSON schema is a tool that must be called: all of its models know that."""
+    """The Messages API. A JSON schema becomes a tool that must be called: all of its models support that."""
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": question.max_tokens,
@@ -37,7 +37,7 @@ _ANSWER_HELP: Final = "Give your answer here."
 
 
 def _blocks_a(said: Said) -> list[dict[str, Any]]:
-    """Results come first in their message: the API wants it so."""
+    """Results come first in their message: the API requires it."""
     results = [block for block in said.blocks if isinstance(block, ToolResult)]
     others = [block for block in said.blocks if not isinstance(block, ToolResult)]
     return [
@@ -61,7 +61,7 @@ def _block_a(block: Block) -> dict[str, Any]:
 
 
 def is_of_another(model: str) -> bool:
-    """Some other server speaks vendor B's API: such are asked for one call a turn, and unstreamed where tools are."""
+    """Whether another server speaks vendor B's API: it is asked for one call per turn, and with tools, unstreamed."""
     return not model.startswith(_OWN_B)
 
 
@@ -93,7 +93,7 @@ def body_b(question: Question, model: str) -> dict[str, Any]:
 
 
 def _messages_b(said: Said) -> list[dict[str, Any]]:
-    """Each result is a message of its own; blocks of vendor A's that we don't read are left out."""
+    """Each result is a message of its own; blocks of vendor A that we don't read are left out."""
     text = "".join(block.text for block in said.blocks if isinstance(block, Text))
     calls = [
         {
