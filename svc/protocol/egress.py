@@ -157,6 +157,8 @@ class Egress:
 
             sized = {**headers, "content-length": str(length)}
             try:
+                if not length and [piece async for piece in paced()]:  # they may find out that "empty" is wrong
+                    raise exchange.fault("protocol", "the body has more than its length")
                 request = exchange.build(url, headers=sized, body=paced() if length else b"")
                 response = await exchange.run(self._transport, request)
             except EgressFault as error:

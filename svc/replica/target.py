@@ -93,6 +93,10 @@ class Target:
         return await self.has(ref.sha256, size=ref.size)
 
     async def _send(self, blobs: Blobs, ref: BlobRef, *, once: bool) -> EgressResponse:
+        """Reads the blob to its end first: a plain server may empty what it holds as soon as a request begins."""
+        async with aclosing(blobs.stream(ref.sha256)) as pieces:
+            async for _ in pieces:
+                pass
         headers = {**self._headers(), "content-type": "application/octet-stream"}
         if once:
             headers["if-none-match"] = "*"

@@ -23,7 +23,7 @@ from svc.replica import Replicator, Target, TargetFault
 from svc.replica import place as place_module
 from svc.replica.place import Place
 from svc.replica.serving import ReplicaServer, digest_of
-from svc.store import BlobRef, Blobs
+from svc.store import BlobCorrupt, BlobRef, Blobs
 from tests.files.uploads import uploaded
 from tests.protocol.raw_server import says, served
 from tests.recorded_log import RecordedLog
@@ -214,6 +214,19 @@ async def test_what_a_target_says_is_told_in_words(blobs: Blobs, answer: bytes, 
             await Target(url=url, token=TOKEN, egress=egress).put(blobs, SMALL_REF)
     assert caught.value.whole == whole
     assert caught.value.pause_s == (7 if b"Retry-After" in answer else 0)
+
+
+@pytest.mark.parametrize("harm", [lambda data: b"", lambda data: data[:-1], lambda data: data[:-1] + b"X"])
+async def test_of_what_is_damaged_here_nothing_is_sent(
+    blobs: Blobs, tmp_path: Path, harm: Callable[[bytes], bytes]
+) -> None:
+    """A plain server would put it in the place of what may be the only good copy."""
+    (file,) = (tmp_path / "here").rglob(SMALL_REF.sha256)
+    file.write_bytes(harm(SMALL))
+    async with served(says(b"HTTP/1.1 201 Yes\r\nContent-Length: 0\r\n\r\n")) as (server, url), Egress() as egress:
+        with pytest.raises(BlobCorrupt):
+            await Target(url=url, token=TOKEN, egress=egress).put(blobs, BlobRef(SMALL_REF.sha256, file.stat().st_size))
+    assert server.connections == 0
 
 
 async def test_everything_that_a_workspace_names_gets_there_and_a_new_one_too(

@@ -93,7 +93,8 @@ class Memory(Target):
         self.tombstones.pop(sha256, None)
 
     async def has(self, sha256: str, *, size: int | None = None) -> bool:
-        return sha256 in self.held
+        there = len(CONTENTS[NAMES.index(sha256)])
+        return sha256 in self.held and size in {None, there}
 
     async def is_sound(self, sha256: str) -> bool:
         return sha256 in self.held
@@ -265,3 +266,15 @@ async def test_a_target_that_fails_is_told_once_and_so_is_its_return(tmp_path: P
         )
         assert ["away" in payload for (payload,) in told] == [True, False]
         assert (await world.replicator.status()).problem is None
+
+
+async def test_damage_here_makes_nothing_lost_there_and_is_noted(tmp_path: Path) -> None:
+    async with a_world(tmp_path) as world:
+        for step in (("name", 0), ("upload", 0)):
+            await world.do(step)
+        (file,) = (tmp_path / "blobs").rglob(NAMES[0])
+        file.write_bytes(b"")
+        for _ in range(2):  # of these nights one at most reads it all back
+            await world.do(("sweep", 0))
+        assert await world.store.read(pending) == 0
+        assert NAMES[0] in world.replicator.blobs.suspects
