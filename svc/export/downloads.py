@@ -38,11 +38,13 @@ class ExportCut(Exception):
     """The archive could not be made to its end."""
 
 
-@dataclass(kw_only=True)
+@dataclass(kw_only=True, eq=False)
 class Kept:
-    """An archive that is being made, or is there. ``touched``: when somebody last read of it, by Trio's clock."""
+    """An archive that is being made, or is there. ``touched``: when somebody last read of it or waited for it, or it
+    became whole, by Trio's clock. ``weight``: bytes that it is expected to have."""
 
     file: BinaryIO
+    weight: int = 0
     tag: str = field(default_factory=lambda: f'"{secrets.token_hex(16)}"')
     size: int = 0
     whole: bool = False
@@ -59,17 +61,27 @@ class Kept:
         self._grown.set()
         self._grown = trio.Event()
 
+    def due(self) -> int:
+        """Bytes that are still to be written, more or less."""
+        return 0 if self.made or self.whole else max(0, self.weight - self.size)
+
     async def end(self) -> int:
-        """Its size, once it is whole. Raises :class:`Unavailable`."""
-        with trio.move_on_after(WHOLE_S):
-            while not self.whole and not self.fault:
-                await self._grown.wait()
+        """Its size, once it is whole. Who waits counts as a reader. Raises :class:`Unavailable`."""
+        self.readers += 1
+        try:
+            with trio.move_on_after(WHOLE_S):
+                while not self.whole and not self.fault:
+                    await self._grown.wait()
+        finally:
+            self._read_no_more()
         if not self.whole:
             raise Unavailable("The archive is not whole yet. Ask again.", headers={"Retry-After": "30"})
         return self.size
 
     async def stream(self, threads: ThreadPool, *, start: int = 0) -> AsyncGenerator[bytes, None]:
-        """From there to its end, as it is made."""
+        """From there to its end, as it is made. Raises :class:`ExportCut`, also where it has gone before the start."""
+        if self.file.closed:
+            raise ExportCut
         self.readers += 1
         try:
             at = start
@@ -83,8 +95,12 @@ class Kept:
                 at, self.touched = at + len(piece), trio.current_time()
                 yield piece
         finally:
-            self.readers -= 1
-            self.let_go()
+            self._read_no_more()
+
+    def _read_no_more(self) -> None:
+        self.readers -= 1
+        self.touched = trio.current_time()
+        self.let_go()
 
     def let_go(self) -> None:
         """Who is the last to read or write one that is gone closes it."""
@@ -98,13 +114,15 @@ class Kept:
 
 @dataclass(kw_only=True)
 class Downloads:
-    """``spool`` is where the files lie."""
+    """``spool`` is where the files lie. ``_open``: all that take room, also one that was replaced and is still read."""
 
     store: Store
     threads: ThreadPool
     log: Log
     spool: Path
     _kept: dict[str, Kept] = field(default_factory=dict)
+    _open: list[Kept] = field(default_factory=list)
+    _beginning: trio.Lock = field(default_factory=trio.Lock)
     _nursery: trio.Nursery | None = None
 
     async def run(self, child: Child) -> None:
@@ -121,19 +139,30 @@ class Downloads:
 
     async def begin(self, person: str, pieces: AsyncGenerator[bytes, None]) -> Kept | None:
         """Have one made, in place of an earlier one of that person. ``None``: there is no room, nothing was begun."""
-        if not await self._has_room():
-            return None
-        file = await self.threads.run(_nameless, self.spool)
-        others, nursery = len(self._kept) - (person in self._kept), self._nursery
-        if nursery is None or others >= MAX_KEPT:
-            file.close()
-            return None
-        kept = Kept(file=file)
-        if (earlier := self._kept.pop(person, None)) is not None:
-            self._drop(earlier)
-        self._kept[person] = kept
-        nursery.start_soon(self._keep, person, kept, pieces)
-        return kept
+        async with self._beginning:  # one after the other: each counts the room that those before it will need
+            earlier = self._kept.get(person)
+            others = self._others(earlier)
+            weight = await self.store.read(rows.weight)
+            needed = weight + sum(one.due() for one in others) + ROOM_BYTES
+            if len(others) >= MAX_KEPT or needed >= await self.threads.run(_free, self.spool):
+                return None
+            file = await self.threads.run(_nameless, self.spool)
+            nursery = self._nursery
+            if nursery is None or len(self._others(earlier)) >= MAX_KEPT:  # somebody came back to the earlier one
+                file.close()
+                return None
+            kept = Kept(file=file, weight=weight)
+            if earlier is not None and self._kept.pop(person, None) is earlier:
+                self._drop(earlier)
+            self._kept[person] = kept
+            self._open.append(kept)
+            nursery.start_soon(self._keep, person, kept, pieces)
+            return kept
+
+    def _others(self, earlier: Kept | None) -> list[Kept]:
+        """All that take room, but for ``earlier`` where nobody reads it: it goes when it is replaced."""
+        self._open = [one for one in self._open if not one.file.closed]
+        return [one for one in self._open if one.readers or not (one.gone or one is earlier)]
 
     async def _keep(self, person: str, kept: Kept, pieces: AsyncGenerator[bytes, None]) -> None:
         try:
@@ -158,7 +187,7 @@ class Downloads:
                     await self.threads.run(_written, kept.file, piece)
                     kept.size += len(piece)
                     kept.grows()
-            kept.whole = True
+            kept.whole, kept.touched = True, trio.current_time()
         except Exception as error:  # whoever reads is cut off; the others go on
             self.log.error("export.cut", error)
             kept.fault = True
@@ -167,10 +196,6 @@ class Downloads:
     def _drop(self, kept: Kept) -> None:
         kept.gone = True
         kept.let_go()
-
-    async def _has_room(self) -> bool:
-        needed = await self.store.read(rows.weight)
-        return needed + ROOM_BYTES < await self.threads.run(_free, self.spool)
 
 
 def _nameless(folder: Path) -> BinaryIO:

@@ -10,15 +10,14 @@ import msgspec
 
 from svc.clock import SECOND_MS, Millis
 from svc.errors import Forbidden
+from svc.export import rows
 from svc.export.bag import as_tar
 from svc.export.collecting import Collecting
 from svc.export.downloads import Downloads
 from svc.files import requested_range
 from svc.nursery import ThreadPool
-from svc.principal import Principal
 from svc.protocol import Request, Response, Route, Says, Wire
 from svc.settings import PROFILE
-from svc.store import ReadTx
 from svc.workspace import RequestContext
 
 _FROM: Final = re.compile(r"bytes=0*[1-9]\d{0,17}-", re.IGNORECASE)
@@ -44,7 +43,9 @@ async def download(context: RequestContext, request: Request) -> Response:
     The rest of one that was cut off is asked for by ``Range``, and is of the same archive.
     """
     workspace = context.workspace
-    if workspace.config[PROFILE] == "cloud" and await workspace.store.read(_has_others, context.principal):
+    if workspace.config[PROFILE] == "cloud" and await workspace.store.read(
+        rows.has_others, user_id=context.principal.user_id
+    ):
         raise Forbidden(OTHERS_HERE)
     downloads, person = workspace.service(Downloads), context.principal.user_id or ""
     if (rest := await _rest(downloads, person, request, workspace.threads)) is not None:
@@ -66,16 +67,14 @@ async def download(context: RequestContext, request: Request) -> Response:
     )
 
 
-def _has_others(tx: ReadTx, principal: Principal) -> bool:
-    return tx.value("select 1 from users where id is not :me limit 1", me=principal.user_id) is not None
-
-
 async def _rest(downloads: Downloads, person: str, request: Request, threads: ThreadPool) -> Response | None:
     """Of the archive that this person began to download, if it is there still and its end is asked for."""
     kept = downloads.of(person)
     if kept is None or not _FROM.fullmatch(request.headers.get("range") or ""):
         return None
     size = await kept.end()
+    if kept.gone:  # they began another meanwhile
+        return None
     if (wanted := requested_range(request, size=size, etag=kept.tag)) is None:
         return None
     start, stop = wanted

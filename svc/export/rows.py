@@ -47,6 +47,11 @@ def users(tx: ReadTx) -> list[User]:
     return [User(email=email, name=name, role=role) for email, name, role in rows]
 
 
+def has_others(tx: ReadTx, *, user_id: str | None) -> bool:
+    """Somebody besides that user is here."""
+    return tx.value("select 1 from users where id is not :me limit 1", me=user_id) is not None
+
+
 def accounts(tx: ReadTx) -> list[Account]:
     """With mail in them."""
     rows = tx.all(

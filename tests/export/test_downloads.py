@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 
 import pytest
@@ -12,7 +12,10 @@ import trio
 from svc.app import all_settings
 from svc.clock import VirtualClock
 from svc.config import read_config
-from svc.export.downloads import KEPT_S, Downloads, ExportCut
+from svc.export import downloads as downloads_module
+from svc.export import rows
+from svc.export.downloads import KEPT_S, MAX_KEPT, WHOLE_S, Downloads, ExportCut, Kept
+from svc.store import ROOM_BYTES
 from tests.export.test_round_trip import bag_of
 from tests.files.uploads import uploaded
 from tests.identity.people import Person, sign_in
@@ -71,6 +74,56 @@ async def test_one_that_can_not_be_made_to_its_end_is_cut_and_not_kept(
             [piece async for piece in kept.stream(service.workspace.threads)]
         await trio.sleep(1)
         assert (downloads.of("mia"), kept.file.closed) == (None, True)
+
+
+async def test_one_that_takes_hours_is_there_for_an_hour_after_it(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async def pieces() -> AsyncGenerator[bytes, None]:
+        yield b"begun, "
+        await trio.sleep(2 * KEPT_S)
+        yield b"done"
+
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        kept = await service.workspace.service(Downloads).begin("mia", pieces())
+        assert kept is not None
+        await trio.sleep(2 * KEPT_S - WHOLE_S / 2)
+        assert await kept.end() == len(b"begun, done")
+        await trio.sleep(KEPT_S - 1)
+        rest = [piece async for piece in kept.stream(service.workspace.threads, start=7)]
+        assert (rest, kept.file.closed) == ([b"done"], False)
+        await trio.sleep(KEPT_S + 1)
+        assert kept.file.closed
+        with pytest.raises(ExportCut):
+            await anext(kept.stream(service.workspace.threads))
+
+
+async def test_all_that_are_made_or_read_count_and_none_takes_the_room_of_another(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def pieces() -> AsyncGenerator[bytes, None]:
+        yield b"x" * 60
+        await trio.sleep(10)
+        yield b"x" * 40
+
+    free = 150
+    monkeypatch.setattr(rows, "weight", lambda tx: 100)
+    monkeypatch.setattr(downloads_module, "_free", lambda folder: free + ROOM_BYTES)
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        downloads, threads = service.workspace.service(Downloads), service.workspace.threads
+        first = await downloads.begin("mia", pieces())
+        assert first is not None
+        assert await downloads.begin("noa", pieces()) is None, "40 of the 150 are still to be written at least"
+        await first.end()
+        async with AsyncExitStack() as reading:
+            kept: Kept | None = first
+            for _ in range(MAX_KEPT):  # the same person clicks again, and each line stays open
+                assert kept is not None
+                await anext(await reading.enter_async_context(aclosing(kept.stream(threads))))
+                await kept.end()
+                kept = await downloads.begin("mia", pieces())
+            assert kept is None
+        assert await downloads.begin("mia", pieces()) is not None
 
 
 async def test_an_admin_of_a_cell_downloads_nothing_that_is_private_to_others(
