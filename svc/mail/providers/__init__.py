@@ -1,1 +1,1 @@
-"""The seam to mail providers, and the providers behind it."""
+"""The seam to mail providers (the interface that sync calls), and the providers that implement it."""

@@ -1,4 +1,4 @@
-"""By which a draft that was written here is known among those that lie at a provider."""
+"""The mark of a draft that was written here. It tells our copies from the other drafts at a provider."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _BETWEEN: Final = re.compile(rb"<\s*([^<>\s]+)\s*>")
 
 
 def draft_mark(header: bytes) -> str | None:
-    """Our mark, and the second when it was written. Programs that change a draft may leave the mark in it; its date
-    they write anew."""
+    """Our mark and the ``Date`` of the draft, as one text. Another program that changes a draft may keep our mark, but
+    it writes a new date, so its version has another text."""
     marked, dated = _MARK.search(header), _WRITTEN.search(header)
     mark = None if marked is None else identifier(marked[1])
     at = None if dated is None else parse_date(dated[1].decode("latin-1"))
@@ -25,12 +25,12 @@ def draft_mark(header: bytes) -> str | None:
 
 
 def mark_in(copy: str) -> str:
-    """Our mark alone, of what :func:`draft_mark` found."""
+    """Our mark without the date, from a result of :func:`draft_mark`."""
     return copy.rpartition(" ")[0]
 
 
 def identifier(value: bytes) -> str | None:
-    """What a field holds: without its brackets, as bytes seen as Latin-1."""
+    """The value of a header field without angle brackets, decoded as Latin-1."""
     between = _BETWEEN.search(value)
     text = between[1] if between else b" ".join(value.split())
     return text.decode("latin-1") or None

@@ -1,5 +1,5 @@
-"""Which drafts at a provider that numbers them are copies of ours: noted before each goes there, and with the
-provider's ids once it lies there."""
+"""The rows that say which drafts are copies of ours, at a provider that gives drafts ids of its own. A row is written
+before the copy is sent, and gets the provider's ids once the copy is stored there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svc.store import ReadTx, Tx
 
 @dataclass(frozen=True, kw_only=True)
 class Copy:
-    """``draft_id`` and ``message_id``: the provider's, ``None`` while nobody knows whether it lies there."""
+    """``draft_id`` and ``message_id``: the provider's ids, ``None`` while it is not known whether the copy is there."""
 
     copy: str
     mark: str
@@ -40,7 +40,7 @@ def copies(tx: ReadTx, *, account_id: str) -> tuple[Copy, ...]:
 
 
 def settled(tx: ReadTx, *, account_id: str) -> int:
-    """How many of a mailbox's messages are copies of ours."""
+    """How many messages of a mailbox at the provider are copies of our drafts."""
     return cast(
         int,
         tx.value(
@@ -51,7 +51,8 @@ def settled(tx: ReadTx, *, account_id: str) -> int:
 
 
 def claim(tx: Tx, *, account_id: str, mark: str, copy: str) -> bool:
-    """Before it goes there: whoever is killed then looks for it. Whether it was never on its way before."""
+    """Notes a copy before it is sent, so that a process that is killed looks for it later. Returns whether this copy
+    was not noted before."""
     before = tx.value(
         "select 1 from mail_provider_drafts where account_id = :id and copy = :copy", id=account_id, copy=copy
     )
@@ -68,7 +69,7 @@ def claim(tx: Tx, *, account_id: str, mark: str, copy: str) -> bool:
 
 
 def take_back(tx: Tx, *, account_id: str, copy: str) -> None:
-    """It is certain that it did not go there."""
+    """Deletes the note of a copy that certainly was not stored."""
     tx.run(
         "delete from mail_provider_drafts where account_id = :id and copy = :copy and provider_draft_id is null",
         id=account_id,
@@ -77,7 +78,7 @@ def take_back(tx: Tx, *, account_id: str, copy: str) -> None:
 
 
 def settle(tx: Tx, *, account_id: str, mark: str, copy: str, draft_id: str, message_id: str) -> None:
-    """It lies there, and nothing else of the same draft does."""
+    """Notes that the copy is stored at the provider, as the only one of its draft."""
     release(tx, account_id=account_id, mark=mark)
     tx.run(
         """
@@ -93,7 +94,7 @@ def settle(tx: Tx, *, account_id: str, mark: str, copy: str, draft_id: str, mess
 
 
 def release(tx: Tx, *, account_id: str, mark: str) -> None:
-    """Nothing of it lies there any more."""
+    """Deletes all rows of a draft: the provider has no copy of it any more."""
     tx.run("delete from mail_provider_drafts where account_id = :id and mark = :mark", id=account_id, mark=mark)
 
 

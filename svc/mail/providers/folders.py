@@ -1,9 +1,9 @@
-"""Mailboxes that keep each message in one folder, told in labels: the one place where the two stand side by side.
+"""Translates between folders and labels, for mailboxes that keep each message in one folder. Only this module does it.
 
-Theory: a folder is a label of which a message carries at most one; the archive is the folder without a label. Read and
-starred are flags, and so are keywords: labels of one's own, as many as one likes. A change of labels becomes a move and
-flags, and a move that was made elsewhere becomes a change of
-labels. What leaves spam or trash without being told where to goes back to where it came from.
+Theory: a folder is a label, and a message carries at most one label of this kind. The archive is the folder without a
+label. Unread and starred are flags. Keywords are flags, too: a user's own labels, any number for each message. A change
+of labels becomes a move and flags; a move that another program made becomes a change of labels. A message that leaves
+spam or trash without a new folder goes back to where it came from.
 """
 
 from __future__ import annotations
@@ -14,29 +14,29 @@ from typing import Final
 from svc.mail.model import DRAFT, INBOX, SENT, SPAM, STARRED, TRASH, UNREAD
 
 ARCHIVE: Final = ""
-"""The folder that no label stands for."""
+"""The folder that has no label."""
 
 FLAGS: Final = frozenset({UNREAD, STARRED})
 ROLES: Final = (TRASH, SPAM, INBOX, DRAFT, SENT)
-"""The folders that every mailbox has beside its archive. Of two asked for at once the one that stands first wins."""
+"""The folders that every mailbox has beside its archive. If a change adds two of them, the first in this list wins."""
 
 KEYWORD: Final = "keyword/"
-"""So begin the ids of labels that are keywords."""
+"""The prefix of the label ids of keywords."""
 
 _AWAY: Final = frozenset({SPAM, TRASH})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a message lies and how it is flagged. ``folder``: one of :data:`ROLES`, the archive, or a folder of one's
-    own. ``came_from``: where it lay before it came to spam or trash."""
+    """A message's folder and flags. ``folder``: one of :data:`ROLES`, the archive, or a user's own folder.
+    ``came_from``: the folder in which it was before it went to spam or trash."""
 
     folder: str
     seen: bool = True
     flagged: bool = False
     came_from: str = ARCHIVE
     keywords: frozenset[str] = frozenset()
-    """The ids of their labels."""
+    """As label ids."""
 
 
 def labels_of(place: Place) -> frozenset[str]:
@@ -46,7 +46,7 @@ def labels_of(place: Place) -> frozenset[str]:
 
 
 def relabelled(place: Place, *, add: frozenset[str], remove: frozenset[str]) -> Place:
-    """Where a message belongs, and its flags, after a change of labels. Repeated, it changes nothing more."""
+    """The folder and flags of a message after a change of labels. Idempotent."""
     carried = (labels_of(place) - remove) | add
     moved = _moved(place, _folder_after(place, add=add, remove=remove), left=remove)
     keywords = frozenset(label for label in carried if label.startswith(KEYWORD))
@@ -54,7 +54,7 @@ def relabelled(place: Place, *, add: frozenset[str], remove: frozenset[str]) -> 
 
 
 def told(before: Place, after: Place) -> tuple[frozenset[str], frozenset[str]]:
-    """What changed, as labels that came and labels that went."""
+    """The difference of two places, as labels added and labels removed."""
     return labels_of(after) - labels_of(before), labels_of(before) - labels_of(after)
 
 
@@ -69,7 +69,7 @@ def _folder_after(place: Place, *, add: frozenset[str], remove: frozenset[str]) 
 
 
 def _moved(place: Place, folder: str, *, left: frozenset[str]) -> Place:
-    """``left``: what it is not to come back to."""
+    """``left``: folders that the message must not go back to later."""
     if folder == place.folder or folder not in _AWAY:
         return replace(place, folder=folder, came_from=place.came_from if folder in _AWAY else ARCHIVE)
     came_from = place.came_from if place.folder in _AWAY else place.folder

@@ -1,4 +1,4 @@
-"""A kind of provider, as the code that connects accounts sees it: what it asks of the person, and how it is opened."""
+"""A kind of provider, for the code that connects accounts: how a user connects an account, and how it is opened."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ClosedCause = Literal["mailbox-closed", "sending-off"]
 
 
 class MailboxClosed(Exception):
-    """Somebody consented, and the mail servers still do not let this server read the mailbox, or send from it."""
+    """The user consented, but the mail servers still do not let this server read the mailbox, or send from it."""
 
     def __init__(self, detail: str, *, cause: ClosedCause) -> None:
         super().__init__(detail)
@@ -26,14 +26,14 @@ class MailboxClosed(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class OAuthKind:
-    """A provider whose accounts are connected by OAuth. ``open`` gives the mailbox of an account with its tokens,
-    ``opened`` tells the address of the mailbox that a fresh grant really opens: it raises :class:`MailboxClosed`
-    where it opens none, a provider's fault where that can't be said now.
+    """A provider whose accounts are connected by OAuth. ``open`` returns the mailbox of an account with its tokens.
+    ``opened`` returns the address of the mailbox that a fresh grant really opens. It raises :class:`MailboxClosed`
+    where the grant opens none, and a provider's fault where that can't be known now.
 
-    ``client``: the capability that our OAuth client there is, seeded by ``client_settings``. ``api`` says where it is
-    asked, where it is a web API; ``dotless_domains``: where dots before the @ make no other mailbox. ``authority``: the
-    name under which its servers tell who a mail comes from (RFC 8601). ``grants``: of its own sign-in, where that is
-    not the identity provider's; ``origin`` is ours as that sign-in takes it.
+    ``client``: the capability that is our OAuth client there, seeded by ``client_settings``. ``api``: the address of
+    its web API, if it has one. ``dotless_domains``: domains that ignore dots before the @. ``authority``: the name
+    under which its servers report the authentication of a mail's sender (RFC 8601). ``grants``: the grants of its own
+    sign-in, if it does not use the identity provider's. ``origin``: turns our origin into the form of that sign-in.
     """
 
     name: str
@@ -52,8 +52,8 @@ class OAuthKind:
 
 @dataclass(frozen=True, kw_only=True)
 class PasswordKind:
-    """A provider whose accounts are connected by a password. ``open`` gives an account's mailbox, with a way to read
-    what is kept of it as a secret, under ``secret_prefix`` and its address."""
+    """A provider whose accounts are connected by a password. ``open`` returns an account's mailbox; its last argument
+    reads the account's secret, whose name is ``secret_prefix`` and the address."""
 
     name: str
     secret_prefix: str

@@ -1,4 +1,4 @@
-"""The kinds of provider that accounts can be connected at: the one place outside their folders that names them."""
+"""The list of provider kinds: the only place outside their own folders that names them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from svc.mail.providers.kind import OAuthKind, PasswordKind
 from svc.mail.providers.outlook.kind import KIND as OUTLOOK_KIND
 
 BY_OAUTH: Final[OAuthKind] = KIND
-"""At the identity provider, with its client."""
+"""The kind that uses the identity provider and its OAuth client."""
 ALL_BY_OAUTH: Final[tuple[OAuthKind, ...]] = (BY_OAUTH, OUTLOOK_KIND)
 BY_PASSWORD: Final[PasswordKind] = IMAP_KIND
 KEPT_HERE: Final = local.NAME
-"""Of accounts that no provider stands behind: imports go to them, and nothing is sent from them."""
+"""The provider name of accounts without a real provider: imports go to them, and they send nothing."""

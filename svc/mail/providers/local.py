@@ -1,7 +1,7 @@
-"""An account that no provider stands behind: imports go to it, and its mail is what is stored here.
+"""A mailbox that exists only on this server, without a provider: imports go to it.
 
-It syncs with nothing, so what is asked of it is answered from what is kept: its whole mailbox is there, nothing happens
-to it elsewhere, and each change made here has arrived.
+It has nothing to sync with, so it answers all calls from what is stored here: its list is the stored messages, its
+history is empty, and each change succeeds at once.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ ABLE: Final = Capabilities(
 
 
 class Kept(Protocol):
-    """What is stored of the account."""
+    """What this server stores of the account."""
 
     async def ids(self, *, label: str | None, after: str, limit: int) -> list[str]:
-        """The next messages after one, by their ids; with ``label`` those that carry it."""
+        """The next message ids after ``after``; with ``label`` only of messages that carry it."""
         ...
 
     async def labels(self) -> list[ProviderLabel]:
-        """Those that somebody made."""
+        """The labels that a user made."""
         ...
 
     def label_id(self, name: str) -> str: ...
@@ -110,7 +110,7 @@ class LocalMailbox:
         raise Refused("This account is kept here alone, and can’t send.", status=405)
 
     async def listen(self, heard: Callable[[], None]) -> None:
-        """Nothing happens to it elsewhere."""
+        """Returns at once: no other program changes this mailbox."""
 
     async def aclose(self) -> None:
         return None

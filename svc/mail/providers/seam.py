@@ -1,9 +1,9 @@
-"""The seam to a mail provider: its calls, what it is able to do, the records they speak in, and the ways they fail.
+"""The seam to a mail provider, which is the interface that each one implements: calls, capabilities, records, faults.
 
-Ids, labels and cursors are the provider's own text, and nobody else reads them. Messages come whole, as raw RFC 5322
-bytes: no provider's idea of parts is relied on. A call either returns, or raises a :class:`ProviderFault` that says
-what the caller may do about it. What differs between providers is asked of their :class:`Capabilities`, not of their
-kind.
+Ids, labels and cursors are the provider's own text, opaque to all other code. Messages come whole, as raw RFC 5322
+bytes: no code relies on how a provider splits a message into parts. A call either returns or raises a
+:class:`ProviderFault` that says what the caller may do about it. Where providers differ, the caller asks their
+:class:`Capabilities`, not which kind of provider it is.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ ChangeKind = Literal["added", "deleted", "labels-added", "labels-removed"]
 
 @dataclass(frozen=True, kw_only=True)
 class Capabilities:
-    """What a provider is able to do."""
+    """What a provider can do."""
 
     labels: bool
-    """People make labels there (:meth:`Provider.create_label`), and a message carries as many as they like."""
+    """Users can create labels (:meth:`Provider.create_label`), and a message can carry any number of them."""
     colors: bool
     """Labels have colours."""
     server_threads: bool
-    """The provider says which thread a message belongs to. Elsewhere its ``thread_id`` is empty and means nothing:
-    threads follow from what the messages refer to (:mod:`svc.mail.threads.references`)."""
+    """The provider says which thread a message belongs to. If False, ``thread_id`` is empty and means nothing: threads
+    follow from the references between messages (:mod:`svc.mail.threads.references`)."""
     bulk_min: int
-    """From so many messages on one call for all is cheaper than one for each."""
+    """From this number of messages on, one call for all is cheaper than one call for each."""
     bulk_max: int
-    """The most that one call changes."""
+    """The most messages that one call can change."""
     max_message_bytes: int
-    """The largest message that it sends."""
+    """The largest message that it can send."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """``cursor``: where the mailbox is now; what happens to it later is told since there."""
+    """``cursor``: the mailbox's current place in its history. :meth:`Provider.history` gives the changes after it."""
 
     address: str
     cursor: str
@@ -62,8 +62,8 @@ class ListPage:
 
 @dataclass(frozen=True, kw_only=True)
 class RawMessage:
-    """``received_at`` is the provider's own date of arrival, ``None`` where it gives none. ``draft_of``: the mark of
-    the draft that is kept here, where the provider says that another program made this of it."""
+    """``received_at`` is the provider's own date of arrival, ``None`` where it gives none. ``draft_of``: where the
+    provider says that another program made this message from a draft that is kept here, the mark of that draft."""
 
     id: str
     thread_id: str = ""
@@ -75,8 +75,8 @@ class RawMessage:
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryChange:
-    """``labels``: what was added or removed; empty for ``added`` and ``deleted``. ``renamed``: of an ``added`` one that
-    was sent from here, the provider keeps it under another Message-ID than it left with, and so do those who got it."""
+    """``labels``: what was added or removed; empty for ``added`` and ``deleted``. ``renamed``: an ``added`` message was
+    sent from here, and the provider gave it another Message-ID. The recipients' copies have that one, too."""
 
     kind: ChangeKind
     message_id: str
@@ -87,7 +87,7 @@ class HistoryChange:
 
 @dataclass(frozen=True, kw_only=True)
 class HistoryPage:
-    """Changes since a cursor, oldest first. ``cursor`` is where the next call may begin."""
+    """Changes since a cursor, oldest first. ``cursor``: the next call may begin there."""
 
     changes: tuple[HistoryChange, ...]
     next_page_token: str | None
@@ -104,7 +104,7 @@ class ProviderLabel:
 
 @dataclass(frozen=True, kw_only=True)
 class SentMessage:
-    """``names``: other Message-IDs by which those who get it may know it, as the provider says."""
+    """``names``: other Message-IDs that the recipients' copies may have, as the provider says."""
 
     id: str
     thread_id: str = ""
@@ -114,36 +114,37 @@ class SentMessage:
 
 @dataclass(frozen=True, kw_only=True)
 class Quota:
-    """In the provider's units, a minute."""
+    """In the provider's units per minute."""
 
     used: int
     limit: int
 
 
 class Drafts(Protocol):
-    """The drafts that a mailbox keeps for every program that writes from it. Ours bear a mark in ``X-Svc-Outgoing``, by
-    which they are found again; the mailbox never tells of them as messages. Both calls are idempotent.
+    """A mailbox's drafts at the provider, which every mail program of the user sees. Ours carry a mark in the field
+    ``X-Svc-Outgoing``; we find them again by it, and the provider never reports them as messages. ``keep`` and ``drop``
+    are idempotent.
 
-    ``instead_of``: messages of other programs, by their ids, that lie among the drafts and go, too; others stay, and
-    one that is gone already is passed over."""
+    ``instead_of``: message ids of other programs' drafts, which are deleted, too. A message that is no draft stays, and
+    one that is gone already is skipped."""
 
     async def keep(
         self, raw: bytes, *, mark: str, instead_of: Sequence[str] = (), thread_id: str | None = None
     ) -> None:
-        """This lies there, in place of any other of the same mark; in the provider's thread, where it has threads."""
+        """Stores this draft in place of any other of the same mark; in the provider's thread, where it has threads."""
         ...
 
     async def drop(self, mark: str, *, instead_of: Sequence[str] = ()) -> None: ...
 
     async def there(self, mark: str) -> bool:
-        """Whether anything that was put there under it lies there, as the server says now."""
+        """Whether the provider has a draft that we stored with this mark. Asks the server now."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class SendingAddress:
-    """What mail from a mailbox may be from. ``name`` is what the provider writes beside it, empty for nothing; ``own``:
-    it is the mailbox's own; ``default``: of new mail; ``confirmed``: the provider sends from it now."""
+    """An address that mail of a mailbox can be sent from. ``name``: the display name at the provider, may be empty;
+    ``own``: the mailbox's own address; ``default``: for new mail; ``confirmed``: the provider sends from it now."""
 
     address: str
     name: str
@@ -160,13 +161,13 @@ class Provider(Protocol):
 
     @property
     def drafts(self) -> Drafts | None:
-        """``None`` where drafts that are written here can't be kept there."""
+        """``None`` where drafts that are written here can't be stored at the provider."""
         ...
 
     async def profile(self) -> Profile: ...
 
     async def addresses(self) -> tuple[SendingAddress, ...]:
-        """All that the provider sends from for this mailbox, its own among them; empty where it tells none."""
+        """All addresses that this mailbox can send from, its own included; empty where the provider names none."""
         ...
 
     async def list_messages(
@@ -176,8 +177,8 @@ class Provider(Protocol):
         ...
 
     def expect(self, message_ids: Sequence[str]) -> None:
-        """These will be asked for soon, in this order, and nothing that was expected before: a hint to those who can
-        get many with one call."""
+        """Announces the next :meth:`get` calls, in this order, in place of what was announced before. A hint for
+        providers that can get many messages with one call."""
         ...
 
     async def get(self, message_id: str) -> RawMessage:
@@ -193,7 +194,7 @@ class Provider(Protocol):
         ...
 
     async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
-        """The same change of at most ``bulk_max`` messages, in one call; those that are gone are passed over.
+        """The same change of at most ``bulk_max`` messages, in one call; messages that are gone are skipped.
 
         Idempotent. When it raises, some may have been changed and others not.
         """
@@ -202,33 +203,33 @@ class Provider(Protocol):
     async def labels(self) -> tuple[ProviderLabel, ...]: ...
 
     async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
-        """``color`` as ``#rrggbb``: it becomes the nearest one the provider has. Raises :class:`Refused` for a name
-        that exists. Only where the provider is able to make labels; with a colour only where they have some."""
+        """``color`` as ``#rrggbb``: the provider's nearest colour is used. Raises :class:`Refused` for a name that
+        exists. Only where ``capabilities.labels``; with a colour only where ``capabilities.colors``."""
         ...
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
-        """``thread_id``: the provider's thread that it belongs to, where the provider has threads."""
+        """``thread_id``: the provider's thread that the mail belongs to, where the provider has threads."""
         ...
 
     async def listen(self, heard: Callable[[], None]) -> None:
-        """Call ``heard`` when something may have happened there: a hint, so that nobody waits for the next poll. Runs
-        until it is cancelled or the provider can't be heard any more; returns where it has no such thing."""
+        """Calls ``heard`` when something may have changed at the provider: a hint, so that the next poll can begin at
+        once. Runs until it is cancelled or the connection fails; returns where the provider sends no notifications."""
         ...
 
     async def aclose(self) -> None:
-        """Let go of what is held open. Nothing is asked of it after that."""
+        """Closes open connections. No other call may follow."""
         ...
 
     def quota_used(self) -> Quota | None:
-        """What the last minute took of the provider's quota; ``None`` where there is none."""
+        """How much of the provider's quota the last minute used; ``None`` where the provider has no quota."""
         ...
 
 
 class ProviderFault(Exception):
-    """A call did not do what it was asked. ``detail`` is one sentence a user may read; it never holds a secret.
+    """A call failed. ``detail`` is one sentence a user may read; it never holds a secret.
 
-    ``may_have_happened`` is True when the request may have reached the provider and nobody knows what it did.
-    ``trouble`` names what ails the whole account, where that is known to be one of the known things.
+    ``may_have_happened`` is True when the request may have reached the provider and its outcome is not known.
+    ``trouble``: the cause, where it is one of the known problems of a whole account.
     """
 
     may_have_happened = False
@@ -248,7 +249,7 @@ class GrantLost(ProviderFault):
 
 
 class HistoryExpired(ProviderFault):
-    """The watermark is older than the provider's memory: a full sync is due."""
+    """The watermark is older than the history that the provider keeps: a full sync is due."""
 
 
 class MessageGone(ProviderFault):
@@ -256,7 +257,7 @@ class MessageGone(ProviderFault):
 
 
 class Throttled(ProviderFault):
-    """429, or 403 for quota. Nothing happened. ``retry_after_s`` is the provider's own word, if it gave one."""
+    """429, or 403 for quota. Nothing happened. ``retry_after_s``: the wait that the provider asks for, if any."""
 
     def __init__(self, detail: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(detail)
@@ -271,7 +272,7 @@ class Unreachable(ProviderFault):
 
 
 class LostAnswer(Unreachable):
-    """The connection ended, timed out or answered nonsense after the request left: it may have happened."""
+    """After the request was sent, the connection ended, timed out or gave no valid answer: it may have happened."""
 
     may_have_happened = True
 

@@ -1,7 +1,7 @@
-"""The mail providers of this boot: how each opens the mailbox of an account.
+"""The table of mail providers of this process: how each one opens the mailbox of an account.
 
-Each provider adds its row when the features are built. The fakes, where they are on, stand alone in the table, so that
-nothing else has to ask for them: an account whose provider has no row sleeps until it has one again.
+Each provider adds its row when the features are built. Where the fake provider is on, it replaces the real ones in the
+table, so no other code has to ask for it. An account whose provider has no row is paused until there is one again.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ class Providers:
     _closed: bool = False
 
     def add(self, name: str, open_mailbox: Open, *, is_here: bool = False, authority: str | None = None) -> None:
-        """``is_here``: nothing outside stands behind it, so that nothing stands in for it. ``authority``: see
-        :meth:`authority`. Twice the same name is a bug."""
+        """``is_here``: it has no server outside, so :meth:`replace_all` keeps it. ``authority``: see
+        :meth:`authority`. To add the same name twice is a bug."""
         if is_here:
             self._here.add(name)
         elif self._closed:
@@ -35,7 +35,7 @@ class Providers:
         self._tell(name, authority)
 
     def replace_all(self, name: str, open_mailbox: Open, *, authority: str | None = None) -> None:
-        """This one alone, whatever was added and will be, beside those that nothing outside stands behind."""
+        """Makes this the only provider beside those with ``is_here``, whatever was added before or is added later."""
         self._rows = {name: open_mailbox, **{one: self._rows[one] for one in self._here}}
         self._authorities = {}
         self._tell(name, authority)
@@ -45,7 +45,8 @@ class Providers:
         return name in self._rows
 
     def authority(self, name: str) -> str | None:
-        """Under which name (``authserv-id``) this provider's servers say who a mail comes from; ``None``: not known."""
+        """The name (``authserv-id``) under which this provider's servers report who a mail comes from; ``None``: not
+        known."""
         return self._authorities.get(name)
 
     def _tell(self, name: str, authority: str | None) -> None:
@@ -53,5 +54,5 @@ class Providers:
             self._authorities[name] = authority
 
     def open(self, account: Account) -> Provider:
-        """The mailbox of an account whose provider has a row."""
+        """Opens the mailbox of an account. Its provider must have a row."""
         return self._rows[account.provider](account)

@@ -1,4 +1,4 @@
-"""The table of providers that number drafts, for mail's migrations."""
+"""The table of our draft copies at providers that give drafts ids, for mail's migrations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The access tokens of a mailbox that is connected by OAuth, failing as the seam does."""
+"""The access tokens of a mailbox that is connected by OAuth. Errors are raised as faults of the seam."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class MailboxTokens:
             raise _as_of_mail(fault) from fault
 
     async def refreshed(self, stale: str) -> str:
-        """Another access token than ``stale``. Raises as :meth:`access_token`."""
+        """An access token that is not ``stale``. Raises as :meth:`access_token`."""
         try:
             return await self.source.refreshed(stale)
         except ConnectionFault as fault:

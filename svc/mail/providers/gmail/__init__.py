@@ -1,1 +1,1 @@
-"""One mailbox at Gmail, behind the seam in ``mail/provider.py``: OAuth, the REST API v1, its faults and its quota."""
+"""One mailbox at Gmail, behind the seam (``mail/providers/seam.py``): OAuth, the REST API v1, its faults and quota."""

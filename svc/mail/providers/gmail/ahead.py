@@ -1,8 +1,8 @@
-"""Messages got ahead of being asked for: whoever asks for one of those that are expected gets those after it as well.
+"""Fetches messages ahead: a call for one expected message also fetches the expected messages after it.
 
-Theory: one request for many costs Google's quota the same as many requests, and one round trip. What did not come with
-it is asked for alone by whoever wants it, so that each fault is met, and worded, in one place. Owns what is expected,
-on its way and here; it asks nobody itself.
+Theory: one batch request costs the same quota at Google as single requests, but only one round trip. A message that did
+not come with the batch is fetched alone by its caller, so each fault is handled, and worded, in one place. Owns which
+messages are expected, requested and fetched. It makes no request itself: the caller passes ``get_many``.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import trio
 from svc.protocol.egress import EgressResponse
 
 TOGETHER_MAX: Final = 50
-"""Google takes 100 and advises no more than these: what comes in larger ones is more often refused for its rate."""
+"""Google accepts 100 in a batch and advises at most 50: parts of larger batches are refused more often (rate limit)."""
 
 TOGETHER_MIN: Final = 3
-"""Fewer are asked for one by one, several at a time."""
+"""Fewer messages are fetched by single requests, several at a time."""
 
 GetMany = Callable[[list[str]], Awaitable[dict[str, EgressResponse]]]
 
@@ -27,26 +27,27 @@ GetMany = Callable[[list[str]], Awaitable[dict[str, EgressResponse]]]
 @dataclass(kw_only=True)
 class Ahead:
     together: int = TOGETHER_MAX
-    """So many at a time; less than two: never."""
+    """The largest batch now. Below :data:`TOGETHER_MIN` there are no batches."""
     _expected: dict[str, None] = field(default_factory=dict)
     _on_the_way: dict[str, trio.Event] = field(default_factory=dict)
     _here: dict[str, EgressResponse] = field(default_factory=dict)
 
     def expect(self, message_ids: Iterable[str]) -> None:
-        """These, in this order, and nothing that was expected before."""
+        """Expects these messages, in this order, in place of those that were expected before."""
         self._expected = dict.fromkeys(message_ids)
         self._here.clear()
 
     def less(self) -> None:
-        """They are too large together."""
+        """Halves the batch size: the messages were too large together."""
         self.together //= 2
 
     def never(self) -> None:
-        """Nobody answers such requests there."""
+        """Stops batches: the server does not support them."""
         self.together = 0
 
     async def take(self, message_id: str, get_many: GetMany, *, at_most: int) -> EgressResponse | None:
-        """The answer, if it is here or comes with others now. ``at_most``: so many may be asked for at the moment."""
+        """The answer for a message, if it was fetched already or comes in a batch now. ``at_most``: how many messages
+        may be requested at the moment."""
         if message_id in self._expected:
             wanted = self._next(message_id, min(at_most, self.together))
             if len(wanted) >= TOGETHER_MIN:
@@ -68,7 +69,7 @@ class Ahead:
             self._on_the_way[one] = come
         try:
             answers = await get_many(wanted)
-            if expected is self._expected:  # nobody expects others by now
+            if expected is self._expected:  # expect() was not called in the meantime
                 self._here.update(answers)
         finally:
             for one in wanted:

@@ -1,7 +1,7 @@
-"""Gmail's answers as records.
+"""Decodes Gmail's answers into records.
 
-Google cuts a text it shows (a snippet, a name) without looking where, and half a character then stands in its JSON:
-an escape that stands for nothing. Such an answer is whole, and only that half is lost; one that was cut off is none.
+Google sometimes cuts a text (a snippet, a name) inside a character. Its JSON then holds a lone surrogate, an escape
+that is half a character. Such an answer is used, and only that character is replaced; a truncated answer is not used.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ T = TypeVar("T")
 
 
 def record_of(body: bytes, kind: type[T]) -> T | None:
-    """``body`` as ``kind``, half characters replaced; ``None`` for anything else, as :func:`svc.identity.decoded`."""
+    """``body`` as ``kind``, lone surrogates replaced; ``None`` if it does not fit, as :func:`svc.identity.decoded`."""
     record = decoded(body, kind)
     return decoded(_mended(body), kind) if record is None and b"\\u" in body else record
 
 
 def _mended(body: bytes) -> bytes:
-    """The same JSON without half characters; ``b""`` where it is none."""
+    """The same JSON without lone surrogates; ``b""`` if ``body`` is not JSON."""
     try:
         return json.dumps(json.loads(body), ensure_ascii=False).encode("utf-8", "replace")
     except (ValueError, RecursionError):

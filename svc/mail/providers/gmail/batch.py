@@ -1,7 +1,7 @@
-"""Many requests in one, as Google's batch endpoint takes them: ``multipart/mixed`` of HTTP requests, and of answers.
+"""Many requests in one, for Google's batch endpoint: ``multipart/mixed`` of HTTP requests, and of answers.
 
-Pure. What is written names each request by its place, and an answer is believed to be the one of that place only where
-it says so once. Whatever else comes is left out, so that each request without an answer can be made alone.
+Pure. The ``Content-ID`` of each request is its index, and an answer counts only if exactly one part names that index.
+Other parts are ignored, and the caller repeats each request without an answer alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STATUS: Final = re.compile(rb"HTTP/\d(?:\.\d)? (\d{3})(?: [^\r\n]*)?(?:\r?\n|$)
 
 
 def request_body(targets: Sequence[str]) -> bytes:
-    """``GET`` of each path and query; none holds a line end."""
+    """A batch with a ``GET`` for each target (path and query). A target must not hold a line end."""
     parts = (
         f"--{BOUNDARY}\r\ncontent-type: application/http\r\ncontent-id: <item-{place}>\r\n\r\n"
         f"GET {target} HTTP/1.1\r\naccept: application/json\r\n\r\n\r\n"
@@ -35,7 +35,7 @@ def request_body(targets: Sequence[str]) -> bytes:
 
 
 def answers_of(answer: EgressResponse, *, requests: int) -> dict[int, EgressResponse]:
-    """The answers to so many requests, by their places. Never raises."""
+    """The answers by the index of their request. ``requests``: how many were made. Never raises."""
     found = _BOUNDARY_PARAMETER.match(answer.headers.get("content-type") or "")
     if found is None:
         return {}
@@ -55,7 +55,7 @@ def answers_of(answer: EgressResponse, *, requests: int) -> dict[int, EgressResp
 
 
 def _parsed(part: bytes) -> tuple[int, EgressResponse] | None:
-    """One part: its own header, then an answer's status line, header and body."""
+    """One part: its own headers, then the status line, headers and body of an answer."""
     split = _split(part.lstrip(b"\r\n"))
     place = _PLACE.search(split[0]) if split else None
     if split is None or place is None:
@@ -75,7 +75,7 @@ def _parsed(part: bytes) -> tuple[int, EgressResponse] | None:
 
 
 def _split(text: bytes) -> tuple[bytes, bytes] | None:
-    """At the first blank line; ``None`` where there is none."""
+    """Splits at the first blank line; ``None`` if there is none."""
     blank = _BLANK_LINE.search(text)
     return None if blank is None else (text[: blank.start()], text[blank.end() :])
 

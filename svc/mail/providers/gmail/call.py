@@ -1,4 +1,4 @@
-"""One request to the Gmail API, as a record, and how a whole mail goes along with it."""
+"""One request to the Gmail API, as a record, and how it carries a whole mail."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ import msgspec
 from svc.mail.providers.seam import ProviderFault
 
 SIMPLE_SEND_MAX_BYTES: Final = 3 * 1024 * 1024
-"""A larger mail is uploaded: as base64 in JSON it would pass the 5 MB that Gmail takes in a plain request."""
+"""A larger mail is uploaded: as base64 in JSON it would exceed the 5 MB that Gmail accepts in a plain request."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Call:
-    """One request. ``name`` is the API's own, and its price stands in the quota's table."""
+    """One request. ``name``: the API's name of the method, a key of ``COST_UNITS`` (``quota.py``)."""
 
     name: str
     path: str
     method: str = "GET"
     query: tuple[tuple[str, str], ...] = ()
     body: Mapping[str, object] | None = None
-    writes: bool = False  # an unknown outcome must be told from "nothing happened"
+    writes: bool = False  # then "outcome unknown" and "nothing happened" are different faults
     urgent: bool = False
-    large: bool = False  # a whole message goes or comes
-    answers: bool = True  # with a record; else with nothing
+    large: bool = False  # the longer deadline and the larger limit, for whole messages
+    answers: bool = True  # True: the answer is a record; False: it is empty
     not_found: Callable[[], ProviderFault] | None = None
     upload: bytes | None = None  # goes to the upload endpoint as it is, instead of a JSON body
     upload_type: str = ""
-    patience_s: float = math.inf  # at the quota limiter
+    patience_s: float = math.inf  # the longest wait at the quota limiter
 
 
 def carrying(call: Call, raw: bytes, *, thread_id: str | None, draft: bool = False) -> Call:
-    """With a mail, of that thread: small ones as JSON, what is larger than Gmail takes so to its upload endpoint."""
+    """The call with a mail of that thread: a small mail in the JSON body, a larger one to Gmail's upload endpoint."""
     about: dict[str, object] = {} if thread_id is None else {"threadId": thread_id}
     if len(raw) <= SIMPLE_SEND_MAX_BYTES:
         message = {"raw": base64.urlsafe_b64encode(raw).decode(), **about}
@@ -51,8 +51,8 @@ def carrying(call: Call, raw: bytes, *, thread_id: str | None, draft: bool = Fal
 
 
 def _with_metadata(metadata: Mapping[str, object], raw: bytes) -> tuple[bytes, str]:
-    """Google's multipart upload (RFC 2387): what is said about the message, and the message. Body and boundary."""
-    boundary = f"svc-{hashlib.sha256(raw).hexdigest()}"  # in no content that has this hash
+    """Google's multipart upload (RFC 2387): the metadata, then the message. Returns body and boundary."""
+    boundary = f"svc-{hashlib.sha256(raw).hexdigest()}"  # a mail can't contain its own hash
     head = (
         f"--{boundary}\r\ncontent-type: application/json; charset=utf-8\r\n\r\n".encode()
         + msgspec.json.encode(metadata)
@@ -62,5 +62,5 @@ def _with_metadata(metadata: Mapping[str, object], raw: bytes) -> tuple[bytes, s
 
 
 def segment(text: str) -> str:
-    """``text`` as one segment of a path, whatever is in it."""
+    """``text`` escaped as one segment of a path."""
     return quote(text, safe="")

@@ -1,12 +1,12 @@
-"""Drafts that were written here, as drafts at Gmail.
+"""Keeps copies of the drafts that were written here as drafts at Gmail.
 
-A draft there has an id of its own that stays, and holds one message, which is another one after each change, whoever
-made it. So a copy of ours is known by the message that Gmail said it put there. Whoever is killed, or hears no answer,
-between the call and the note of it finds it again: what is about to go there is noted first, by a mark that the message
-bears, and drafts there whose message nobody here knows are looked at for it before another one is made.
+A Gmail draft has a stable id and holds one message; each change of the draft, by any program, gives it a new message
+id. So we know our copy by the message id that Gmail returned for it. The process may be killed, or get no answer,
+before it can store that id. So it first notes the mark that the message carries. Before it makes another copy, it looks
+for that mark in the drafts with unknown messages.
 
-What another program made of a copy is a draft of its own: it is never overwritten, only taken up (``instead_of``).
-Gmail has no condition on a change, so what another program does in the instant between our look and our change is lost.
+What another program made of a copy is a draft of its own: we never overwrite it, we only take it over (``instead_of``).
+Gmail has no conditional change, so a change by another program in the instant between our read and our write is lost.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ PUT_FIELDS: Final = "id,message(id,threadId)"
 MAX_PAGES: Final = 20
 PAGE: Final = 500
 LOOKED_AT: Final = 50
-"""The newest drafts that nobody here knows, where one of ours may be among them."""
+"""How many of the newest unknown drafts are searched for a copy of ours."""
 LATE_S: Final = 3.0
-"""What was sent just before a crash may lie there a moment later than the first look."""
+"""The pause before a second search: a copy that was sent just before a crash may appear with a delay."""
 
 T = TypeVar("T")
 
 
 class Asking(Protocol):
-    """How a call is made: :class:`svc.mail.providers.gmail.provider.GmailProvider`."""
+    """Makes calls: implemented by :class:`svc.mail.providers.gmail.provider.GmailProvider`."""
 
     async def record(self, call: Call, kind: type[T]) -> T: ...
 
@@ -55,7 +55,7 @@ class GmailDrafts:
     store: Store
     asking: Asking
     _seen: dict[str, str] = field(default_factory=dict)
-    """Of messages to the drafts that they were in: a message is in one only."""
+    """The draft id by message id, as of the last listing. A message is in one draft only."""
 
     async def keep(
         self, raw: bytes, *, mark: str, instead_of: Sequence[str] = (), thread_id: str | None = None
@@ -90,8 +90,8 @@ class GmailDrafts:
         return bool(await self._ours(mark, ()))
 
     async def whose(self, message_id: str, raw: bytes) -> str | None:
-        """Of a message among the drafts: the mark of the draft here that another program made it of. Raises
-        :class:`MessageGone` for a copy of ours, which is no message here."""
+        """For a message among the drafts: the mark of the draft here from which another program made it, if any. Raises
+        :class:`MessageGone` for a copy of ours, since sync must not store it as a message."""
         known = await self.store.read(rows.copies, account_id=self.account_id)
         copy = draft_mark(raw[:MAX_HEAD_BYTES])
         if any(one.message_id == message_id or one.copy == copy for one in known):
@@ -109,10 +109,10 @@ class GmailDrafts:
     async def hidden(self) -> int:
         return await self.store.read(rows.settled, account_id=self.account_id)
 
-    # What lies there
+    # What Gmail has
 
     async def _ours(self, mark: str, instead_of: Sequence[str]) -> list[str]:
-        """The drafts there that hold a copy of this draft, or one of these messages."""
+        """The ids of the drafts at Gmail that hold a copy of this draft, or one of these messages."""
         known = await self.store.read(rows.copies, account_id=self.account_id)
         mine = [one for one in known if one.mark == mark]
         if not mine and not instead_of:
@@ -130,7 +130,7 @@ class GmailDrafts:
         return list(dict.fromkeys(found))
 
     async def _lost(self, copies: frozenset[str], known: Sequence[Copy], there: Mapping[str, str]) -> list[str]:
-        """Those that were on their way when whoever sent them was killed, or heard no answer."""
+        """The draft ids of copies that were sent without an answer, for example before a crash."""
         told = {one.message_id for one in known}
         found: list[str] = []
         for message_id in [one for one in there if one not in told][:LOOKED_AT]:
@@ -141,7 +141,7 @@ class GmailDrafts:
         return found
 
     async def _listed(self) -> dict[str, str]:
-        """All drafts by the messages they hold, newest first."""
+        """All draft ids by the ids of their messages, newest first."""
         found: dict[str, str] = {}
         token: str | None = None
         for _ in range(MAX_PAGES):
@@ -160,7 +160,7 @@ class GmailDrafts:
     # Changes
 
     async def _put(self, raw: bytes, place: str | None, thread_id: str | None) -> shapes.Draft:
-        """Where the draft, or the thread it is to be in, is gone meanwhile, without either."""
+        """Writes the draft. If Gmail no longer has the draft or the thread, tries again without the missing one."""
         *ways, last = dict.fromkeys([(place, thread_id), (place, None), (None, thread_id), (None, None)])
         for draft_id, thread in ways:
             with suppress(MessageGone):
@@ -198,5 +198,5 @@ def _gone() -> ProviderFault:
 
 
 async def draft_of(drafts: GmailDrafts | None, message_id: str, labels: Set[str], raw: bytes) -> str | None:
-    """See :meth:`GmailDrafts.whose`; mail that is no draft costs nothing."""
+    """See :meth:`GmailDrafts.whose`. Makes no call for mail that is not a draft."""
     return None if drafts is None or DRAFT not in labels else await drafts.whose(message_id, raw)

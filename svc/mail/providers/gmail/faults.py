@@ -1,8 +1,9 @@
-"""What an answer of the Gmail API that is not a success means: one table from status and reason to a provider fault.
+"""Turns an error answer of the Gmail API into a provider fault, by its status and reason.
 
-Owns the wording a user reads. The rule behind the table: a fault of one message may be :class:`Refused` and goes on the
-failures; a fault of the whole account (API off, mail service off, quota) never is, or one switch in a console would
-put every message there. An answer that is not Google's own JSON proves nothing about a message or a history.
+Owns the wording a user reads. The rule: a fault of one message may be :class:`Refused`, which puts the message on the
+list of failures. A fault of the whole account (API off, mail service off, quota) never is :class:`Refused`, or one
+switch in a console would put every message on that list. An answer that is not Google's own JSON proves nothing about a
+message or a history.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _RETRY_AFTER_IN_TEXT: Final = re.compile(r"[Rr]etry after (\d{4}-\d\d-\d\dT\d\d:
 def fault_of(
     answer: EgressResponse, *, writes: bool, not_found: Callable[[], ProviderFault] | None, now: Millis
 ) -> ProviderFault:
-    """The fault to raise. ``not_found`` makes what a 404 of this call means."""
+    """The fault to raise. ``not_found`` makes the fault for a 404 of this call."""
     error = _error(answer.body)
     reasons = _reasons(error)
     status = answer.status
@@ -78,7 +79,7 @@ def fault_of(
 
 
 def _why_refused(error: _Error | None, status: int) -> str | None:
-    """What Google says of a mail that it will not send, in words for whoever wrote it."""
+    """Why Google does not send a mail, in words for its writer; ``None`` for other reasons."""
     message = error.message if error else ""
     if status == 413 or _TOO_LARGE.search(message):
         return "This mail is larger than Gmail takes."
@@ -108,7 +109,7 @@ class _Item(msgspec.Struct):
 
 
 class _Error(msgspec.Struct):
-    """Google's JSON error, in the old (``errors``) and the new (``status``, ``details``) manner at once."""
+    """Google's JSON error, with the fields of the old form (``errors``) and the new one (``status``, ``details``)."""
 
     message: str = ""
     status: str = ""
@@ -132,13 +133,13 @@ def _reasons(error: _Error | None) -> frozenset[str]:
 
 
 def _named(reasons: frozenset[str]) -> str:
-    """The reasons as a user may see them: Google's own identifiers, and nothing that only looks like one."""
+    """The reasons for the user's message: only those that have the form of an identifier of Google's."""
     known = sorted(reason for reason in reasons if re.fullmatch(r"[A-Za-z_]{1,60}", reason))
     return f": {', '.join(known)}" if known else ""
 
 
 def _wait_s(answer: EgressResponse, error: _Error | None, now: Millis) -> float | None:
-    """From the header, or from the message, where Gmail puts the end of a sending limit."""
+    """The wait from the header, or else from the error message: Gmail names the end of a sending limit there."""
     wait_s = retry_after_s(answer.headers, now=now)
     found = _RETRY_AFTER_IN_TEXT.search(error.message) if wait_s is None and error is not None else None
     if found is None:

@@ -1,4 +1,4 @@
-"""What connecting a mailbox asks of Google."""
+"""What we request from Google when a user connects a mailbox."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gmail as a row of the kinds of provider."""
+"""Gmail as an entry in the list of provider kinds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _open(workspace: Workspace, account: Account, tokens: TokenSource) -> GmailP
 
 
 async def _opened(workspace: Workspace, identity: Identity | None, tokens: TokenSource) -> str:
-    """As the mailbox's own API names it."""
+    """The mailbox's address, as its API names it."""
     said = identity.address if identity is not None else None
     return (await _mailbox(workspace, said or "me", tokens).profile()).address.lower()
 

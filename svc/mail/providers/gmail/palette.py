@@ -1,7 +1,7 @@
-"""The colours that Gmail lets a label have: a closed palette, and the nearest of it to any other.
+"""The colours that Gmail allows for labels, and how to find the nearest one to any other colour.
 
 The values are those of the API's reference (``users.labels``, ``color.backgroundColor``). Distances are weighted by how
-the eye tells colours apart, in the cheap way: the more red there is, the more red and the less blue count.
+the eye distinguishes colours, in a cheap approximation: with more red, red counts more and blue counts less.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _VALUES: Final = (
 PALETTE: Final = tuple(f"#{value}" for value in _VALUES.split())
 BLACK: Final = "#000000"
 WHITE: Final = "#ffffff"
-MIDDLE_LUMINANCE: Final = 140  # of 255: lighter than this, black is read better
+MIDDLE_LUMINANCE: Final = 140  # of 255: on lighter colours, black text is easier to read
 
 
 def nearest_color(color: str) -> str:
-    """The palette's colour next to ``color`` (``#rrggbb``)."""
+    """The palette's colour nearest to ``color`` (``#rrggbb``)."""
     wanted = _parts(color)
     return min(PALETTE, key=lambda candidate: _distance(wanted, _parts(candidate)))
 

@@ -1,11 +1,11 @@
 """A mailbox at Google, over the Gmail REST API v1.
 
 Theory: every call spends its price at the account's quota limiter, carries an access token, and is repeated once with a
-fresh one after a 401. An answer is used only when it is whole and of the shape the API documents; otherwise nothing of
-it is. Messages are asked for as ``raw``, so Google's own idea of their parts plays no role.
+fresh token after a 401. An answer is used only if it is complete and has the documented shape; otherwise all of it is
+rejected. Messages are requested as ``raw``, so it does not matter how Google splits them into parts.
 
-Owns the paths, the wire's shapes and their translation to the seam's records. It keeps no state of the mailbox, never
-retries what may have happened, and waits only at the limiter.
+Owns the paths, the shapes of the JSON and their translation to the seam's records. It keeps no state of the mailbox,
+never retries a call that may have happened, and waits only at the limiter.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from svc.protocol.egress import EgressFault, EgressResponse
 from svc.store import Store
 
 PAGE_MAX: Final = 500
-"""The most ids or history records Gmail gives a page."""
+"""The most ids or history records on one page of Gmail's."""
 
 LIST_FIELDS: Final = "messages(id,threadId),nextPageToken"
 MESSAGE_FIELDS: Final = "id,threadId,labelIds,internalDate,raw"
@@ -67,17 +67,17 @@ HISTORY_FIELDS: Final = (
 )
 SENDERS_FIELDS: Final = "sendAs(sendAsEmail,displayName,isPrimary,isDefault,verificationStatus)"
 LABELS_FIELDS: Final = "labels(id,name,type,color/backgroundColor)"
-"""What is used of an answer is all that is asked for: what is not there can't be broken."""
+"""Like all ``…_FIELDS``: only the fields that we use are requested, so no other field can make an answer invalid."""
 
 HISTORY_TYPES: Final = ("messageAdded", "messageDeleted", "labelAdded", "labelRemoved")
 LIST_DEADLINE_S: Final = 30.0
 MESSAGE_DEADLINE_S: Final = 180.0
 LIST_MAX_BYTES: Final = 16 * 1024 * 1024
 MESSAGE_MAX_BYTES: Final = 80 * 1024 * 1024
-"""Gmail takes in mails of up to 50 MB; base64 makes a third more of it."""
+"""Gmail accepts mails of up to 50 MB; base64 adds a third."""
 
 BATCH_MAX_BYTES: Final = 16 * 1024 * 1024
-"""Of messages that come together; where they are larger, fewer are asked for together, at last each alone."""
+"""The largest answer to a batch. After a larger one, batches become smaller; at last each message comes alone."""
 
 _NO_BATCHES: Final = frozenset({400, 404, 405, 501})
 
@@ -86,7 +86,7 @@ SEND_PATIENCE_S: Final = 60.0
 GMAIL: Final = Capabilities(
     labels=True, colors=True, server_threads=True, bulk_min=11, bulk_max=1_000, max_message_bytes=35 * 1024 * 1024
 )
-"""A call for many costs what ten calls for one cost, and takes so many at most."""
+"""A bulk call costs as much as ten single calls (so ``bulk_min`` is 11), and takes at most ``bulk_max`` messages."""
 
 T = TypeVar("T")
 
@@ -108,7 +108,7 @@ class GmailProvider:
     quota: QuotaLimiter
     clock: Clock
     account_id: str | None = None
-    store: Store | None = None  # where it is noted which drafts are ours; without it none are kept there
+    store: Store | None = None  # notes which drafts are ours; without it no drafts are kept at Gmail
     capabilities: Capabilities = GMAIL
     _ahead: Ahead = field(default_factory=Ahead)
     _drafts: GmailDrafts | None = field(init=False, default=None)
@@ -148,7 +148,7 @@ class GmailProvider:
         self._ahead.expect(message_ids)
 
     async def get(self, message_id: str) -> RawMessage:
-        """One that is expected brings those after it along, in one request (``ahead.py``)."""
+        """For an expected message, one request also fetches the expected messages after it (``ahead.py``)."""
         call = _get_call(message_id)
         at_most = self.quota.free_in_background() // COST_UNITS[call.name]
         come = await self._ahead.take(message_id, self._get_many, at_most=at_most)
@@ -167,13 +167,13 @@ class GmailProvider:
         )
 
     async def raw(self, message_id: str) -> bytes:
-        """Of any message, ours among the drafts, too. Raises :class:`MessageGone`."""
+        """The raw bytes of any message, also of our copies among the drafts. Raises :class:`MessageGone`."""
         call = _get_call(message_id)
         return _raw_of(await self.record(call, shapes.Message), call, message_id)
 
     async def _get_many(self, message_ids: list[str]) -> dict[str, EgressResponse]:
-        """Those of them that came whole. What else came of the others (gone, refused, too fast) each learns by asking
-        for it alone, after the pause that any of them named."""
+        """The answers with status 200. For the others (gone, refused, rate limit) the caller makes a single request
+        later, after the longest pause that any part asks for."""
         calls = [_get_call(message_id) for message_id in message_ids]
         answer = await self._batch(calls)
         if answer is None:
@@ -189,7 +189,7 @@ class GmailProvider:
         return {message_ids[place]: part for place, part in parts.items() if part.status == 200}
 
     async def _batch(self, calls: Sequence[Call]) -> EgressResponse | None:
-        """The answer to all of ``calls``, each at its price; ``None`` where there is none."""
+        """One answer to all of ``calls``; each spends its price. ``None`` where no usable answer came."""
         body = request_body([self._target(call) for call in calls])
         stale: str | None = None
         while True:
@@ -224,7 +224,7 @@ class GmailProvider:
 
     async def modify(self, message_id: str, *, add: frozenset[str], remove: frozenset[str]) -> None:
         if not add and not remove:
-            return  # Gmail refuses a change of nothing
+            return  # Gmail refuses an empty change
         call = Call(
             name="messages.modify",
             method="POST",
@@ -273,15 +273,15 @@ class GmailProvider:
         self._ahead.expect(())
 
     async def listen(self, heard: Callable[[], None]) -> None:
-        """It tells nothing by itself."""
+        """Gmail sends no notifications here."""
 
     def quota_used(self) -> Quota:
         return Quota(used=self.quota.used(), limit=self.quota.units_per_minute)
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
-        """Small mails go as JSON; what is larger than Gmail takes so goes through its upload endpoint.
+        """Sends small mails as JSON, and larger ones through Gmail's upload endpoint.
 
-        The wait at the limiter is bounded: who sends has said that the mail is leaving, and is to hear that it is not.
+        The wait at the limiter is bounded: the user was told that the mail is leaving, so a long delay must be a fault.
         """
         call = Call(
             name="messages.send",
@@ -303,7 +303,7 @@ class GmailProvider:
         return record
 
     async def done(self, call: Call) -> None:
-        """A call that is answered with nothing."""
+        """Makes a call whose answer is empty."""
         await self._answer(call)
 
     async def _answer(self, call: Call) -> EgressResponse:
@@ -315,12 +315,12 @@ class GmailProvider:
         return answer
 
     async def _request(self, call: Call, *, stale: str | None = None) -> tuple[EgressResponse, str]:
-        """The answer, and the token it was given to: another one than ``stale``."""
+        """The answer, and the token that was used. With ``stale``, the token is another one than that."""
         with trio.move_on_after(call.patience_s) as wait:
             await self.quota.spend(COST_UNITS[call.name], urgent=call.urgent)
         if wait.cancelled_caught:
             raise Throttled("Google's quota for this account is used up at the moment.")
-        # After the limiter, which may have held the call for longer than a token lasts.
+        # Only after the limiter: the wait there may be longer than a token is valid.
         token = await (self.tokens.access_token() if stale is None else self.tokens.refreshed(stale))
         return await self._send(call, token), token
 
@@ -355,7 +355,7 @@ class GmailProvider:
         return fault_of(answer, writes=call.writes, not_found=call.not_found, now=self.clock.now())
 
     def _heed_pause(self, answer: EgressResponse) -> None:
-        """Whatever says ``Retry-After`` holds back all of the account's calls."""
+        """An answer with ``Retry-After`` pauses all calls of the account."""
         wait_s = retry_after_s(answer.headers, now=self.clock.now()) if answer.status in {403, 429, 503} else None
         if wait_s is not None:
             self.quota.pause(wait_s)
@@ -375,13 +375,13 @@ def _raw_of(wire: shapes.Message, call: Call, message_id: str) -> bytes:
     if wire.id != message_id:
         raise _nonsense(call)
     raw = _base64url_decoded(wire.raw or "")
-    if not raw:  # the answer is whole, so asking again won't help: this message is broken there
+    if not raw:  # the answer is complete, so a retry won't help: this message is broken at Gmail
         raise Refused("Gmail gave this message without its content.", status=200)
     return raw
 
 
 def _is_done(call: Call, answer: EgressResponse) -> bool:
-    """Where nothing is to be answered, a page full of something was answered by somebody else."""
+    """Whether the answer is a success. If an empty answer is due, one with content came from another server."""
     if call.answers:
         return answer.status == 200
     return answer.status in {200, 204} and answer.body.strip() in {b"", b"{}"}
@@ -415,7 +415,7 @@ def _history_expired() -> ProviderFault:
 
 
 def _sending_address(sender: shapes.Sender) -> SendingAddress:
-    """Only addresses from elsewhere have a state of verification."""
+    """Only addresses outside Gmail have a ``verificationStatus``."""
     return SendingAddress(
         address=sender.sendAsEmail,
         name=sender.displayName or "",
@@ -426,7 +426,7 @@ def _sending_address(sender: shapes.Sender) -> SendingAddress:
 
 
 def _changes(record: shapes.HistoryRecord) -> Iterator[HistoryChange]:
-    """One record's changes. A message is added before, and deleted after, whatever else happened to it."""
+    """The changes of one record: first added, then changes of labels, then deleted."""
     yield from (_change("added", item.message) for item in record.messagesAdded or ())
     yield from (_change("labels-added", item.message, item.labelIds or ()) for item in record.labelsAdded or ())
     yield from (_change("labels-removed", item.message, item.labelIds or ()) for item in record.labelsRemoved or ())
@@ -443,7 +443,7 @@ def _label(wire: shapes.Label) -> ProviderLabel:
 
 
 def _base64url_decoded(text: str) -> bytes | None:
-    """RFC 4648, section 5 (section 4 would do as well), padded or not; ``None`` when anything else is in it."""
+    """Decodes RFC 4648, section 5 (section 4, too), padded or not; ``None`` if there are other characters in it."""
     unpadded = text.rstrip("=")
     try:
         return base64.b64decode(unpadded + "=" * (-len(unpadded) % 4), altchars=b"-_", validate=True)

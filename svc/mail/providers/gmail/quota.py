@@ -1,9 +1,9 @@
-"""How fast one account may ask: the provider's quota, as an exact sliding window of sixty seconds.
+"""A rate limiter for one account: the provider's quota, as an exact sliding window of sixty seconds.
 
-Owns the window and its two queues. Each grant is remembered until sixty seconds later, so that no sixty seconds ever
-hold more than the quota; there is no bucket that lets two quotas pass around a refill. A share is reserved for calls
-somebody waits for (``urgent``), and what the first of these still needs is kept free for it. It never sends anything
-and knows only Trio's clock: how late a call reaches the provider is not its business, a 429 tells.
+Owns the window and its two queues. Each grant is remembered for sixty seconds, so no sixty seconds ever hold more than
+the quota; a token bucket could let two quotas pass around a refill. A share is reserved for calls that a user
+waits for (``urgent``), and the units that the first of these still needs are kept free for it. It never sends anything
+and knows only Trio's clock. It does not know when a call reaches the provider; if that is too early, a 429 says so.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COST_UNITS: Final = MappingProxyType(
         "settings.sendAs.list": 1,
     }
 )
-"""What a call costs, by the Gmail API's own method names (its usage limits for new projects)."""
+"""The cost of each call in quota units, by the Gmail API's method names (its usage limits for new projects)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class _Grant:
 
 
 class QuotaLimiter:
-    """The limiter of one account. Each of the two kinds of calls is served in the order it came."""
+    """The limiter of one account. Urgent and background calls each have a queue, first in, first out."""
 
     def __init__(self, *, units_per_minute: int = UNITS_PER_MINUTE, reserved_share: float = RESERVED_SHARE) -> None:
         if units_per_minute < 1 or not 0 <= reserved_share < 1:
@@ -60,11 +60,11 @@ class QuotaLimiter:
         self._grants: deque[_Grant] = deque()
         self._urgent_turn = trio.Lock()
         self._background_turn = trio.Lock()
-        self._awaited_units = 0  # of the urgent call whose turn it is
+        self._awaited_units = 0  # that the first waiting urgent call needs
         self._paused_until_s = 0.0
 
     async def spend(self, units: int, *, urgent: bool = False) -> None:
-        """Return as soon as ``units`` fit into the window. Cancelled while it waits, it has spent nothing."""
+        """Returns as soon as ``units`` fit into the window. If it is cancelled while it waits, nothing is spent."""
         if not 0 < units <= (self.units_per_minute if urgent else self._background_limit):
             raise ValueError(f"{units} units can never be had from a quota of {self.units_per_minute} a minute")
         if urgent:
@@ -78,7 +78,7 @@ class QuotaLimiter:
         return _sum(self._grants)
 
     def free_in_background(self) -> int:
-        """Units that a call for which nobody waits could have at once."""
+        """Units that a background call could get at once."""
         self._forget_expired()
         if self._paused_until_s > trio.current_time():
             return 0
@@ -87,7 +87,7 @@ class QuotaLimiter:
         return max(0, min(self._background_limit - background, free))
 
     def pause(self, seconds: float) -> None:
-        """Grant nothing for that long: the provider said ``Retry-After``. A longer pause stands."""
+        """Grants nothing for this time: the provider sent ``Retry-After``. A longer pause that was set before stays."""
         self._paused_until_s = max(self._paused_until_s, trio.current_time() + seconds)
 
     async def _spend_urgent(self, units: int) -> None:
@@ -127,7 +127,7 @@ class QuotaLimiter:
 
 
 async def _until(ready_s: Callable[[], float]) -> None:
-    """Sleep until the instant ``ready_s`` names, which may have moved when it comes."""
+    """Sleeps until the time that ``ready_s`` returns. Asks again after each sleep, since that time may have moved."""
     while True:
         instant_s = ready_s()
         if instant_s <= trio.current_time():
@@ -136,7 +136,7 @@ async def _until(ready_s: Callable[[], float]) -> None:
 
 
 def _ready_s(grants: Iterable[_Grant], units: int, *, limit: int) -> float:
-    """When ``units`` fit beside what is left of ``grants`` then, on Trio's clock; 0 when they fit at once."""
+    """The time on Trio's clock when enough of ``grants`` have expired for ``units`` to fit; 0 if they fit at once."""
     excess = _sum(grants) + units - limit
     ready_s = 0.0
     for grant in grants:
@@ -144,7 +144,7 @@ def _ready_s(grants: Iterable[_Grant], units: int, *, limit: int) -> float:
             break
         excess -= grant.units
         ready_s = grant.expires_s
-    if excess > 0:  # only beside an awaited call that needs nearly all there is: let it go first
+    if excess > 0:  # only while an urgent call needs nearly the whole quota: let it go first
         ready_s = max(ready_s, trio.current_time() + YIELD_S)
     return ready_s
 

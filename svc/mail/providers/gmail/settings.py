@@ -1,4 +1,4 @@
-"""Gmail's own settings: where its API is, and how much of its quota an account may use."""
+"""The settings for Gmail: the address of its API, and how much of its quota an account may use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Gmail's wire carries: names are the API's, and a list that is empty is left out by Gmail."""
+"""The shapes of Gmail's JSON. Field names are the API's; Gmail leaves out a list that is empty."""
 
 from __future__ import annotations
 

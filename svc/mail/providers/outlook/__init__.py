@@ -1,1 +1,1 @@
-"""Mailboxes at Outlook.com and Microsoft 365: by IMAP and SMTP, signed in by OAuth, since passwords are not taken."""
+"""Mailboxes at Outlook.com and Microsoft 365: IMAP and SMTP with sign-in by OAuth, since they accept no passwords."""

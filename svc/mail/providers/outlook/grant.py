@@ -1,4 +1,4 @@
-"""What connecting a mailbox asks of Microsoft."""
+"""What we request from Microsoft when a user connects a mailbox."""
 
 from __future__ import annotations
 

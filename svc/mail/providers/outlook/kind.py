@@ -1,4 +1,4 @@
-"""Mailboxes at Microsoft as a row of the kinds of provider."""
+"""Mailboxes at Microsoft as an entry in the list of provider kinds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _open(workspace: Workspace, account: Account, tokens: TokenSource) -> ImapPr
 
 
 async def _opened(workspace: Workspace, identity: Identity | None, tokens: TokenSource) -> str:
-    """As the ID token names it, which its mail servers have to agree to."""
+    """The mailbox's address, as the ID token names it. Both mail servers must accept a sign-in for it."""
     address = address_of(identity)
     await prove(_access(workspace, address, tokens))
     return address

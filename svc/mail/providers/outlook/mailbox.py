@@ -1,7 +1,7 @@
-"""Signing in at Microsoft's two mail servers by a token: with the one that is kept, and once more with a fresh one.
+"""Signs in at Microsoft's two mail servers (IMAP and SMTP) with an access token, and retries once with a fresh one.
 
-A token may be refused before its time is over: its grant was given anew, or a rule changed. So a refusal is believed
-of a fresh token only.
+A token may be refused before it expires, because its grant was renewed or a rule changed. So only the refusal of a
+fresh token counts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _CLOSED: Final = frozenset[Reason]({"auth_failed", "imap_off", "oauth_only", "re
 
 @dataclass(frozen=True, kw_only=True)
 class TokenAccess:
-    """The two servers of one address, and the tokens by which it signs in there."""
+    """The two servers of one address, and the tokens for signing in there."""
 
     address: str
     imap: MailServer
@@ -44,7 +44,7 @@ class TokenAccess:
     dialler: Dialler
 
     async def mailbox(self) -> ImapConnection:
-        """Raises :class:`MailServerFault`, and what the tokens' own service says as the faults of the seam."""
+        """Raises :class:`MailServerFault`, and faults of the seam where no access token can be had."""
         return await self._signed_in(lambda login: connected(self.dialler, self.imap, login))
 
     async def submission(self) -> SubmissionSession:
@@ -65,8 +65,8 @@ class TokenAccess:
 
 
 async def prove(access: TokenAccess) -> None:
-    """Sign in at both servers, and leave. Raises :class:`MailboxClosed`, or a provider's fault where that can't be
-    said now."""
+    """Signs in at both servers and disconnects. Raises :class:`MailboxClosed`, or a provider's fault where it can't be
+    known now whether they let us in."""
     await _tried(_look, access, access.imap, "mailbox-closed")
     await _tried(_greet, access, access.smtp, "sending-off")
 
@@ -86,7 +86,8 @@ async def _tried(
 
 
 async def _look(access: TokenAccess) -> None:
-    """Microsoft lets in whoever has a token, whatever the name, and says only then that this is not their mailbox."""
+    """Lists the inbox, since the sign-in proves nothing: Microsoft accepts any valid token with any user name, and
+    refuses only later commands if the mailbox belongs to another user."""
     connection = await access.mailbox()
     try:
         await connection.command("LIST", Text(b""), Text(b"INBOX"))
@@ -102,7 +103,7 @@ async def _greet(access: TokenAccess) -> None:
 
 
 def address_of(identity: Identity | None) -> str:
-    """Whose mailbox a fresh grant is for. Raises :class:`GrantRefused`."""
+    """The address of the mailbox that a fresh grant is for. Raises :class:`GrantRefused`."""
     address = identity.address if identity is not None else None
     if address is None:
         raise GrantRefused("Microsoft did not say whose mailbox this is.", cause="wrong-identity")

@@ -1,4 +1,4 @@
-"""Where Microsoft's mail servers are. National clouds have others than the two that everybody else uses."""
+"""The addresses of Microsoft's mail servers. National clouds have other addresses than the defaults."""
 
 from __future__ import annotations
 
