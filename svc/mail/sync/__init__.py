@@ -1,1 +1,1 @@
-"""One loop an account: what the provider has comes here, what changed here goes there."""
+"""Sync between this server and the mail providers. Each account has a loop: new mail comes in, local changes go out."""

@@ -1,8 +1,8 @@
 """One account's sync: the steps of the loop, without the loop.
 
-A step either does a full sync, which reads the whole mailbox (no watermark: first sync, or history expired), or polls
-the provider's history since the watermark. Both end in the transactions of :mod:`svc.mail.sync.ingest`, both may be
-cancelled or killed anywhere and repeated. ``tasks.py`` decides when a step runs and what a fault means.
+A step polls the provider's history since the watermark. Without a watermark (first sync, or history expired) it first
+does a full sync, which reads the whole mailbox. Both write by the transactions of :mod:`svc.mail.sync.ingest`. Both may
+be cancelled or killed anywhere, and then repeated. ``tasks.py`` decides when a step runs and what a fault means.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from svc.mail.threads import queries as thread_queries
 from svc.mail.threads.label_queries import labels_are_old
 from svc.store import Store
 
-ID_PAGE_SIZE: Final = 500  # the provider's most, where only ids are wanted
-MISSED_TOGETHER: Final = 24  # of those that no page brought: each is stored alone
+ID_PAGE_SIZE: Final = 500  # the provider's largest page, for lists of ids only
+MISSED_TOGETHER: Final = 24  # messages that no page brought, fetched together; each is stored alone
 DELETE_BATCH: Final = 500
 LABEL_BATCH: Final = 500
 LABELS_EVERY_MS: Final = 10 * MINUTE_MS
-FULL_SYNCS_A_STEP: Final = 2  # history may expire once more while a step runs; then something is wrong
+FULL_SYNCS_A_STEP: Final = 2  # history may expire once more while a step runs; a third time is a fault
 
 
 Stored = Callable[[str, Sequence[Incoming]], Awaitable[None]]
-"""Is told what was stored in an account, once it is durable; the step goes on when it returns."""
+"""Called with the messages that were stored in an account, once they are durable. The step waits until it returns."""
 
 
 async def _nobody_waits(account_id: str, messages: Sequence[Incoming]) -> None:
@@ -68,13 +68,14 @@ class AccountSync:
     rate: SyncRate = field(default_factory=SyncRate)
     confirmed: Confirmed = field(default_factory=Confirmed)
     changing: trio.Lock = field(default_factory=trio.Lock)
-    """Held while a change of ours goes to the provider and is confirmed. A history is read from before it or from after
-    it: what others did after our change is told there as well, and our change must not stand over that."""
+    """Held while a change of ours goes to the provider and is confirmed. So the reading of a history begins either
+    before that or after it. After it, the history also holds what other programs did later, and our change must not
+    override that."""
     _labels_turn: trio.Lock = field(default_factory=trio.Lock)
     _addresses_asked: trio.Event = field(default_factory=trio.Event)
 
     async def step(self) -> None:
-        """Do a full sync if there is no watermark, then poll once. Raises the provider's fault if one stops it."""
+        """Does a full sync if there is no watermark, then polls once. Raises the provider's fault that stops it."""
         for _ in range(FULL_SYNCS_A_STEP):
             account = await self._account()
             if account is None or account.state == "disconnected":
@@ -150,7 +151,7 @@ class AccountSync:
             )
             await self.stored(self.account_id, fetched.incoming)
             raise fetched.outage
-        # What is in doubt is asked for again once the pages are through: nothing else waits for it.
+        # Messages in doubt are fetched again after all pages, so that nothing else waits for them.
         stored = ingest.FullSyncPage(
             incoming=fetched.incoming,
             seen=page.ids,
@@ -162,8 +163,9 @@ class AccountSync:
         await self.stored(self.account_id, stored.incoming)
 
     async def _fetch_missed(self, refs: Mapping[str, MessageRef]) -> None:
-        """What slipped between two pages: page tokens are offsets at some providers, and a deletion shifts them. And
-        what failed alone. Raises, once all the others are here, why one did not come, until it is passed over."""
+        """Fetches messages that no page listed (page tokens are offsets at some providers, and a deletion shifts them),
+        and those that failed alone. If one fails again, raises its fault after all others are stored; in the end such a
+        message goes to the failures."""
         ids = list(refs)
         doubt: ProviderFault | None = None
         for start in range(0, len(ids), ID_PAGE_SIZE):
@@ -172,7 +174,7 @@ class AccountSync:
                 thread_queries.known_ids, account_id=self.account_id, provider_message_ids=batch
             )
             failed = await self.store.read(account_queries.failed_ids, account_id=self.account_id)
-            # Known ones may have slipped, too: what no page showed would else be taken for deleted.
+            # Also for known messages: one that no page listed would otherwise count as deleted.
             await self.store.write(ingest.mark_seen, account_id=self.account_id, provider_message_ids=batch)
             missed = [refs[message_id] for message_id in batch if message_id not in known and message_id not in failed]
             for first in range(0, len(missed), MISSED_TOGETHER):
@@ -187,8 +189,8 @@ class AccountSync:
             await self.store.write(failures.forget_failures, account_id=self.account_id, provider_message_ids=gone)
 
     async def _correct_labels(self, ids: Mapping[str, MessageRef], since: Since) -> None:
-        """Bring the labels of everything stored in line: one listing a label tells them all, at a fraction of the quota
-        that asking for each message would cost. A label that no listing ever named is left as it is."""
+        """Corrects the labels of all stored messages. It lists the messages of each label, which costs a fraction of
+        the quota of asking for each message. A label that no listing ever named stays unchanged."""
         before = await self.store.read_small(thread_queries.labels, self.account_id)
         listed, _ = await self._list_labels()
         carried: dict[str, set[str]] = {message_id: set() for message_id in ids}
@@ -220,9 +222,9 @@ class AccountSync:
                 return found
 
     async def _ask_addresses(self, account: Account) -> None:
-        """What the provider sends from for this mailbox, and what it calls the person where nobody has said yet: once a
-        connection, and at each full sync. Mail comes and goes without it, so no fault of this call is anybody's
-        trouble."""
+        """Stores the sender addresses that the provider has for this mailbox, and its display name for the user where
+        none is set yet. Called once per connection and at each full sync. Mail works without it, so a fault of this
+        call is only logged."""
         self._addresses_asked.set()
         try:
             told = await self.provider.addresses()
@@ -235,12 +237,13 @@ class AccountSync:
     # Labels
 
     async def refresh_labels(self) -> bool:
-        """Ask the provider for its labels now. Returns whether some are gone: then nothing carries them here either."""
+        """Asks the provider for its labels now. Returns whether some are gone; they are removed from all messages here,
+        too."""
         _, gone = await self._list_labels()
         return gone
 
     async def make_label(self, name: str, *, color: str | None) -> ProviderLabel:
-        """A new label at the provider; the one of that name where there is one already, whoever made it."""
+        """Makes a label at the provider. Returns the existing one if there is a label of that name already."""
         able = self.provider.capabilities
         if not able.labels:
             raise Refused("The provider of this account has no labels of one's own.", status=405)
@@ -257,7 +260,7 @@ class AccountSync:
             return label
 
     async def _list_labels(self) -> tuple[tuple[ProviderLabel, ...], bool]:
-        async with self._labels_turn:  # one made meanwhile would seem to be gone
+        async with self._labels_turn:  # a label made between the two calls would seem to be deleted
             labels = await self.provider.labels()
             gone = await self.store.write(label_catalog.store_labels, account_id=self.account_id, labels=labels)
         while await self.store.write(label_catalog.forget_gone, account_id=self.account_id):
@@ -273,13 +276,13 @@ class AccountSync:
             changes, newest = await self._changes_since(cursor)
             labels_are_due = await self.store.read_small(labels_are_old, self.account_id, after_ms=LABELS_EVERY_MS)
             if labels_are_due:
-                await self.refresh_labels()  # no history tells of a label that was renamed or deleted
+                await self.refresh_labels()  # the history does not report renamed or deleted labels
             await self._know({label for change in changes for label in change.labels})
             doubt: ProviderFault | None = None
             for of_one_message in _by_message(changes):
                 doubt = await self._apply(of_one_message, since) or doubt
             if doubt is not None:
-                raise doubt  # all the others are here; the watermark stays, so that this one is asked for again
+                raise doubt  # all others are stored; the watermark stays, so that the next poll gets this one again
             count_moved = any(change.kind in {"added", "deleted"} for change in changes)
             total = (await self.provider.profile()).messages_total if count_moved or labels_are_due else None
             await self.store.write(
@@ -287,8 +290,8 @@ class AccountSync:
             )
 
     async def _changes_since(self, cursor: str) -> tuple[list[HistoryChange], str]:
-        """Every change since the watermark. Nothing is applied before the last page is here: when a page fails, all
-        are asked for again from the same watermark."""
+        """Every change since the watermark. No change is applied before the last page has come: if a page fails, the
+        next poll reads all pages again from the same watermark."""
         changes: list[HistoryChange] = []
         token: str | None = None
         seen_tokens: set[str] = set()
@@ -300,8 +303,8 @@ class AccountSync:
                 return changes, page.cursor
 
     async def _apply(self, changes: Sequence[HistoryChange], since: Since) -> ProviderFault | None:
-        """All that happened to one message. A new one is fetched as it is now, labels included. Returns why it is to be
-        asked for again."""
+        """Applies all changes of one message. A new message is fetched in its present state, labels included. Returns
+        the fault if the message must be fetched again later."""
         first = changes[0]
         gone = [] if _came_back(changes) else [change for change in changes if change.kind == "deleted"]
         known = await self.store.read(
@@ -321,7 +324,7 @@ class AccountSync:
         return None
 
     async def _fetch_again(self, ref: MessageRef) -> bool:
-        """Ask for a message as it is now: its labels, and what it is called. False when it can't be had alone."""
+        """Fetches the present state of a message: its labels and its Message-ID. False if only this message fails."""
         with self.confirmed.reading() as since:
             fetched = await self._fetch([ref])
             if fetched.outage is not None:
@@ -338,7 +341,8 @@ class AccountSync:
         return bool(fetched.incoming)
 
     async def _fetch_each(self, refs: Sequence[MessageRef]) -> ProviderFault | None:
-        """Store what comes, one a transaction. Returns why others are to be asked for again; raises an outage."""
+        """Fetches messages and stores each in its own transaction. Returns a fault if some must be fetched again later;
+        raises an outage."""
         fetched = await self._fetch(refs)
         for message in fetched.incoming:
             await self._know(message.labels)
@@ -359,14 +363,14 @@ class AccountSync:
         return await self.store.read(thread_queries.small_message, self.account_id)
 
     async def retry_failures(self) -> None:
-        """Ask once more for each message that was passed over. What was a change of labels is settled by the labels
-        that the message carries there now."""
+        """Fetches each message among the failures once more. The failure of a label change ends, too: the labels that
+        the message carries at the provider now are stored."""
         for failure in await self.store.read(failures.all_of, self.account_id):
             await self._fetch_each([MessageRef(id=failure.message_id, thread_id="")])
             await self.store.write(failures.overcome, account_id=self.account_id, failure=failure)
 
     async def _know(self, labels: Set[str]) -> None:
-        """A label made at the provider shows up first on a message; its name and colour are asked for then."""
+        """Refreshes the labels if one of these is unknown: a label made at the provider is first seen on a message."""
         if labels - set(await self.store.read_small(thread_queries.labels, self.account_id)):
             await self.refresh_labels()
 
@@ -383,14 +387,15 @@ def _by_message(changes: Iterable[HistoryChange]) -> list[list[HistoryChange]]:
 
 
 def _came_back(changes: Sequence[HistoryChange]) -> bool:
-    """Whether it was met again after it was taken for deleted: a server may not list a folder for a moment."""
+    """Whether the message was added again after it was deleted: a server may leave a folder out of its list for a
+    moment."""
     kinds = [change.kind for change in changes]
     return "deleted" in kinds and "added" in kinds[kinds.index("deleted") :]
 
 
 def _are_not_enough(changes: Sequence[HistoryChange]) -> bool:
-    """The message has another name now, or a label both came and went: then the outcome hangs on the order of telling,
-    which nobody promised."""
+    """Whether the message must be fetched to know its state: it has another Message-ID now, it came back, or a label
+    was both added and removed. The result then depends on the order of the changes, which no provider guarantees."""
     if any(change.renamed for change in changes) or _came_back(changes):
         return True
     came: set[str] = set()

@@ -1,7 +1,7 @@
-"""The running part of mail: which accounts have a loop, how one is started, stopped and asked to sync now.
+"""The mail engine: starts and stops the sync loops of the accounts, and asks one to sync now.
 
-Owns the loops by account id; each is a subsystem of the root nursery of its own, so one account's crash or drain is not
-another's. Knows no provider by name: a table opens the mailboxes, and everything here speaks the seam.
+Owns the loops by account id. Each loop is its own subsystem of the root nursery, so one account's crash or drain does
+not affect another. Knows no provider by name: a table opens the mailboxes, and all calls go through the seam.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from svc.nursery import Child, Subsystem
 from svc.workspace import Workspace
 
 WRITTEN_HERE: Final = frozenset({DRAFT, SENT, TRASH})
-"""What another program makes of a draft lies under one of these."""
+"""A draft that another program changed or sent carries one of these labels."""
 
 
 @dataclass(kw_only=True)
 class MailEngine:
-    """``stored`` is told what was stored in an account, once it is durable; ``watchers`` that an account's loop began,
-    or that a draft, or what may have been one, was stored."""
+    """``stored`` is called with the messages that were stored in an account, once they are durable. ``watchers`` are
+    called when an account's loop began, or when a draft, or a message that may have been one, was stored."""
 
     workspace: Workspace
     providers: Providers
@@ -41,15 +41,15 @@ class MailEngine:
     stored: Stored
     watchers: list[Callable[[], None]] = field(default_factory=list)
     _loops: dict[str, AccountLoop] = field(default_factory=dict)
-    _turn: trio.Lock = field(default_factory=trio.Lock)  # what is started was not disconnected a moment ago
+    _turn: trio.Lock = field(default_factory=trio.Lock)  # so that no disconnected account is started
 
     async def subsystems(self) -> Sequence[Subsystem]:
-        """One for each connected account, at boot."""
+        """One subsystem for each connected account, at boot."""
         accounts = await self.workspace.store.read(account_queries.connected_accounts)
         return [self._subsystem(account) for account in accounts if self._can_run(account)]
 
     async def start_account(self, account_id: str) -> None:
-        """Start an account's loop, or start it anew: after it was connected, or connected again."""
+        """Starts or restarts an account's loop, after the account was connected or connected again."""
         async with self._turn:
             account = await self.workspace.store.read(account_queries.account, account_id)
             if account is None or not self._can_run(account):
@@ -58,7 +58,7 @@ class MailEngine:
             await self.workspace.root.add(self._subsystem(account))
 
     async def retire(self, account_id: str) -> None:
-        """End the loop of an account that was disconnected, unless it is connected again by now."""
+        """Ends the loop of an account that was disconnected, unless it is connected again by now."""
         async with self._turn:
             account = await self.workspace.store.read(account_queries.account, account_id)
             if account is None or account.state == "disconnected":
@@ -70,30 +70,31 @@ class MailEngine:
             self._loops.pop(account_id, None)
 
     async def sync_now(self, account_id: str) -> None:
-        """One full step of an account's sync. Returns when it is done; a fault is in the account's state, not here."""
+        """Runs one step of an account's sync. Returns when it is done. A fault goes to the account's state; it is not
+        raised."""
         loop = self._loops.get(account_id)
         if loop is None:
             raise NotFound("There is no such account.")
         await loop.sync_now()
 
     def loop(self, account_id: str) -> AccountLoop | None:
-        """The account's running loop, for what else wants its provider; ``None`` while it has none."""
+        """The account's running loop, for other code that needs its provider; ``None`` while it has none."""
         return self._loops.get(account_id)
 
     def with_trouble(self, account: AccountOut) -> AccountOut:
-        """With what keeps this server from storing mail, which may not be in the database."""
+        """The account with the problem that keeps this server from storing mail, which may not be in the database."""
         loop = self._loops.get(account.id)
         if loop is None or loop.storage_problem is None:
             return account
         return msgspec.structs.replace(account, state="waiting", problem=loop.storage_problem)
 
     def quota(self, account_id: str) -> Quota | None:
-        """How much of the provider's quota the account used in the last minute; ``None`` where there is none."""
+        """How much of its provider's quota the account used in the last minute; ``None`` without a quota or a loop."""
         loop = self._loops.get(account_id)
         return None if loop is None else loop.provider.quota_used()
 
     async def make_label(self, account_id: str, name: str, *, color: str | None) -> ProviderLabel:
-        """A new label in an account that is connected. Raises the provider's fault."""
+        """Makes a label in a connected account. Raises the provider's fault."""
         loop = self._loops.get(account_id)
         if loop is None:
             raise Conflict("This account is not connected.")
@@ -104,7 +105,8 @@ class MailEngine:
             loop.wake_outbox()
 
     def _can_run(self, account: Account) -> bool:
-        """A fake account sleeps while the real providers are on, and the other way round."""
+        """Whether the account is connected and its provider is on. An account of the fake provider does not run while
+        the real providers are on, and the other way round."""
         return account.state != "disconnected" and account.provider in self.providers
 
     def _subsystem(self, account: Account) -> Subsystem:

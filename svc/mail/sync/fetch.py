@@ -1,7 +1,7 @@
-"""From a provider's raw bytes to what the ingest transaction wants: fetched, parsed, its blobs durable.
+"""Prepares messages for the ingest transaction: fetches their raw bytes, parses them, and makes their blobs durable.
 
 Owns the order of durability: body, raw message and attachments are blobs on disk before the transaction that refers to
-them begins. A message that can't be had or parsed alone is reported as passed over; the others go on.
+them begins. A message that alone can't be fetched or parsed is reported as passed over; the others go on.
 """
 
 from __future__ import annotations
@@ -29,24 +29,26 @@ from svc.nursery import ProcessPool, ThreadPool, give_back_memory
 from svc.store import Blobs
 
 HELD_MESSAGES: Final = 100
-"""Messages held in memory at a time, whole, where they are small: a page, which becomes durable with one sync. Of large
-ones there is room for fewer (`room.py`)."""
+"""The most whole messages in memory at a time: one page, whose blobs become durable with one sync of the disk. Of large
+messages there is room for fewer (`room.py`)."""
 
 DURABLE_TOGETHER_BYTES: Final = 16 * 1024 * 1024
-"""From so many bytes on raw messages are made durable, and let go, before more are parsed: parts are copies."""
+"""After this many bytes, the raw messages are made durable and released before more are parsed: parsed parts are copies
+and need memory, too."""
 
 LARGE_BYTES: Final = 64 * 1024 * 1024
-"""Where the raw messages of one call were so many, their memory is given back to the system at its end."""
+"""If the raw messages of one call were this many bytes or more, free memory is returned to the system at its end."""
 
-_BULK_PRECEDENCES: Final = frozenset({"bulk", "list", "junk", "auto_reply"})  # nobody wrote them down; these are used
+_BULK_PRECEDENCES: Final = frozenset({"bulk", "list", "junk", "auto_reply"})  # no standard; these occur in practice
 
 AT_HAND_CHARS: Final = 64 * 1024
-"""More than that of a body is not kept in memory beside its blob: a page holds many."""
+"""A longer text of a body is not kept in memory beside its blob, since a page holds many messages."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fetched:
-    """``doubt``: why some are to be asked for again, each of them alone. ``outage``: why the rest was not asked for."""
+    """``doubt``: a fault of single messages, which must be fetched again. ``outage``: a fault of the provider, because
+    of which the rest was not fetched."""
 
     incoming: tuple[Incoming, ...]
     passed: tuple[Passed, ...]
@@ -56,7 +58,7 @@ class Fetched:
 
 @dataclass(frozen=True, kw_only=True)
 class RawBatch:
-    """Raw messages that came of ``wanted``. ``left``: what is still to be asked for, once there is room again."""
+    """The raw messages of ``wanted`` that came. ``left``: those still to be fetched, once there is room again."""
 
     got: Got
     wanted: tuple[MessageRef, ...]
@@ -66,7 +68,7 @@ class RawBatch:
 
 @dataclass(kw_only=True)
 class Gathered:
-    """What :class:`Fetched` is made of, as it comes together."""
+    """Collects the parts of a :class:`Fetched`."""
 
     incoming: list[Incoming] = field(default_factory=list)
     passed: list[Passed] = field(default_factory=list)
@@ -76,7 +78,7 @@ class Gathered:
 
 @dataclass(frozen=True, kw_only=True)
 class Preparer:
-    """Raw messages of one account, parsed, with all that is in them durable."""
+    """Parses raw messages of one account, and stores their bodies, raw bytes and attachments as durable blobs."""
 
     account_id: str
     blobs: Blobs
@@ -85,7 +87,7 @@ class Preparer:
     clock: Clock
     log: Log
     with_readable: bool = True
-    """Whether somebody takes the words of what is stored from memory."""
+    """Whether the readable text is kept in memory too, for code that reads it after the storing."""
     parser: Parser = field(init=False)
 
     def __post_init__(self) -> None:
@@ -94,11 +96,11 @@ class Preparer:
 
     @property
     def server_threads(self) -> bool:
-        """Whether the thread ids of raw messages mean anything. One that is empty is not known yet."""
+        """Whether the thread ids of raw messages are the provider's. An empty one is not known yet."""
         return True
 
     async def prepare(self, raws: Sequence[RawMessage]) -> Fetched:
-        """What is here already, such as our own copy of what was sent: parsed, its blobs durable."""
+        """Prepares messages whose bytes are here already, such as our own copy of a sent mail."""
         passed: list[Passed] = []
         return Fetched(incoming=tuple(await self._prepare(raws, passed)), passed=tuple(passed))
 
@@ -152,7 +154,7 @@ class Fetcher(Preparer):
     async def fetch(
         self, refs: Sequence[MessageRef], *, failed_before: Set[str] = frozenset(), witness: Witness = no_witness
     ) -> Fetched:
-        """Each of ``refs`` that comes, in their order. See :meth:`Getter.get`."""
+        """Fetches and prepares ``refs``, in their order. See :meth:`Getter.get`."""
         gathered = Gathered()
         room = self.new_room()
         waiting: Sequence[MessageRef] = refs
@@ -165,7 +167,7 @@ class Fetcher(Preparer):
     async def get_some(
         self, refs: Sequence[MessageRef], *, room: Room, failed_before: Set[str], witness: Witness
     ) -> RawBatch:
-        """The first of ``refs``, as many as there is room for. Who gets them gives the room back."""
+        """Gets the first of ``refs``, as many as there is room for. The caller must release that room."""
         wanted, later = refs[:HELD_MESSAGES], refs[HELD_MESSAGES:]
         got = await self._getter.get(wanted, room=room, failed_before=failed_before, witness=witness)
         room.hand_over()
@@ -173,7 +175,7 @@ class Fetcher(Preparer):
         return RawBatch(got=got, wanted=tuple(wanted), left=left, room=room)
 
     async def make_durable(self, batch: RawBatch, *, into: Gathered) -> None:
-        """What came, in its order. Each raw message is let go as soon as it is durable."""
+        """Prepares a batch, in its order. Each raw message is released as soon as it is durable."""
         got = batch.got
         into.passed += got.passed
         for group in _groups(got.raws.pop(ref.id) for ref in batch.wanted if ref.id in got.raws):
@@ -185,7 +187,7 @@ class Fetcher(Preparer):
         into.outage = into.outage or got.outage
 
     async def gathered(self, gathered: Gathered) -> Fetched:
-        """All of it."""
+        """The result of all batches."""
         if sum(one.raw_size for one in gathered.incoming) >= LARGE_BYTES:
             await self.threads.run(give_back_memory)
         return Fetched(
@@ -197,7 +199,7 @@ class Fetcher(Preparer):
 
 
 def _groups(raws: Iterable[RawMessage]) -> Iterator[list[RawMessage]]:
-    """Each as large as may be made durable together; a message that is larger is one alone."""
+    """Groups of at most :data:`DURABLE_TOGETHER_BYTES`; a larger message is a group of its own."""
     group: list[RawMessage] = []
     size = 0
     for raw in raws:
@@ -274,7 +276,8 @@ def _incoming(
 
 
 def _is_bulk(message: mime.ParsedMessage) -> bool:
-    """A list's, a newsletter's, a program's. ``Auto-Submitted: no`` says that a person wrote it (RFC 3834, 5.1)."""
+    """Whether a mailing list, a newsletter or a program sent the message. ``Auto-Submitted: no`` says that a person
+    wrote it (RFC 3834, 5.1)."""
     automatic = (message.auto_submitted or "no").partition(";")[0].strip().lower()
     precedence = (message.precedence or "").strip().lower()
     return bool(message.list_id or message.list_unsubscribe) or automatic != "no" or precedence in _BULK_PRECEDENCES

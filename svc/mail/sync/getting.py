@@ -1,9 +1,9 @@
-"""Raw messages from the provider; and where one does not come, whose fault that is: the provider's or its own.
+"""Gets raw messages from the provider. If one fails, decides whether the provider or the message is the cause.
 
-Theory: a call that fails does not say which of the two it was. So a message that came before is asked for once more,
-the witness. If it comes, the provider is there, and the failure counts against the message; if it does not, nothing can
-be had at the moment, and it counts against nobody. A message that failed too often is passed over: it goes to the
-failures, and the account goes on without it. Failures are counted while the process lives; the table of failures stays.
+Theory: a failed call does not say which of the two it was. So a message that came before, the witness, is fetched once
+more. If it comes, the provider works, and the failure counts against the message. If it does not come, the provider has
+an outage, and the failure counts against no message. A message that failed too often is passed over: it goes to the
+failures, and the account goes on without it. The counts are in memory only; the table of failures is stored.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from svc.mail.sync.room import Room
 from svc.nursery import open_task_group
 
 ATTEMPTS_MAX: Final = 5
-"""So often a message is asked for, while others come, until it is passed over."""
+"""A message is passed over after this many failures that counted against it."""
 
 FAILED_TOGETHER: Final = 6
-"""So many failures without a message that came: nothing more is asked for until the witness was heard."""
+"""After this many failures without any success, no more messages are fetched until the witness was tried."""
 
 COUNTED_MAX: Final = 10_000
-"""Messages whose failures are remembered; of more, the oldest begin anew."""
+"""The most messages whose failures are counted; beyond that, the oldest count is dropped."""
 
 Witness = Callable[[], Awaitable[str | None]]
-"""A message of the account that the provider gave before, if there is one."""
+"""Returns the id of a message that the provider delivered before, if there is one."""
 
 
 async def no_witness() -> str | None:
@@ -36,9 +36,9 @@ async def no_witness() -> str | None:
 
 @dataclass(kw_only=True)
 class Got:
-    """``doubt``: why some did not come this time, each of them alone. ``outage``: why nothing could be had any more.
-    ``left``: what was not asked for, or not to the end, because there was no room or because all that was asked for
-    failed."""
+    """``doubt``: a fault of single messages that did not come this time. ``outage``: a fault of the whole account or
+    provider. ``left``: messages that were not fetched, or not to the end, because there was no room or because all
+    calls failed."""
 
     raws: dict[str, RawMessage] = field(default_factory=dict)
     left: list[MessageRef] = field(default_factory=list)
@@ -62,9 +62,9 @@ class Getter:
         failed_before: Set[str] = frozenset(),
         witness: Witness = no_witness,
     ) -> Got:
-        """The first of ``refs``, as many as there is ``room`` for, a few at a time; at least one.
+        """Gets the first of ``refs``, as many as there is ``room`` for, a few at a time; at least one.
 
-        Those that ``failed_before`` are among the failures: they get one attempt.
+        ``failed_before``: messages that are among the failures already; they get one attempt.
         """
         got = Got()
         failed: dict[str, Unreachable] = {}
@@ -85,7 +85,7 @@ class Getter:
                     failed[ref.id] = fault
                     if not got.raws and len(failed) >= FAILED_TOGETHER:
                         nursery.cancel_scope.cancel()
-                except ProviderFault as fault:  # the whole account's: no grant, no quota
+                except ProviderFault as fault:  # of the whole account: no grant, no quota
                     got.outage = fault
                     nursery.cancel_scope.cancel()
                 settled.add(ref.id)
@@ -106,10 +106,10 @@ class Getter:
         return got
 
     async def _outage(self, faults: Sequence[Unreachable], got: Got, witness: Witness) -> ProviderFault | None:
-        """What the witness meets, if it does not come either. Where there is none, one message that fails may be alone
-        in the mailbox; several that all fail are not each broken.
+        """Fetches the witness, and returns the fault of the provider if it does not come either. Without a witness, one
+        failed message may be the only one of the mailbox, so it is no outage; several failures are one.
 
-        Who has just come is the best witness; the smallest of them costs least."""
+        The best witness is a message that has just come; the smallest one costs least."""
         sizes = {message_id: len(raw.raw) for message_id, raw in got.raws.items()}
         message_id = min(sizes, key=sizes.__getitem__) if sizes else await witness()
         if message_id is None:
@@ -117,7 +117,7 @@ class Getter:
         try:
             await self.provider.get(message_id)
         except (MessageGone, Refused):
-            return None  # that, too, is an answer
+            return None  # an answer, too: the provider works
         except Unreachable:
             return faults[0]
         except ProviderFault as other:

@@ -1,7 +1,7 @@
-"""What the sync loops write: messages in, label changes, deletions. Plain functions over a transaction.
+"""The transactions of the sync loops: they store messages, label changes and deletions. Plain functions over a ``Tx``.
 
-Every function is idempotent: a page repeated, a change told twice or a restart in the middle ends in the same state.
-A message that fails alone goes to the failures and never stops its neighbours.
+Every function is idempotent: a repeated page, a change reported twice or a restart in the middle ends in the same
+state. A message that fails alone goes to the failures and never stops the others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from svc.store import Tx
 
 @dataclass(frozen=True, kw_only=True)
 class FullSyncPage:
-    """One page of a full sync, fetched: what was new on it, what was on it at all, and where the next begins."""
+    """One fetched page of a full sync. ``incoming``: its new messages; ``seen``: the ids of all its messages."""
 
     incoming: tuple[Incoming, ...]
     seen: tuple[str, ...]
@@ -36,7 +36,7 @@ class FullSyncPage:
 
 
 def store_page(tx: Tx, *, account_id: str, page: FullSyncPage, steps: Sequence[IngestStep]) -> None:
-    """One page of a full sync and the token of the next, in one transaction."""
+    """Stores one page of a full sync and the token of the next page, in one transaction."""
     account = account_queries.connected_account(tx, account_id)
     if account is None or account.sweep_cursor is None:
         return
@@ -56,7 +56,7 @@ def keep_some(
     passed: Sequence[Passed],
     steps: Sequence[IngestStep],
 ) -> None:
-    """What came of a full sync's page before the provider went away: the page stays to be asked for, these do not."""
+    """Stores the messages of a page that came before an outage. The page is read again later, without these."""
     account = account_queries.connected_account(tx, account_id)
     if account is None or not (incoming or passed):
         return
@@ -67,7 +67,7 @@ def keep_some(
 
 
 def mark_seen(tx: Tx, *, account_id: str, provider_message_ids: Sequence[str]) -> None:
-    """What the running full sync met beside its pages is there, too."""
+    """Marks messages as seen by the running full sync, also those that were on none of its pages."""
     account = account_queries.connected_account(tx, account_id)
     if account is not None:
         message_rows.mark_seen(tx, account, provider_message_ids=provider_message_ids)
@@ -81,9 +81,9 @@ def store_one(
     steps: Sequence[IngestStep],
     confirmed: Sequence[LabelChange] = (),
 ) -> None:
-    """A message that came alone: its own transaction. ``confirmed``: what was changed since it was read.
+    """Stores one message in its own transaction. ``confirmed``: label changes that were confirmed since it was read.
 
-    While a full sync runs, what is older than its beginning is no news, though it may have come late.
+    While a full sync runs, a message that is older than its start is stored as backfill, not as new mail.
     """
     account = account_queries.connected_account(tx, account_id)
     if account is None:
@@ -97,8 +97,8 @@ def store_one(
 def apply_changes(
     tx: Tx, *, account_id: str, changes: Sequence[HistoryChange], confirmed: Sequence[LabelChange] = ()
 ) -> None:
-    """Label changes and deletions of one message, in the provider's order. Local changes that are pending, or were
-    ``confirmed`` since the history was read, stay on top."""
+    """Applies label changes and deletions of one message, in the provider's order. Local changes that are pending, or
+    that were ``confirmed`` since the history was read, override them."""
     account = account_queries.connected_account(tx, account_id)
     if account is None:
         return
@@ -113,7 +113,7 @@ def apply_changes(
         else:
             after = _told(tx, account, change, before, confirmed)
             if after == before:
-                continue  # the echo of what was done here: nothing to write, and nothing to tell
+                continue  # the echo of a change that was made here: nothing to write, no event
             message_rows.write_labels(tx, account, message_id=message_id, labels=after)
         changed = True
         thread_rows.refresh_thread(tx, account, thread_id, device_id=DEVICE_ID)
@@ -129,9 +129,8 @@ def correct_labels(
     authority: frozenset[str],
     confirmed: Sequence[LabelChange] = (),
 ) -> None:
-    """After a full sync: which labels of ``authority`` each message carries (by provider message id); others stay.
-
-    ``confirmed``: what was changed since the labels were listed.
+    """Corrects labels after a full sync. ``labels``: by provider message id, which labels of ``authority`` a message
+    carries. Labels that are not in ``authority`` stay. ``confirmed``: changes confirmed since the labels were listed.
     """
     account = account_queries.connected_account(tx, account_id)
     if account is None:
@@ -156,9 +155,10 @@ def correct_labels(
 
 
 def delete_unseen(tx: Tx, *, account_id: str, limit: int) -> int:
-    """After a complete full sync: drop what it did not meet. Returns how many went.
+    """After a complete full sync: deletes messages that it did not see. Returns how many.
 
-    What was stored meanwhile by another way (a copy of a sent message) carries this full sync's number from the start.
+    A message that was stored in another way meanwhile (a copy of a sent mail) has this full sync's number from the
+    start, so it stays.
     """
     account = account_queries.connected_account(tx, account_id)
     if account is None:
@@ -183,7 +183,7 @@ def delete_unseen(tx: Tx, *, account_id: str, limit: int) -> int:
 
 
 def delete_message(tx: Tx, account: Account, *, message_id: str) -> None:
-    """Forget one message with its files, pending changes and failures; its blobs stay until nothing refers to them."""
+    """Deletes one message with its files, pending changes and failures. Its blobs stay until nothing refers to them."""
     stored = tx.one("select provider_message_id, thread_id from mail_messages where id = :id", id=message_id)
     if stored is not None:
         provider_message_id, thread_id = stored
@@ -195,7 +195,7 @@ def delete_message(tx: Tx, account: Account, *, message_id: str) -> None:
 def _told(
     tx: Tx, account: Account, change: HistoryChange, before: frozenset[str], confirmed: Sequence[LabelChange]
 ) -> frozenset[str]:
-    """A message's labels after a change that the provider tells of."""
+    """A message's labels after a change that the provider reports, with our own changes on top."""
     told = before
     if change.kind == "labels-added":
         told = before | change.labels
@@ -207,10 +207,11 @@ def _told(
 
 
 def sent_at_of(*, date: Millis | None, received_at: Millis | None, now: Millis) -> Millis:
-    """When a message counts as sent: its own ``Date``, unless that lies more than a day after it arrived.
+    """When a message counts as sent: its ``Date``, or the time of arrival if ``Date`` is more than a day after that.
 
-    A sender can thus date a mail back (archives are full of such), but never to the top of the list for ever. Nor can
-    a provider whose own date is nonsense: a year that no calendar has would break everything that shows the message.
+    So a sender can set an early date (archives are full of such mail), but no future date that keeps a mail at the top
+    of the list. An invalid date from the provider is not used either: a year outside the calendar would break every
+    view of the message.
     """
     arrived = received_at if received_at is not None and 0 <= received_at <= now + _MAX_AHEAD_MS else now
     if date is None or date > arrived + _MAX_AHEAD_MS or date < 0:
@@ -219,6 +220,6 @@ def sent_at_of(*, date: Millis | None, received_at: Millis | None, now: Millis) 
 
 
 _OLD_MS: Final = 3_600_000
-"""Mail that was under way when a full sync began is news all the same."""
+"""Mail from the last hour before a full sync began still counts as new: it may have been on its way then."""
 
 _MAX_AHEAD_MS: Final = 24 * 3_600_000

@@ -1,8 +1,8 @@
-"""An account's labels as its provider lists them, and what becomes of those it lists no more.
+"""Stores an account's labels as its provider lists them, and removes labels that are no longer listed.
 
-A label deleted at the provider vanishes from its messages there without a word in the
-history, so it is taken from them here: thread by thread, in small transactions, and its row goes last, so that a crash
-in between loses nothing. It never invents a label: one that no listing has named yet goes by its id.
+If a label is deleted at the provider, its messages lose it there, but the history does not report that. So this module
+removes the label from the messages here, thread by thread, in small transactions. The label's own row is deleted last,
+so a crash in between loses nothing. It never invents a label: one that no listing has named yet is shown by its id.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from svc.mail.threads import message_rows, thread_rows
 from svc.mail.threads import queries as thread_queries
 from svc.store import Tx
 
-FORGET_BATCH: Final = 200  # threads of one transaction
+FORGET_BATCH: Final = 200  # threads per transaction
 
 
 def store_labels(tx: Tx, *, account_id: str, labels: Iterable[ProviderLabel]) -> int:
-    """The account's labels as the provider lists them now. Returns how many it lists no more: :func:`forget_gone`."""
+    """Stores the provider's current list of labels. Returns how many are gone; :func:`forget_gone` removes them."""
     listed = list(labels)
     if all(label.id != INBOX for label in listed) or account_queries.connected_account(tx, account_id) is None:
-        return 0  # every mailbox has one: this is not the whole list
+        return 0  # every mailbox has an inbox, so without it the list is incomplete
     return label_rows.store_listing(tx, account_id=account_id, labels=listed)
 
 
@@ -40,7 +40,7 @@ def store_label(tx: Tx, *, account_id: str, label: ProviderLabel) -> None:
 
 
 def forget_gone(tx: Tx, *, account_id: str) -> bool:
-    """Take one label that is gone from some of its threads. Returns whether there is more to do."""
+    """Removes one label that is gone from some of its threads. Returns whether there may be more to do."""
     account = account_queries.connected_account(tx, account_id)
     gone = tx.one(
         "select label_id, name from mail_labels where account_id = :id and gone order by label_id limit 1",
@@ -49,7 +49,7 @@ def forget_gone(tx: Tx, *, account_id: str) -> bool:
     if account is None or gone is None:
         return False
     label_id, name = gone
-    _take_from_queue(tx, account, label_id, name=name)  # first: what is queued stands on top of what is stored
+    _take_from_queue(tx, account, label_id, name=name)  # first, since queued changes override stored labels
     rows = tx.all(
         "select thread_id from mail_thread_labels where account_id = :id and label_id = :label_id limit :limit",
         id=account_id,
@@ -72,7 +72,8 @@ def _take_from_thread(tx: Tx, account: Account, thread_id: str, label_id: str) -
 
 
 def _take_from_queue(tx: Tx, account: Account, label_id: str, *, name: str) -> None:
-    """What waits to set it can't be done any more, and is told; what waits to take it away is done."""
+    """Takes the label out of queued changes. A change that adds it can't be done any more and becomes a failure; one
+    that removes it is done."""
     passed = []
     for row in change_queries.pending_naming(tx, account_id=account.id, label_id=label_id):
         outbox.leave_out(tx, row, label_id=label_id)

@@ -1,7 +1,7 @@
-"""Listening to a provider, beside the polls of its account: who hears something polls at once.
+"""Listens for a provider's notifications, beside the polls of its account. A notification starts a poll at once.
 
-Only while the account is well: who was not let in, or asked to slow down, comes back by the poll alone. A line that
-ends is opened anew after a growing pause; nobody is told of it, for the poll is what counts.
+It connects only while the account is well: after a refused sign-in or a request to slow down, a poll has to succeed
+first. A connection that fails is opened again after a growing pause. That is only logged, since the polls go on.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from svc.mail.providers.seam import Provider, ProviderFault
 FIRST_PAUSE_S: Final = 60.0
 LONGEST_PAUSE_S: Final = 30 * 60.0
 LASTED_S: Final = 10 * 60.0
-"""A line that held so long was a good one: the next pause is short again."""
+"""After a connection that lasted this long, the next pause is short again."""
 
 
 @dataclass(kw_only=True)
@@ -32,14 +32,14 @@ class Listening:
     _well: trio.Event = field(default_factory=trio.Event)
 
     def account_is(self, *, well: bool) -> None:
-        """How the last step went."""
+        """Notes whether the last sync step went well."""
         if well:
             self._well.set()
         elif self._well.is_set():
             self._well = trio.Event()
 
     async def run(self) -> None:
-        """Returns where there is nothing to be heard."""
+        """Returns where the provider sends no notifications."""
         pauses = Backoff(first_s=FIRST_PAUSE_S, cap_s=LONGEST_PAUSE_S, rng=self.rng)
         while True:
             await self._well.wait()

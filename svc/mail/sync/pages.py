@@ -1,11 +1,11 @@
-"""The pages of a full sync, read ahead: one is fetched while the one before it is parsed and made durable, and the one
-before that is stored.
+"""Reads the pages of a full sync ahead, as a pipeline: while one page is fetched, the page before it is parsed and made
+durable, and the page before that is stored.
 
-Theory: a page waits for the provider, then for a processor, then for the disk, and for each in turn while the other two
-have nothing to do. So three tasks hand pages on, each when the next is ready to take it: three pages are under way at
-most, and their raw messages share one room (``room.py``). Pages are stored in their order, each with the token of the
-next, so what was read ahead and not stored is as if it had not been read. The same holds for a fault of the provider:
-it is handed on behind the pages before it, and raised once they are stored.
+Theory: a page waits for the provider, then for a processor, then for the disk. Without a pipeline, two of these are
+always idle. So three tasks pass pages on, each when the next task is ready for it. At most three pages are in progress,
+and their raw messages share one room (``room.py``). Pages are stored in order, each with the token of the next page. A
+page that was read ahead and not stored is simply read again. A fault of the provider keeps this order, too: it is
+raised after the pages before it are stored.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from svc.nursery import open_task_group
 from svc.store import Store
 
 PAGE_SIZE: Final = 100
-"""Messages of a full sync's page: one transaction, and what a crash can make us fetch again."""
+"""Messages per page of a full sync. A page is one transaction, and the unit that is fetched again after a crash."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageRead:
-    """A page, with the new ones of its messages durable. ``ids``: all that it names."""
+    """A page whose new messages are durable. ``ids``: all messages that it lists."""
 
     ids: tuple[str, ...]
     next_page_token: str | None
@@ -40,7 +40,7 @@ class PageRead:
 
 @dataclass(frozen=True, kw_only=True)
 class _Part:
-    """Some of a page's messages; ``is_last``: with it the page is complete."""
+    """Some of a page's messages. ``is_last``: the page is complete with this part."""
 
     listed: ListPage
     batch: RawBatch | None
@@ -57,8 +57,8 @@ class PagesAhead:
     _faults: list[ProviderFault] = field(default_factory=list)
 
     async def read(self, token: str | None, *, store_page: Callable[[PageRead], Awaitable[None]]) -> None:
-        """Every page from ``token`` on, to ``store_page`` in their order. Raises the provider's fault once what came
-        before it is stored, and what ``store_page`` raises."""
+        """Reads every page from ``token`` on and passes them to ``store_page`` in order. Raises the provider's fault
+        once the pages before it are stored, and what ``store_page`` raises."""
         parts_in, parts_out = trio.open_memory_channel[_Part](0)
         pages_in, pages_out = trio.open_memory_channel[PageRead](0)
         async with open_task_group() as nursery:
@@ -82,12 +82,12 @@ class PagesAhead:
                     except Refused:
                         if token is None:
                             raise
-                        token = None  # page tokens grow old: begin again, what is stored is not fetched twice
+                        token = None  # page tokens expire: begin again; stored messages are not fetched twice
                         continue
                     if listed.next_page_token is not None:
                         nursery.start_soon(self.fetcher.parser.warm_up)
                     if not await self._fetch_page(listed, room, parts):
-                        return  # an outage, which the page tells
+                        return  # an outage, which is in the page
                     token = next_token(listed.next_page_token, seen_tokens)
                     if token is None:
                         return
@@ -95,7 +95,7 @@ class PagesAhead:
                 self._faults.append(fault)
 
     async def _fetch_page(self, listed: ListPage, room: Room, parts: trio.MemorySendChannel[_Part]) -> bool:
-        """Returns whether the provider is still there."""
+        """Fetches a page's new messages. Returns False at an outage of the provider."""
         ids = [ref.id for ref in _distinct(listed.messages)]
         known = await self.store.read(thread_queries.known_ids, account_id=self.account_id, provider_message_ids=ids)
         waiting = tuple(ref for ref in _distinct(listed.messages) if ref.id not in known)
@@ -127,7 +127,7 @@ class PagesAhead:
 
 
 def next_token(token: str | None, seen: set[str]) -> str | None:
-    """The next page's token. A listing that hands out the same one twice would never end: that is a fault."""
+    """The next page's token. Raises :class:`Unreachable` for a token that was seen before: the list would never end."""
     if token is not None:
         if token in seen:
             raise Unreachable("The provider lists the same page again and again.")

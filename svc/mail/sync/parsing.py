@@ -1,9 +1,9 @@
-"""Raw messages parsed: a few here in a thread, many in a worker process, large and dangerous ones there by themselves.
+"""Parses raw messages: a few in a thread, many in a worker process, large and dangerous ones each alone in a worker.
 
-Theory: parsing holds the interpreter's lock, so a mailbox that is parsed in a thread of the service takes its time from
-all that the service does beside it. A worker process takes none, but it costs a moment to start and some memory while
-it lives; so it is asked once it stands ready (:meth:`Parser.warm_up`), and ends by itself when nobody has asked for a
-while. One message that breaks a worker takes its neighbours with it: then each is parsed alone.
+Theory: parsing holds the interpreter's lock (GIL), so a mailbox that is parsed in a thread slows down the rest of the
+service. A worker process does not, but it takes a moment to start, and needs memory while it lives. So it is used only
+once it is ready (:meth:`Parser.warm_up`), and it ends by itself when it is idle for a while. A message that crashes a
+worker stops the others of its batch, too; then each one is parsed alone.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from svc.log import Log
 from svc.nursery import ProcessPool, ThreadPool, WorkerCrashed, WorkerTimeout
 
 THREAD_MAX_BYTES: Final = 256 * 1024
-"""A larger message is parsed in a worker process by itself, which can be killed."""
+"""A larger message is parsed alone in a worker process, which can be killed."""
 
 PARSED_TOGETHER: Final = 25
-"""Small messages that are parsed in one hop to a thread. So many and more go to a worker, where one is ready."""
+"""The most small messages that are parsed in one call to a thread. If there are this many or more, a ready worker
+process parses them."""
 
 SENT_TOGETHER: Final = 50
-"""Small messages that a worker gets at once: others wait for it no longer than for a large one."""
+"""The most small messages that a worker gets at once, so that other work waits no longer than for a large message."""
 
 PARSE_DEADLINE_S: Final = 20.0
 
@@ -34,7 +35,7 @@ Outcome = Read | Exception
 
 @dataclass(kw_only=True)
 class Parser:
-    """``with_readable``: whether somebody will want what a person reads in them."""
+    """``with_readable``: whether the readable text of the messages is needed, too."""
 
     threads: ThreadPool
     processes: ProcessPool
@@ -43,7 +44,7 @@ class Parser:
     _worker: Literal["none", "starting", "ready"] = field(default="none", init=False)
 
     async def warm_up(self) -> None:
-        """Many messages are about to come: start a worker for them, where there is a second processor for it."""
+        """Starts a worker before many messages come, if the machine has a second processor for it."""
         if self._worker != "none" or (os.cpu_count() or 1) < 2:
             return
         self._worker = "starting"
@@ -57,7 +58,7 @@ class Parser:
                 self._worker = "none"
 
     async def parse_all(self, raws: Sequence[bytes]) -> list[Outcome]:
-        """In their order."""
+        """One outcome for each message, in the same order."""
         found: dict[int, Outcome] = {}
         small = [at for at, raw in enumerate(raws) if len(raw) <= THREAD_MAX_BYTES]
         if self._worker == "ready" and len(small) >= PARSED_TOGETHER:
@@ -94,19 +95,19 @@ class Parser:
         try:
             return await self.processes.run(read_one, raw, self.with_readable, deadline_s=PARSE_DEADLINE_S)
         except (WorkerTimeout, WorkerCrashed) as fault:
-            # The raw bytes are kept whole; only their head is shown.
+            # The raw bytes are stored whole; only the header is parsed and shown.
             self.log.warning("mail.parse_gave_up", size=len(raw), reason=str(fault))
             return Read(await self.threads.run(parse_head_only, raw), "" if self.with_readable else None)
-        except Exception as error:  # an edge: one stranger's mail must never stop the account
+        except Exception as error:  # a boundary: one mail from outside must never stop the account
             return error
 
 
 def _parse_some(raws: Sequence[bytes], with_readable: bool) -> list[Outcome]:
-    """In a thread."""
+    """Runs in a thread."""
     found: list[Outcome] = []
     for raw in raws:
         try:
             found.append(read(raw, with_readable=with_readable))
-        except Exception as error:  # an edge: one stranger's mail must never stop its neighbours
+        except Exception as error:  # a boundary: one mail from outside must never stop the others
             found.append(error)
     return found

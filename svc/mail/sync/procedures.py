@@ -1,4 +1,4 @@
-"""The procedures of accounts as such: which there are, and the names that their mail bears."""
+"""The procedures for accounts: they list them, and set the names and addresses that their mail is sent from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast a full sync gets on, measured while it runs: the rate of its last minutes, in memory."""
+"""The speed of a full sync, measured while it runs: the rate of its last minutes, in memory."""
 
 from __future__ import annotations
 
@@ -9,17 +9,19 @@ from typing import Final
 import trio
 
 WINDOW_S: Final = 300.0
-"""Long enough to smooth the quota's minutes, short enough to follow a network that became slower."""
+"""Long enough to smooth out the minutes of the quota, short enough to follow a network that became slower."""
 
 
 @dataclass(kw_only=True)
 class SyncRate:
-    """On Trio's clock: the time that a laptop slept does not count."""
+    """Uses Trio's clock, so the time while a laptop sleeps does not count."""
 
-    _pages: deque[tuple[float, int]] = field(default_factory=deque)  # when each was done, and what was on it
+    _pages: deque[tuple[float, int]] = field(
+        default_factory=deque
+    )  # when each page was done, and its number of messages
 
     def begin(self) -> None:
-        """The sweep starts, or goes on after a pause whose length says nothing about it."""
+        """Starts the measurement, when a full sync starts or goes on. A pause before that does not count."""
         self._pages.clear()
         self._pages.append((trio.current_time(), 0))
 
@@ -30,7 +32,8 @@ class SyncRate:
             self._pages.popleft()
 
     def seconds_for(self, messages: int) -> int | None:
-        """How long so many will take; ``None`` until the first page is done. It grows while the full sync stalls."""
+        """The estimated seconds for ``messages``; ``None`` until the first page is done. Grows while the full sync
+        stalls."""
         if len(self._pages) < 2:
             return None
         elapsed_s = trio.current_time() - self._pages[0][0]

@@ -1,4 +1,4 @@
-"""The event of a message that was stored: the spec's ``mail-received``, once for each."""
+"""The event ``mail-received`` of the spec: recorded once for each message that is stored."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ MAIL_RECEIVED: Final = "mail-received"
 
 
 def record_received(tx: Tx, stored: StoredMessage) -> None:
-    """An ingest step. Own copies and backfill are marked, so that rules pass them by; so is what came to the inbox, as
-    a message of a muted thread does not."""
+    """An ingest step. The event marks own copies and backfill, so that rules skip them. It also says whether the
+    message is in the inbox: a message of a muted thread is not."""
     if not stored.is_new:
         return
     message = stored.message

@@ -1,9 +1,9 @@
-"""Room in memory for the raw messages of an account, in bytes.
+"""A memory budget ("room") for the raw messages of an account, in bytes.
 
-Theory: nobody says how large a message is before it is here. So the largest that is to be expected is reserved before
-it is asked for, and the difference is given back once it has come. What has come stays until it is durable: when there
-is no room beside it, its batch ends there and the rest is the next one's. Where a batch is made durable while the next
-one is fetched, both are in the same room.
+Theory: the size of a message is not known before it has come. So the largest expected size is reserved before the call,
+and the difference is released when the message has come. Its own size stays in use until it is durable. When there is
+no room for another message, the batch ends, and the rest goes into the next batch. A batch that is made durable while
+the next one is fetched uses the same room.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from typing import Final
 import trio
 
 HELD_BYTES: Final = 128 * 1024 * 1024
-"""Raw messages of one account in memory, those on their way included. Each account has its own: one whose provider is
-slow, or waits for its quota, holds up no other. A message that is just being decoded takes about three times its size.
+"""The budget for one account, messages on their way included. Each account has its own, so an account whose provider is
+slow, or that waits for its quota, delays no other. While a message is decoded it takes about three times its size.
 """
 
 LARGEST_BYTES: Final = 32 * 1024 * 1024
-"""Reserved for a message that is on its way. Hardly any provider takes in more; what is larger passes all the same, and
-the rest waits until it is durable."""
+"""Reserved for a message that is on its way. Hardly any provider accepts larger ones. A larger message still comes in,
+and the rest waits until it is durable."""
 
 FETCH_CONCURRENCY: Final = 4
-"""Messages of one account fetched at a time: hides the round trip without opening a crowd of connections. A
-provider's quota of five messages a second is reached with fewer."""
+"""Messages of one account that are fetched at the same time. This hides the round trip without too many connections.
+Fewer are enough to reach a provider's quota of five messages a second."""
 
 
 @dataclass(kw_only=True)
 class Room:
-    """``held``: bytes of what has come for the batch that is being fetched; ``leaving``: of those before it, which are
-    being made durable; ``on_the_way``: messages that were asked for."""
+    """``held``: bytes that have come for the batch that is being fetched. ``leaving``: bytes of earlier batches, which
+    are being made durable. ``on_the_way``: the number of messages that were requested and have not come yet."""
 
     size: int = HELD_BYTES
     largest: int = LARGEST_BYTES
@@ -40,10 +40,8 @@ class Room:
     _changed: trio.Event = field(default_factory=trio.Event)
 
     async def reserve(self) -> bool:
-        """Take room for one more message, once what is on its way, or leaving, leaves any. False: there is none in this
-        batch.
-
-        The first one always has room.
+        """Reserves room for one more message. Waits while messages on their way, or leaving, may still release room.
+        False: this batch has no room left. The first message of a batch always gets room.
         """
         while self.on_the_way >= FETCH_CONCURRENCY or ((self.on_the_way or self.leaving) and not self._has_room):
             await self._changed.wait()
@@ -53,19 +51,19 @@ class Room:
         return True
 
     def settle(self, size: int) -> None:
-        """What was on its way has come, with ``size`` bytes; or does not come, with none."""
+        """Ends a reservation: the message has come with ``size`` bytes, or does not come (0)."""
         self.on_the_way -= 1
         self.held += size
         self._tell()
 
     def hand_over(self) -> int:
-        """The batch is complete: whoever makes it durable lets go of so many bytes."""
+        """Ends the batch. Returns its bytes, which must be released by :meth:`let_go` as they become durable."""
         size, self.held = self.held, 0
         self.leaving += size
         return size
 
     def let_go(self, size: int) -> None:
-        """So much of what was handed over is durable, and nobody holds it any more."""
+        """Releases bytes of a batch that was handed over: they are durable and no longer in memory."""
         self.leaving -= size
         self._tell()
 

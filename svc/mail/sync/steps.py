@@ -1,7 +1,8 @@
-"""What the rest of mail adds to the ingest transaction: a step is called for each message, in the order of one list.
+"""Ingest steps: what the rest of mail does in the ingest transaction. Each step is called for each message, in order.
 
-A step runs in the transaction that stores the message, so it happens once, with it or not at all. It may not wait. The
-list stands in :mod:`svc.mail.ingest_steps`; what may come later follows the events instead (durable consumers).
+A step runs in the transaction that stores the message, so it happens exactly once, or not at all if the message is not
+stored. It must not wait. The list is in :mod:`svc.mail.ingest_steps`. Work that may happen later follows the events
+instead (durable consumers).
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from svc.store import Tx
 
 @dataclass(frozen=True, kw_only=True)
 class StoredMessage:
-    """``labels``: with the changes that wait for the provider. ``is_new``: else it was stored before, and only its
-    labels were brought up to date. ``backfill``: it was read with the whole mailbox, it did not arrive just now.
-    ``joined``: the threads that became one with ``thread_id`` because the message refers to them; their ids end."""
+    """``labels``: including changes that still wait for the provider. ``is_new``: False if it was stored before and was
+    only updated. ``backfill``: it was read with the whole mailbox, so it did not arrive just now. ``joined``: threads
+    that were merged into ``thread_id`` because the message refers to them; their ids are no longer valid."""
 
     account: Account
     message: Incoming

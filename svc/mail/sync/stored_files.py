@@ -8,7 +8,7 @@ from svc.store import Tx
 
 
 def add_attachments(tx: Tx, stored: StoredMessage) -> None:
-    """An ingest step."""
+    """An ingest step: makes the attachments of a new message files."""
     for attachment in stored.message.headers.attachments if stored.is_new else ():
         add_file(
             tx,

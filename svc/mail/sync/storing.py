@@ -1,7 +1,7 @@
-"""How messages are stored: a batch in one go, and one at a time where one of them can't be.
+"""Stores messages: a batch together, or one at a time if one of them fails.
 
-What the database may have on a message besides (a stored copy, a pending change, a failure) is asked once for the whole
-batch: mostly it is nothing.
+What the database may already have for a message (a stored copy, a pending change, a failure) is read once for the whole
+batch, since mostly it is nothing.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ def store_each(
     backfill: bool,
     confirmed: Sequence[LabelChange] = (),
 ) -> list[str]:
-    """Store them; returns the threads touched, in order. A message that can't be stored goes to the failures.
+    """Stores messages. Returns the ids of the changed threads, in order. A message that can't be stored goes to the
+    failures.
 
-    They share a savepoint, since one each costs a tenth of it all. Where one fails, it is one each after all.
+    All share one savepoint, since one for each would cost a tenth of the whole time. If one fails, each gets its own.
     """
     try:
         with tx.savepoint():
@@ -44,7 +45,7 @@ def store_each(
             for message in messages:
                 batch.store(message)
             return batch.finish()
-    except Exception as error:  # an edge: one stranger's mail must never stop its neighbours
+    except Exception as error:  # a boundary: one mail from outside must never stop the others
         if len(messages) == 1:
             reason = f"{type(error).__name__}: {error}"
             passed = Passed(provider_message_id=messages[0].provider_message_id, step="store", reason=reason)
@@ -56,8 +57,9 @@ def store_each(
 
 @dataclass(kw_only=True)
 class _Batch:
-    """``stored``: by provider message id, message and thread. ``pending`` and ``failed``: those with rows in the outbox
-    queue and in the failures. ``has_siblings``: the owner has other accounts, in which the same mail may lie."""
+    """``stored``: message id and thread id, by provider message id. ``pending`` and ``failed``: the messages with rows
+    in the outbox queue and in the failures. ``has_siblings``: the owner has other accounts, which may hold the same
+    mail."""
 
     tx: Tx
     account: Account
@@ -72,7 +74,7 @@ class _Batch:
     _dirty: dict[str, None] = field(default_factory=dict)
 
     def store(self, message: Incoming) -> None:
-        """Store one message, or bring the labels and the names of the stored one up to date."""
+        """Stores one message, or updates the labels and the Message-ID of the stored one."""
         tx, account, labels = self.tx, self.account, message.labels
         if self.confirmed or message.provider_message_id in self.pending:
             labels = message_labels.with_pending(
@@ -108,12 +110,12 @@ class _Batch:
             step(tx, done)
 
     def finish(self) -> list[str]:
-        """Count what was added; the threads touched, in order."""
+        """Updates the count of messages. Returns the ids of the changed threads, in order."""
         counters.add_messages(self.tx, account_id=self.account.id, by=self._added)
         return list(self._dirty)
 
     def _follow(self, joined: Iterable[str], thread_id: str) -> None:
-        """Threads of the batch have become one: their rows go with the transaction's other threads."""
+        """Notes that threads were merged: the merged ones are refreshed with the batch's other threads."""
         gone = set(joined)
         self._dirty |= dict.fromkeys(gone)
         for one, (message_id, before) in self.stored.items():
@@ -121,7 +123,7 @@ class _Batch:
                 self.stored[one] = message_id, thread_id
 
     def _met_again(self, message: Incoming, stored: tuple[str, str]) -> Place:
-        """Where a stored message belongs, which its server may have given another name."""
+        """The thread of a message that was stored before. The server may have given it another Message-ID since."""
         tx, account = self.tx, self.account
         message_id, thread_id = stored
         name = message.message_id_header
@@ -146,8 +148,8 @@ class _Batch:
         return message_id, place, labels
 
     def _turned_away(self, message: Incoming, labels: frozenset[str], *, thread_id: str) -> frozenset[str]:
-        """The labels of a message that has just come: a blocked sender's goes to spam or to the trash, and one of a
-        muted thread past the inbox. The provider hears of it."""
+        """The labels of a message that has just come. A blocked sender's goes to spam or trash, and one of a muted
+        thread skips the inbox. The change is queued for the provider, too."""
         tx, account = self.tx, self.account
         blocked = blocks.label_on_arrival(tx, account, message, labels=labels)
         if blocked is not None:

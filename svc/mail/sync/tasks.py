@@ -1,7 +1,7 @@
-"""The loops of one account: sync every 30 seconds, and the outbox that takes local changes to the provider.
+"""The loops of one account: sync every 30 seconds, and the outbox that sends local changes to the provider.
 
-A fault becomes a state the user can read and a time to try again, which is decided here: the account waits with growing
-pauses (:mod:`svc.backoff`), or asks to be connected again. Nothing here is retried for ever without being shown.
+This module turns a fault into a state that the user can read, and into a time for the next try: the account waits with
+growing pauses (:mod:`svc.backoff`), or asks to be connected again. No retry goes on for ever without being shown.
 """
 
 from __future__ import annotations
@@ -38,20 +38,21 @@ from svc.store import Store
 
 POLL_INTERVAL_S: Final = 30.0
 HINT_GAP_S: Final = 2.0
-"""Between a poll and the next that a hint of the provider's begins: many things may happen at once."""
+"""The shortest time between a poll and the next one that a notification starts: many changes may come at once."""
 FIRST_PAUSE_S: Final = 5.0
 LONGEST_PAUSE_S: Final = 15 * 60.0
 CLOSE_S: Final = 2.0
 OUTBOX_RETRIES: Final = Retries(first_s=FIRST_PAUSE_S, cap_s=LONGEST_PAUSE_S)
 OUTBOX_MIN_ATTEMPTS: Final = 20
 OUTBOX_GIVES_UP_MS: Final = 7 * DAY_MS
-"""A change that failed this often and for this long becomes a failure that is shown. A laptop may be away for days."""
+"""A change that failed both this often and for this long becomes a failure that is shown. Days, since a laptop may be
+offline that long."""
 DISK_FULL: Final = "The disk of this server is full, so no mail can be stored. It goes on by itself once there is room."
 
 
 @dataclass(kw_only=True)
 class AccountLoop:
-    """Runs one account. ``sync_now`` and ``wake_mirror`` may be called from any task while it runs."""
+    """Runs one account. ``sync_now`` and ``wake_outbox`` may be called from any task while it runs."""
 
     account_id: str
     provider: Provider
@@ -61,17 +62,17 @@ class AccountLoop:
     rng: random.Random
     log: Log
     _pauses: Backoff = field(init=False)
-    _turn: trio.Lock = field(default_factory=trio.Lock)  # one step at a time, whoever asked for it
+    _turn: trio.Lock = field(default_factory=trio.Lock)  # one step at a time, from any task
     _outbox_turn: trio.Lock = field(default_factory=trio.Lock)
     _wake_outbox: Wake = field(default_factory=Wake)
-    _due_s: float = 0.0  # on trio's clock: when the next poll begins; infinite while only the user can mend things
+    _due_s: float = 0.0  # on trio's clock: when the next poll begins; infinite while the user must act first
     _due_moved: Wake = field(default_factory=Wake)
     _listening: Listening = field(init=False)
-    _hinted: bool = False  # since the last step began
-    _hint_due_s: float = math.inf  # when a hint may begin a step: never during one, or while the account is in trouble
-    _retry: trio.Event | None = None  # somebody wants the failures asked for again; set when that is done
+    _hinted: bool = False  # a notification came since the last step began
+    _hint_due_s: float = math.inf  # when a notification may start a step; infinite during one and while in trouble
+    _retry: trio.Event | None = None  # a request to fetch the failures again; set when that is done
     storage_problem: str | None = None
-    """What keeps this server from storing mail, kept here because the database may not be able to."""
+    """The problem that keeps this server from storing mail. Kept in memory, because the database may be full."""
 
     def __post_init__(self) -> None:
         self._pauses = Backoff(first_s=FIRST_PAUSE_S, cap_s=LONGEST_PAUSE_S, rng=self.rng)
@@ -89,24 +90,24 @@ class AccountLoop:
                 await self.provider.aclose()
 
     async def sync_now(self) -> None:
-        """One full step for somebody who waits: changes go out first, then the mailbox is read. Returns when done."""
+        """Runs one full step for a waiting caller: sends changes first, then reads the mailbox. Returns when done."""
         await self._flush_outbox()
         await self._step()
 
     def hurry(self) -> None:
-        """The next step begins now."""
+        """Starts the next step now."""
         self._due_s = trio.current_time()
         self._due_moved.call()
 
     async def retry_failures(self) -> None:
-        """Ask again for what was passed over, and for the mailbox. Who gives up waiting does not end it."""
+        """Fetches the failures again, then runs a step. Goes on even if the caller is cancelled while it waits."""
         done = self._retry = self._retry or trio.Event()
         self.hurry()
         await done.wait()
 
     @property
     def next_attempt_at(self) -> Millis | None:
-        """When the next step begins; ``None`` while one is under way, or only the user can mend things."""
+        """When the next step begins; ``None`` while one runs, or while the user must act first."""
         left_s = self._due_s - trio.current_time()
         return self.clock.now() + round(left_s * SECOND_MS) if 0 < left_s < math.inf else None
 
@@ -114,7 +115,7 @@ class AccountLoop:
         self._wake_outbox.call()
 
     async def note_lost_grant(self, fault: GrantLost) -> None:
-        """Another call of this account's found that the user must connect it again: shown as if it were our own."""
+        """Shows a lost grant that another call of this account met, as if this loop had met it."""
         await self._trouble(fault)
 
     # Reading
@@ -126,7 +127,7 @@ class AccountLoop:
                 await self._due_moved.wait(at_most_s=left_s)
 
     async def _step(self) -> None:
-        """One step; it decides when the next is due, also when it was asked for out of turn."""
+        """Runs one step and decides when the next one is due. Also used for a step outside the schedule."""
         async with self._turn:
             retry, self._retry = self._retry, None
             self._hinted, self._hint_due_s = False, math.inf
@@ -141,7 +142,7 @@ class AccountLoop:
             self._hint_due_s = now_s + HINT_GAP_S if is_well else math.inf
             self._due_s = self._hint_due_s if is_well and self._hinted else now_s + pause_s
             if self._is_asked():
-                self._due_s = now_s  # during this step, which may have been past what they wait for
+                self._due_s = now_s  # requested during this step, perhaps too late for it
             self._listening.account_is(well=is_well)
             self._due_moved.call()
 
@@ -149,7 +150,7 @@ class AccountLoop:
         return self._retry is not None
 
     def _hint(self) -> None:
-        """Something may have happened at the provider."""
+        """The provider notified us: something may have changed there."""
         self._hinted = True
         self._due_s = min(self._due_s, max(self._hint_due_s, trio.current_time()))
         self._due_moved.call()
@@ -160,7 +161,7 @@ class AccountLoop:
             if retry_failures:
                 await self.sync.retry_failures()
             await self.sync.step()
-            self.wake_outbox()  # what comes to a muted thread leaves the inbox at the provider, too
+            self.wake_outbox()  # for changes that the step queued: new mail of a muted thread leaves the inbox there
         except ProviderFault as fault:
             return await self._trouble(fault)
         self._pauses.reset()
@@ -168,7 +169,7 @@ class AccountLoop:
         return POLL_INTERVAL_S
 
     async def _no_room(self, refusal: Refusal) -> float:
-        """A full disk is everybody's: the account waits, and tells it, in the database if that much can be written."""
+        """Handles a full disk: the account waits and shows the problem. Stores it in the database if there is room."""
         if refusal.code != "insufficient_storage":
             raise refusal
         self.log.warning("mail.disk_full", account=self.account_id)
@@ -180,7 +181,7 @@ class AccountLoop:
         return self._pauses.next_s()
 
     async def _trouble(self, fault: ProviderFault) -> float:
-        """Show the fault where the user looks. Returns the pause before the next try."""
+        """Writes the fault to the account's state, for the user. Returns the pause before the next try."""
         self.log.warning("mail.sync_fault", account=self.account_id, fault=type(fault).__name__, reason=fault.detail)
         lost = isinstance(fault, GrantLost)
         await self.store.write(
@@ -203,7 +204,7 @@ class AccountLoop:
             await self._wake_outbox.wait(at_most_s=pause_s)
 
     async def _flush_outbox(self) -> float:
-        """Send what is due, oldest first. Returns how long until something may be due again."""
+        """Sends the changes that are due, oldest first. Returns the seconds until the next may be due."""
         async with self._outbox_turn:
             able = self.provider.capabilities
             while rows := await self.store.read_small(change_queries.due_changes, self.account_id, limit=able.bulk_max):
@@ -214,9 +215,9 @@ class AccountLoop:
         return LONGEST_PAUSE_S if next_at is None else max(0.0, (next_at - self.clock.now()) / 1_000)
 
     async def _send(self, rows: Sequence[LabelChange]) -> float | None:
-        """Take one change of one or many messages to the provider. Returns a pause when that can't go on now.
+        """Sends one change of one or many messages to the provider. Returns a pause if the outbox must wait now.
 
-        Repeated after a crash in between, it does nothing new: a change of labels is idempotent.
+        It may be repeated after a crash: a change of labels is idempotent.
         """
         try:
             async with self.sync.changing:
@@ -229,7 +230,7 @@ class AccountLoop:
         return None
 
     async def _modify(self, rows: Sequence[LabelChange]) -> None:
-        """Raises the faults that may pass."""
+        """Handles final faults (refused, gone); raises the temporary ones."""
         first = rows[0]
         try:
             if len(rows) == 1:
@@ -239,11 +240,11 @@ class AccountLoop:
                 await self.provider.modify_many(ids, add=first.add, remove=first.remove)
         except (Refused, MessageGone) as fault:
             if _is_made(first.add | first.remove) and await self.sync.refresh_labels():
-                return  # what names a label that is gone is out of the queue by now, and told
+                return  # changes that name a deleted label left the queue just now, and are failures that are shown
             if len(rows) == 1:
                 await self._end(first, fault)
             else:
-                for row in rows:  # perhaps one of them spoils it for all
+                for row in rows:  # perhaps only one of them is the cause
                     await self._modify_alone(row)
         else:
             await self._confirm(rows)
@@ -257,10 +258,10 @@ class AccountLoop:
             await self._confirm([row])
 
     async def _end(self, row: LabelChange, fault: Refused | MessageGone) -> None:
-        """It will never be done: what is shown here is what the provider has, and why is told."""
+        """Gives up a change that can never succeed: shows the provider's labels again, and notes the reason."""
         there: frozenset[str] | None = None
         if isinstance(fault, MessageGone) and not _is_made(row.add | row.remove):
-            await self._confirm([row])  # deleted there: there is nothing left to change
+            await self._confirm([row])  # deleted at the provider: nothing is left to change
             return
         try:
             there = (await self.provider.get(row.provider_message_id)).labels
@@ -268,7 +269,7 @@ class AccountLoop:
             await self._confirm([row])
             return
         except Refused:
-            pass  # a message that can't be had at all
+            pass  # the message can't be fetched at all
         await self._take_back(row, fault, there)
 
     async def _confirm(self, rows: Sequence[LabelChange]) -> None:
@@ -281,7 +282,7 @@ class AccountLoop:
         )
 
     async def _put_off(self, rows: Sequence[LabelChange], fault: ProviderFault) -> float:
-        """It may pass: these rows wait, and the outbox with them, for the fault is rarely one message's own."""
+        """After a temporary fault, makes these rows wait, and the whole outbox: the cause is rarely one message."""
         pause_s = fault.pause_s(OUTBOX_RETRIES.pause_s(rows[0].attempts + 1, self.rng))
         now = self.clock.now()
         for row in rows:
@@ -301,5 +302,5 @@ def _is_hopeless(row: LabelChange, now: Millis) -> bool:
 
 
 def _is_made(labels: Iterable[str]) -> bool:
-    """Whether one of them is a label that somebody made, and may have deleted."""
+    """Whether one of the labels was made by a user, who may have deleted it."""
     return any(label_id not in SYSTEM_LABEL_NAMES for label_id in labels)
