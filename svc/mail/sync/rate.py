@@ -16,9 +16,7 @@ WINDOW_S: Final = 300.0
 class SyncRate:
     """Uses Trio's clock, so the time while a laptop sleeps does not count."""
 
-    _pages: deque[tuple[float, int]] = field(
-        default_factory=deque
-    )  # when each page was done, and its number of messages
+    _pages: deque[tuple[float, int]] = field(default_factory=deque)  # when each page was done, and its messages
 
     def begin(self) -> None:
         """Starts the measurement, when a full sync starts or goes on. A pause before that does not count."""
