@@ -1,1 +1,1 @@
-"""Any mailbox that speaks IMAP, with SMTP for what leaves."""
+"""Mailboxes of any provider by IMAP, with SMTP for sending."""

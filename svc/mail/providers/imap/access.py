@@ -1,4 +1,4 @@
-"""What is kept of an account by IMAP: its servers, and how to sign in there. It is a secret as a whole."""
+"""The access data of an IMAP account: its servers, user name and password. All of it is stored as one secret."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class WayIn:
-    """Why one of the two servers could not be used. ``certificate``: what it showed, where that is the trouble."""
+    """Why one of the two servers could not be used. ``certificate``: the one it showed, if that is the problem."""
 
     server: MailServer
     is_smtp: bool
@@ -49,7 +49,7 @@ class WayIn:
 
 
 async def try_access(dialler: Dialler, access: Access) -> WayIn | None:
-    """Sign in at both servers, and leave. ``None``: it works."""
+    """Signs in at both servers and disconnects. ``None``: it works."""
     return await _tried(dialler, access, is_smtp=False) or await _tried(dialler, access, is_smtp=True)
 
 
@@ -68,7 +68,7 @@ async def _tried(dialler: Dialler, access: Access, *, is_smtp: bool) -> WayIn | 
 
 
 async def _mailbox(dialler: Dialler, access: Access) -> None:
-    """Where labels are folders, the one of all mail has to be shown: it is the mailbox."""
+    """Signs in to IMAP. A server that keeps labels must also list its folder of all mail: all messages are in it."""
     connection = await connected(dialler, access.imap, access.login)
     try:
         if labels.ABILITY in connection.able:

@@ -1,4 +1,4 @@
-"""What a server answers to a command: all it said until the command was done, or that it refuses."""
+"""The answer to an IMAP command: all responses until the command was done, or a refusal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _Kind = TypeVar("_Kind", bound=Response)
 
 
 class CommandRefused(Exception):
-    """The server said NO or BAD. The connection goes on."""
+    """The server said NO or BAD. The connection stays usable."""
 
     def __init__(self, state: State) -> None:
         super().__init__(state.words)
@@ -34,5 +34,5 @@ class Answer:
         return (one for one in self.responses if isinstance(one, kind))
 
     def codes(self) -> dict[str, tuple[bytes, ...]]:
-        """Response codes by name, wherever in the answer they stood."""
+        """The response codes by name, from all responses of the answer."""
         return {one.code.name: one.code.arguments for one in self.all(State) if one.code is not None}

@@ -1,13 +1,13 @@
-"""Changes of labels, as what they are at an IMAP server: flags, keywords, and moves between folders.
+"""Carries out changes of labels at an IMAP server: as flags, keywords, and moves between folders.
 
-A move is ``MOVE`` where there is one, else a copy, the flag that deletes, and the removal of exactly these messages. A
-removal that would take what others have marked, too, is never asked for. Flags go first, for a move gives another
-UID. What the server says of the new UIDs (``COPYUID``) is taken where it can be true; else the message is lost until
-the next look finds it where it went.
+A move uses ``MOVE`` if the server has it. Otherwise it is a copy, the flag ``\\Deleted``, and a removal of exactly
+these messages; a removal that would also delete messages that others marked is never sent. Flags are changed first,
+since a move gives a message another UID. The new UIDs that the server names (``COPYUID``) are used if they are
+plausible. Otherwise the message counts as lost until the next look finds it in its new folder.
 
-A move in two steps may end between them, so it is written down first that a copy will lie there, and where it lies
-before the other is removed (``rows/moves.py``). Who goes on makes no second copy: the first is looked for among what
-came since. The removal is nobody's change any more: each look goes on with it.
+A move in two steps may be interrupted between them. So a note is stored before the copy, and the place of the copy
+before the removal (``rows/moves.py``). A retry makes no second copy: it searches for the first one among the messages
+that arrived since. The removal is no part of the change any more: each look at the mailbox continues it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ NOT_THERE: Final = "The message is on its way between two folders; the server is
 
 @dataclass(frozen=True, kw_only=True)
 class _Alike:
-    """Messages of one folder that are changed alike."""
+    """Messages of one folder that get the same change."""
 
     rows: list[Kept]
     after: Place
@@ -57,19 +57,19 @@ class _Alike:
 
 @dataclass(frozen=True, kw_only=True)
 class Changing:
-    """One change, by who has the turn."""
+    """One change. The caller holds the session's turn."""
 
     account_id: str
     store: Store
     using: Using
 
     async def change(self, rows: Sequence[Kept], *, add: frozenset[str], remove: frozenset[str]) -> None:
-        """Raises :class:`Refused`, :class:`Unreachable` and what the session raises; then some may be changed."""
+        """Raises :class:`Refused`, :class:`Unreachable` and what the session raises; some may be changed then."""
         for group in _alike(rows, add=add, remove=remove):
             await self._change(group, add=add, remove=remove)
 
     async def folder(self, label: str) -> FolderRow:
-        """The folder of a label; one of those that every mailbox has is made where there is none."""
+        """The folder of a label. Makes it if it is missing and every mailbox should have it (``roles.NEW_NAMES``)."""
         known = await self.store.read(folder_rows.folders, account_id=self.account_id)
         found = next((one for one in known if one.label == label and one.uid_validity), None)
         if found is not None:
@@ -79,8 +79,8 @@ class Changing:
         return await self._make(label, known)
 
     async def make_folder(self, name: str) -> FolderRow:
-        """A folder of the person's own; the slashes in its name are steps of its path. The one of that name where there
-        is one already."""
+        """Makes a user's own folder; slashes in ``name`` separate the steps of its path. Returns the existing folder if
+        there is one of that name."""
         listed = (await self.using.command("LIST", Text(b""), Text(b""))).all(Folder)
         delimiter = next((one.delimiter for one in listed if one.delimiter), None)
         steps = [written_name(step) for step in name.split("/")]
@@ -99,7 +99,7 @@ class Changing:
         if first.uid is None:
             raise Unreachable(NOT_THERE)
         target = None if group.after.folder == first.place.folder else await self.folder(group.after.folder)
-        # Anew, for who had it open before it was replaced may go on in what it was, and change it there (Dovecot).
+        # Opened again: if the folder was replaced while it was open, Dovecot would go on with the old one.
         opened = await self.using.open(first.folder_name, anew=True)
         if opened.uid_validity != first.uid_validity:
             raise Unreachable(NUMBERED_ANEW)
@@ -133,8 +133,8 @@ class Changing:
             await remove_left(self.account_id, self.store, self.using)
 
     async def _copied(self, rows: Sequence[Kept], target: FolderRow) -> dict[str, int]:
-        """The UIDs of the copies in the target by the messages' ids, as far as they are known; each has one then. Of
-        one that had a copy before, another is not made."""
+        """Copies messages to the target. Returns the UIDs of the copies by message id, as far as they are known. A
+        message that was copied in an earlier try is not copied again."""
         ids = [row.id for row in rows]
         begun = await self.store.read(moves.begun, account_id=self.account_id, message_ids=ids, folder_id=target.id)
         opened = await self.using.open(target.name, anew=True)
@@ -146,7 +146,7 @@ class Changing:
         wanted = [row for row in rows if row.id not in there]
         if not wanted:
             return there
-        # Where a server does not say its next UID, all that is not known there may be the copy.
+        # If a server does not name its next UID, any unknown message in the target may be the copy.
         since = opened.uid_next or 1
         await self.store.write(
             moves.begin,
@@ -166,8 +166,8 @@ class Changing:
         return there | made
 
     async def _copy(self, rows: Sequence[Kept], target: FolderRow) -> Answer:
-        """Not broken off by a cancellation: the server goes on with what it was sent, and who looks before it is done
-        would copy a second time."""
+        """Sends the copy. A cancellation does not interrupt it: the server would still finish it, and a retry that
+        searches too early would copy a second time."""
         uids = uids_of(row.uid for row in rows)
         try:
             with trio.CancelScope(shield=True, deadline=trio.current_time() + COPY_ENDS_S):
@@ -178,7 +178,8 @@ class Changing:
         raise Unreachable(_NO_ANSWER)
 
     async def _there(self, rows: Sequence[Kept], target: FolderRow, *, since: int) -> dict[str, int]:
-        """The copies of these in the target, which is open: among what came there since, and is not known."""
+        """The copies of these messages in the target folder, which is open. Searches the unknown messages from the UID
+        ``since`` on."""
         if not rows or self.using.opened is None or not self.using.opened.messages:
             return {}
         known = set(await self.store.read(queries.known_uids, folder_id=target.id))
@@ -210,7 +211,7 @@ class Changing:
 
 
 async def remove_left(account_id: str, store: Store, using: Using) -> None:
-    """Go on with the removal of what moves in two steps left behind. What a server refuses now it may do later."""
+    """Removes the originals that moves in two steps left behind. A removal that the server refuses is tried later."""
     for left in await store.read(moves.left, account_id=account_id):
         try:
             opened = await using.open(left.folder_name, anew=True)
@@ -225,7 +226,7 @@ async def remove_left(account_id: str, store: Store, using: Using) -> None:
 
 
 def _below_the_inbox(name: bytes, known: Sequence[FolderRow]) -> bytes:
-    """Where all folders of a server lie, the new one has to lie, too."""
+    """The name of a new folder: below the inbox, if all folders of the server are there."""
     if len(known) > 1 and all(one.name.upper().startswith(b"INBOX") for one in known):
         return known[0].name + b"." + name
     return name
@@ -257,7 +258,8 @@ def _flags_removed(group: _Alike) -> list[str]:
 
 
 def copied(answer: Answer, target: FolderRow) -> dict[int, int]:
-    """Swapped, malformed or of another numbering (all of it was seen): then nothing is known."""
+    """The new UIDs by the old ones, from ``COPYUID``. Empty if it is missing, malformed, of another UIDVALIDITY or has
+    lists of different lengths; real servers send such answers."""
     arguments = answer.codes().get("COPYUID", ())
     try:
         validity, old, new = arguments
@@ -280,7 +282,7 @@ def _store_all(
     add: frozenset[str],
     remove: frozenset[str],
 ) -> None:
-    """``leaves``: what was moved is still to be removed where it lay."""
+    """``leaves``: the originals of moved messages must still be removed."""
     for row in group.rows:
         uid = row.uid if target is None else moved.get(row.id)
         if target is not None and leaves:

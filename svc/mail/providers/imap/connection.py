@@ -1,7 +1,7 @@
 """One connection to an IMAP server: greeting, TLS, and one command after the other.
 
-Everything that a server says until a command is done is the command's answer. Every wait has a deadline, and a command
-that was not heard to its end leaves a connection that is not used any more: what it did is not known.
+All responses until a command is done belong to its answer. Every wait has a deadline. After a command whose answer did
+not come completely, the connection is not used any more, since the outcome is not known.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from svc.mail.providers.imap.protocol.writing import AtOnce, Plain, Words, writt
 from svc.mail.providers.imap.servers import MailServer
 
 SILENCE_S: Final = 60.0
-"""A server that says nothing for so long while an answer is due has gone."""
+"""A server that sends nothing for this long while an answer is due counts as gone."""
 COMMAND_S: Final = 900.0
-"""Of one command in all: a large mail by a slow line is under way for long."""
+"""The limit for one whole command. Long, since a large mail takes time on a slow line."""
 READ_BYTES: Final = 64 * 1024
 MAX_RESPONSES: Final = 2_000_000
-"""Of one answer: more than any mailbox has messages that one command asks about."""
+"""The most responses of one answer: more than the messages of any mailbox that one command asks about."""
 
 _HAPPENINGS: Final = (Exists, Expunged, Vanished, Message)
-"""What tells that a folder is other than before; the rest is said to keep the line alive."""
+"""The responses that report a change of the folder. Others only keep the connection alive."""
 
 
 @dataclass(kw_only=True)
@@ -55,14 +55,13 @@ class ImapConnection:
     _framer: Framer = field(default_factory=Framer)
     _tags: Iterator[int] = field(default_factory=lambda: count(1))
     able: frozenset[str] = frozenset()
-    """What the server says it is able to do, in capitals."""
+    """The server's capabilities, in capital letters."""
     enabled: frozenset[str] = frozenset()
     usable: bool = True
 
     async def command(self, *words: Words | str, when_asked: str | None = None) -> Answer:
-        """Raises :class:`CommandRefused`, or :class:`MailServerFault`, after which the connection is of no use.
-
-        ``when_asked``: a line that the server asks for once it has heard the command.
+        """Sends one command. Raises :class:`CommandRefused`, or :class:`MailServerFault`, after which the connection is
+        not usable. ``when_asked``: a line that is sent when the server asks for it, after the command.
         """
         tag = f"s{next(self._tags)}"
         pieces = written(tag, [Plain(one) if isinstance(one, str) else one for one in words], at_once=self._at_once)
@@ -82,7 +81,7 @@ class ImapConnection:
             raise silent(str(self.server), may_have_happened=True)
 
     async def greeted(self) -> None:
-        """The server's first words. Raises :class:`MailServerFault`."""
+        """Reads the server's greeting. Raises :class:`MailServerFault`."""
         with self._whole():
             first = await self._next()
             if not isinstance(first, State) or first.tag is not None:
@@ -100,7 +99,7 @@ class ImapConnection:
         self.able = next((one.names for one in answer.all(Capabilities)), self.able)
 
     async def start_tls(self, dialler: Dialler) -> None:
-        """Raises :class:`MailServerFault` ``tls_failed`` where the server does not go along."""
+        """Raises :class:`MailServerFault` ``tls_failed`` if STARTTLS does not work."""
         if not self.able:
             await self.ask_able()
         if "STARTTLS" not in self.able:
@@ -114,14 +113,14 @@ class ImapConnection:
                 "tls_failed", f"{self.server} refuses STARTTLS.", said=refused.state.words
             ) from refused
         if not self._framer.is_between or self._framer.next() is not None:
-            self.usable = False  # said before the secret began, so anybody's (RFC 9051, 6.2.1)
+            self.usable = False  # sent before TLS began, so anyone may have sent it (RFC 9051, 6.2.1)
             raise MailServerFault("tls_failed", f"{self.server} went on talking before the connection was secret.")
         self._stream = await dialler.secure(self._stream, self.server)
         self._framer = Framer()
-        self.able = frozenset()  # what was said in the clear counts for nothing
+        self.able = frozenset()  # capabilities that came without TLS do not count
 
     async def enable(self, *names: str) -> None:
-        """Only what the server confirms counts (RFC 5161)."""
+        """Enables extensions. Only those that the server confirms count (RFC 5161)."""
         wanted = [name for name in names if name in self.able]
         if not wanted or "ENABLE" not in self.able:
             return
@@ -132,7 +131,8 @@ class ImapConnection:
         self.enabled = frozenset(name for one in answer.all(Enabled) for name in one.names)
 
     async def idle(self, heard: Callable[[], None], *, for_s: float) -> None:
-        """For so long, be told what happens in the folder that is open (RFC 2177). Raises as a command does."""
+        """For ``for_s`` seconds, calls ``heard`` at each change in the open folder (RFC 2177). Raises as a command
+        does."""
         tag = f"s{next(self._tags)}"
         found: list[Response] = []
         with self._whole():
@@ -172,7 +172,7 @@ class ImapConnection:
         raise CommandRefused(done)
 
     async def _until_tagged(self, tag: str, found: list[Response], *, or_go_on: bool = False) -> State | None:
-        """The command's end; ``None`` for ``+`` where the rest of the command is waited for."""
+        """Reads until the command's last response. ``None``: the server asks for the rest of the command (``+``)."""
         while True:
             one = await self._next()
             match one:
@@ -184,7 +184,7 @@ class ImapConnection:
                 case GoOn() if or_go_on:
                     return None
                 case GoOn():
-                    await self._send(b"\r\n")  # a mechanism that tells why it fails wants to be answered
+                    await self._send(b"\r\n")  # a mechanism that reports why it fails needs an empty answer
                 case _:
                     found.append(one)
             if len(found) > MAX_RESPONSES:
@@ -202,7 +202,7 @@ class ImapConnection:
         return response(frame)
 
     async def _send(self, data: bytes) -> None:
-        """By pieces, so that a slow line has its deadline for each."""
+        """Sends in pieces, so that on a slow line each piece has its own deadline."""
         view = memoryview(data)
         for start in range(0, len(view), READ_BYTES):
             with trio.move_on_after(SILENCE_S):
@@ -215,7 +215,7 @@ class ImapConnection:
 
 
 class _Whole:
-    """What was not heard to its end leaves a connection that is not used any more."""
+    """Makes the connection unusable if its body fails before the answer is complete."""
 
     def __init__(self, connection: ImapConnection, *, may_have_happened: bool) -> None:
         self._connection = connection
@@ -238,5 +238,5 @@ class _Whole:
 
 
 def upper(names: Sequence[bytes]) -> frozenset[str]:
-    """Capabilities as they are compared."""
+    """Capabilities in the form in which they are compared."""
     return frozenset(name.decode("latin-1").upper() for name in names)

@@ -1,8 +1,8 @@
-"""A connection to a mail server, secret and with a server that proved who it is, before anything is said.
+"""Opens TLS connections to mail servers. The server proves its identity before any command is sent.
 
-A name is resolved once, and one of the addresses that were looked at is connected to. Where private addresses are not
-allowed (a public cell), all of a name's have to be public. The certificate is one that the system trusts for the name,
-or the one whose pin is given; one that is neither is told with the fault, so that a person can look at it.
+A name is resolved once, and the connection goes to one of the addresses that were checked. If private addresses are not
+allowed (a public cell), all addresses of a name must be public. The certificate must be trusted by the system for the
+name, or match a given pin. If a pin does not match, the fault carries the certificate, so that the user can check it.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ def _new_trust() -> ssl.SSLContext:
 
 @dataclass(kw_only=True)
 class Dialler:
-    """``private``: whether addresses of private networks, and this machine's own, may be connected to."""
+    """``private``: whether connections to private networks, and to this machine itself, are allowed."""
 
     private: bool
     trust: ssl.SSLContext = field(default_factory=_new_trust)
 
     async def open(self, server: MailServer) -> trio.abc.Stream:
-        """A connection that is not secret yet. Raises :class:`MailServerFault`."""
+        """A connection without TLS yet. Raises :class:`MailServerFault`."""
         for address in (await self._addresses(server))[:MAX_ADDRESSES_TRIED]:
             with trio.move_on_after(CONNECT_S):
                 try:
@@ -52,7 +52,8 @@ class Dialler:
         raise unreachable(str(server))
 
     async def secure(self, stream: trio.abc.Stream, server: MailServer) -> Tls:
-        """TLS over ``stream``, which is closed where that fails. Raises :class:`MailServerFault` ``tls_failed``."""
+        """Starts TLS over ``stream``, and closes it on failure. Raises :class:`MailServerFault`, mostly
+        ``tls_failed``."""
         context = self.trust if server.pin is None else _trusting_nobody()
         tls = trio.SSLStream(stream, context, server_hostname=server.host, https_compatible=True)
         try:
@@ -83,7 +84,7 @@ class Dialler:
             except (OSError, UnicodeError):
                 pass
         if not found or not (self.private or all(map(is_public_address, found))):
-            raise unreachable(str(server))  # one sentence for both: nobody learns the names of this network
+            raise unreachable(str(server))  # one sentence for both, so nobody can probe the names of this network
         return found
 
 
@@ -100,7 +101,7 @@ def _tls_fault(server: MailServer, fault: trio.BrokenResourceError) -> MailServe
 
 
 def _trusting_nobody() -> ssl.SSLContext:
-    """For a connection whose certificate is looked at by ourselves, before anything is said."""
+    """A context for a connection whose certificate our own code checks before any command is sent."""
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -117,7 +118,7 @@ def _sha256(certificate: bytes) -> str:
 
 
 def _described(certificate: bytes) -> Certificate | None:
-    from cryptography import x509  # late: it is large, and wanted only where a certificate is not trusted
+    from cryptography import x509  # late import: it is large, and needed only for a certificate that is not trusted
 
     try:
         read = x509.load_der_x509_certificate(certificate)

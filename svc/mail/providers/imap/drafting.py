@@ -1,8 +1,8 @@
-"""Drafts that were written here, as messages in the server's folder of drafts.
+"""Keeps copies of the drafts that were written here as messages in the server's drafts folder.
 
-A draft there can't be changed: the new one is put beside the old one, which is removed then. Whatever ends in between,
-the next call finds all that were put there of the same draft and leaves one, so nothing has to be known of numbers.
-What another program made of one is a draft of its own, and stays.
+A message there can't be changed: the new copy is added, then the old one is removed. If that is interrupted, the next
+call finds all copies of the draft by their mark and leaves only one, so no UIDs have to be stored. What another program
+made of a copy is a draft of its own, and stays.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from svc.mail.providers.seam import Refused, Unreachable
 from svc.store import Store
 
 MAX_KNOWN: Final = 300
-"""Of the copies that were put there: the newest, for a command has a bound."""
+"""How many of the newest known copies are checked, since the length of a command is limited."""
 NO_REMOVAL: Final = "This mail server can't remove one draft without removing others with it."
 IN_ALL_MAIL: Final = "On this mail server, a draft that is replaced would stay among all mail."
 _NOT_READ: Final = "The folders of this mailbox are not known yet."
@@ -40,7 +40,7 @@ _NOT_READ: Final = "The folders of this mailbox are not known yet."
 
 @dataclass(frozen=True, kw_only=True)
 class Drafting:
-    """``turn``: the connection, to change something."""
+    """``turn``: gives the connection for changes."""
 
     account_id: str
     store: Store
@@ -83,7 +83,7 @@ class Drafting:
             return bool((await self._found(using, folder, mark)).ranges)
 
     async def _originals(self, using: Using, folder: FolderRow, message_ids: Sequence[str]) -> UidSet:
-        """Where they lie in the folder, which is open. One that was moved away is none of the drafts any more."""
+        """The UIDs of these messages in the folder. A message that was moved away is no draft any more."""
         opened = await using.open(folder.name)
         rows = await self.store.read(places.kept, account_id=self.account_id, message_ids=message_ids)
         return UidSet.of(
@@ -97,14 +97,14 @@ class Drafting:
         return next((one for one in known if one.label == DRAFT), None)
 
     async def _made(self, using: Using) -> FolderRow:
-        """A folder of a server that has none, which only who has seen them all can tell."""
+        """Makes the drafts folder. Only after a look at all folders is it certain that the server has none."""
         known = await self.store.read(folder_rows.folders, account_id=self.account_id)
         if not any(one.label == INBOX and one.uid_validity for one in known):
             raise Unreachable(_NOT_READ)
         return await Changing(account_id=self.account_id, store=self.store, using=using).folder(DRAFT)
 
     async def _note(self, folder: FolderRow, told: Answer, raw: bytes) -> None:
-        """Where it lies, as the server says, for a search that comes soon may not find it (RFC 4315)."""
+        """Stores the UID of the new copy, if the server names it (RFC 4315): a search soon after may not find it."""
         validity, uid = (*told.codes().get("APPENDUID", ()), b"", b"")[:2]
         if not uid.isdigit() or validity != str(folder.uid_validity).encode():
             return
@@ -119,8 +119,8 @@ class Drafting:
         )
 
     async def _found(self, using: Using, folder: FolderRow, draft: str) -> UidSet:
-        """Opened anew: what came since it was opened would not be found by some servers. What another program made of
-        a copy of ours is not ours to remove."""
+        """The UIDs of our copies of a draft, without versions that another program made. Opens the folder again, since
+        some servers do not find messages that came after it was opened."""
         await using.open(folder.name, anew=True)
         answer = await using.command("UID", "SEARCH", "HEADER", MARK_FIELD, Text(draft.encode()))
         marked = UidSet.of(await self.store.read(draft_rows.newest_uids, folder_id=folder.id, limit=MAX_KNOWN))

@@ -1,6 +1,6 @@
-"""What goes wrong with a mail server, in words for the person whose mailbox it is.
+"""The faults of mail servers, in words for the user whose mailbox it is.
 
-``reason`` is the stable name of it. A fault says whether anything may have happened at the server: a command whose
+``reason`` is a fault's stable name. A fault says whether anything may have happened at the server: a command whose
 answer did not come may have been done.
 """
 
@@ -28,9 +28,9 @@ Reason = Literal[
 
 
 class MailServerFault(Exception):
-    """``detail``: whole sentences. ``said``: the server's own words, if it said any. ``retry_after_s``: its own wish.
+    """``detail``: whole sentences for the user. ``said``: the server's own words, if any.
 
-    ``status``: of SMTP's answer, where it was one.
+    ``retry_after_s``: the wait that the server asks for. ``status``: the status of an SMTP reply, else 0.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ MAX_BACKOFF_S: Final = 300.0
 
 
 def login_fault(*, host: str, code: str, said: str, by: Literal["password", "token"] = "password") -> MailServerFault:
-    """Why a server did not let somebody in. ``code``: its response code, if it gave one."""
+    """The fault for a refused sign-in. ``code``: the server's response code, if it gave one."""
     if (busy := busy_fault(host=host, code=code, said=said)) is not None:
         return busy
     if _SMTP_OFF.search(said):
@@ -103,7 +103,7 @@ def login_fault(*, host: str, code: str, said: str, by: Literal["password", "tok
             said=said,
         )
     if _IMAP_OFF.search(said):
-        if _OR_WRONG.search(said):  # Yandex and GMX tell these two by one sentence
+        if _OR_WRONG.search(said):  # Yandex and GMX have one sentence for both causes
             return MailServerFault(
                 "imap_off",
                 f"{host} lets nobody in: access by IMAP is switched off for this mailbox, or the password is wrong. "
@@ -138,7 +138,7 @@ def login_fault(*, host: str, code: str, said: str, by: Literal["password", "tok
 
 
 def busy_fault(*, host: str, code: str, said: str) -> MailServerFault | None:
-    """Where the server says that it is not about the person: later may work."""
+    """The fault if the server says that the cause is temporary and not the user's data; ``None`` otherwise."""
     if _TOO_MANY.search(said):
         return MailServerFault(
             "too_many",
@@ -161,7 +161,7 @@ def busy_fault(*, host: str, code: str, said: str) -> MailServerFault | None:
 
 
 def later(fault: MailServerFault) -> str | None:
-    """What somebody can do who waits for a server that is not for them now; ``None`` where waiting does not help."""
+    """Advice for a user when a server is busy; ``None`` if waiting does not help."""
     if fault.reason == "too_many":
         return "Close some of them, or try again in a few minutes."
     return "Try again later." if fault.reason == "busy" else None
@@ -176,7 +176,7 @@ def silent(host: str, *, may_have_happened: bool) -> MailServerFault:
 
 
 def says_nothing(server: MailServer) -> MailServerFault:
-    """It took the connection, and no word came in all the time that there was."""
+    """The fault of a server that accepted the connection and sent nothing until the deadline."""
     hint = (
         " Perhaps it speaks TLS from the beginning there: choose TLS in place of STARTTLS."
         if server.security == "starttls"

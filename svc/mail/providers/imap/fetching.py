@@ -1,10 +1,10 @@
-"""Whole messages, some with one command: who asks while another is being answered shares the next answer.
+"""Fetches whole messages, several with one command: calls that wait while a command runs share the next one.
 
-What will be asked for soon is known (:meth:`Fetching.expect`), so it is fetched along, as much as there is room for,
-and handed out when it is asked for.
+Messages that are needed soon are announced (:meth:`Fetching.expect`). They are fetched in the same command, up to its
+limit, and kept until :meth:`Fetching.get` asks for them.
 
-A message that does not lie where the last look met it was deleted, moved, or its folder was numbered anew: which of
-them only another look can tell, and who is told that it is gone never asks again. So it is looked for first.
+A message that is no longer where the last look found it was deleted, moved, or its folder has new UIDs. Only another
+look can say which. Since sync never asks again for a message that is gone, that look comes before the answer.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from svc.store import Store
 
 TOGETHER: Final = 50
 TOGETHER_BYTES: Final = 16 * 1024 * 1024
-"""Of one command, by the sizes that the server said; one that is larger is fetched alone."""
+"""The limit of one command, by the sizes that the server named; a larger message is fetched alone."""
 
 _ITEMS: Final = "(UID FLAGS INTERNALDATE BODY.PEEK[])"
 _ITEMS_LABELLED: Final = "(UID FLAGS X-GM-LABELS INTERNALDATE BODY.PEEK[])"
@@ -41,19 +41,19 @@ Outcome = RawMessage | ProviderFault
 
 @dataclass(kw_only=True)
 class Fetching:
-    """``look``: one at the whole mailbox, by who has the turn."""
+    """``look``: looks at the whole mailbox, with the connection of the caller's turn."""
 
     account_id: str
     session: ImapSession
     store: Store
     look: Callable[[Using], Awaitable[None]]
     _expected: dict[str, None] = field(default_factory=dict)
-    _waiting: dict[str, int] = field(default_factory=dict)  # how many wait for it
+    _waiting: dict[str, int] = field(default_factory=dict)  # the number of waiting calls by message id
     _ready: dict[str, Outcome] = field(default_factory=dict)
 
     def expect(self, message_ids: Sequence[str]) -> None:
-        """These will be asked for soon, in this order, and nothing that was expected before: what was fetched along
-        then, and tells how it was, is let go."""
+        """Announces the next :meth:`get` calls, in this order, in place of those announced before. Messages that were
+        fetched ahead before are dropped, since their state may be old."""
         self._expected = dict.fromkeys(message_ids)
         self._forget()
 
@@ -78,7 +78,7 @@ class Fetching:
         return outcome
 
     async def _fetch(self, using: Using, message_id: str) -> None:
-        """That one, and with it what lies beside it and is wanted, too."""
+        """Fetches that message, together with other wanted messages of the same folder."""
         self._forget()
         found = await self._try(using, message_id)
         if any(isinstance(one, MessageGone) for one in found.values()):
@@ -89,7 +89,7 @@ class Fetching:
             lost = await self.store.read(queries.lost, account_id=self.account_id)
             missed = [one for one, outcome in found.items() if isinstance(outcome, MessageGone)]
             there = await self.store.read(queries.kept, account_id=self.account_id, message_ids=missed)
-            for one in missed:  # moved while it was looked for: the next look tells where to
+            for one in missed:  # moved during the look: the next look finds where to
                 if one in lost or (one in there and there[one].uid is not None):
                     found[one] = Unreachable(_MOVED)
         self._ready |= found
@@ -108,7 +108,7 @@ class Fetching:
             return {message_id: _cannot(together[0])}
 
     def _forget(self) -> None:
-        """What was expected, and then not asked for."""
+        """Drops messages that were fetched ahead and that no call waits for."""
         self._ready = {one: outcome for one, outcome in self._ready.items() if one in self._waiting}
 
     async def _ask_alone(self, using: Using, row: Kept) -> dict[str, Outcome]:
@@ -134,8 +134,8 @@ class Fetching:
         return found
 
     async def _note_flags(self, rows: Sequence[Kept], answer: Answer, *, labelled: bool) -> None:
-        """What they carry now, as a look would: the next one may find them as the last one did, and tells nothing
-        then."""
+        """Stores the flags that came with the messages, and reports changes to sync, as a look does. If the flags
+        change back before the next look, that one would see no change."""
         before = {row.uid: row.place for row in rows}
         now = [
             flags_of(one.uid, one, labelled=labelled)
@@ -155,7 +155,7 @@ class Fetching:
 
 
 def _together(message_id: str, rows: Iterable[Kept]) -> list[Kept]:
-    """The first one, which is wanted, and those of the same folder that there is room for."""
+    """The wanted message, and others of the same folder up to the limits of one command."""
     found: list[Kept] = []
     size = 0
     for row in rows:
@@ -193,5 +193,5 @@ def _outcome(row: Kept, message: Message, *, labelled: bool) -> Outcome:
 
 
 def _cannot(row: Kept) -> ProviderFault:
-    """A server that says no about one message, for ever perhaps (Yahoo): it counts against the message."""
+    """The fault if a server refuses one message, perhaps for ever (Yahoo). It counts against the message."""
     return Unreachable("The mail server does not give this message.")

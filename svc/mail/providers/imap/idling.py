@@ -1,6 +1,7 @@
-"""Hearing at once that something happened in the inbox (IDLE, RFC 2177), on a second connection of the account's.
+"""Gets notifications about the inbox (IDLE, RFC 2177), on a second connection of the account.
 
-It is a hint and no more: lines die without a word, and some servers tell half of it. What is true the next look tells.
+A notification is only a hint: connections die silently, and some servers report only a part of the changes. The next
+look finds what really changed.
 """
 
 from __future__ import annotations
@@ -15,21 +16,21 @@ from svc.mail.providers.imap.protocol.writing import Text
 from svc.mail.providers.imap.session import Connect
 
 RENEW_S: Final = 280.0
-"""Below the five minutes after which the first routers forget a line that is silent."""
+"""Less than five minutes: after that, some routers drop a connection without traffic."""
 
 
 async def idle(connect: Connect, heard: Callable[[], None], *, inbox: bytes = b"INBOX") -> None:
-    """Until it is cancelled; returns at once where the server is not able to. Raises :class:`MailServerFault`."""
+    """Runs until it is cancelled; returns if the server does not support IDLE. Raises :class:`MailServerFault`."""
     connection = await connect()
     try:
         if "IDLE" not in connection.able:
             return
         await connection.command("EXAMINE", Text(inbox))
-        heard()  # who knows what happened before somebody listened
+        heard()  # there may have been changes before IDLE began
         while True:
             await connection.idle(heard, for_s=RENEW_S)
     except CommandRefused:
-        return  # it says that it is able to, and is not
+        return  # the server announces IDLE, but refuses it
     finally:
-        with trio.CancelScope(shield=True):  # it only forgets the socket, and never waits for the server
+        with trio.CancelScope(shield=True):  # it only closes the socket, and never waits for the server
             await connection.aclose()

@@ -1,4 +1,4 @@
-"""Mailboxes by IMAP and SMTP as a row of the kinds of provider."""
+"""Mailboxes by IMAP and SMTP as an entry in the list of provider kinds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from svc.workspace import Workspace
 
 
 def dialler_of(workspace: Workspace) -> Dialler:
-    """A public cell reaches no private address."""
+    """The dialler of this server. On a public cell it does not connect to private addresses."""
     return Dialler(private=workspace.config[PROFILE] == "local")
 
 

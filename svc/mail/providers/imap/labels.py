@@ -1,11 +1,11 @@
-"""Servers that keep labels, and show them by IMAP as folders (``X-GM-EXT-1``).
+"""Servers that keep labels, and show them in IMAP as folders (``X-GM-EXT-1``).
 
-There a message lies in one of three folders: all mail, spam or trash. Those three are read, each message once, and what
-it carries is told beside its flags (``X-GM-LABELS``). The server gives each message and each thread a number of its
-own, which stays wherever the message goes and however often a folder is numbered anew.
+There a message is in one of three folders: all mail, spam or trash. Only these three are read, so each message comes
+once; its labels come beside its flags (``X-GM-LABELS``). The server gives each message and each thread an id of its
+own. That id stays the same when the message is moved, and when a folder gets new UIDs.
 
-A label's name is the name of its folder, in the same letters (modified UTF-7): the id here keeps the server's own
-bytes, so what is written back is what came. A name that begins with a backslash is one of the system's.
+A label's name is the name of its folder, in the same encoding (modified UTF-7). Our id of a label keeps the server's
+own bytes, so the server gets back exactly what it sent. A name that begins with a backslash is a system label.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from svc.mail.providers.imap.roles import Place
 
 ABILITY: Final = "X-GM-EXT-1"
 OWN: Final = "label/"
-"""So begin the ids of the labels that a person made."""
+"""The prefix of the ids of labels that a user made."""
 HIDDEN: Final = (
     "The mail server hides its folder of all mail. In the settings of your mail provider, under Labels, let All Mail "
     "be shown in IMAP; Spam and Trash, too."
@@ -37,12 +37,12 @@ _SYSTEM: Final = {
     b"\\drafts": DRAFT,
 }
 _WRITTEN: Final = {INBOX: "\\Inbox", IMPORTANT: "\\Important"}
-"""What a client may add and take away; which mail is sent, or a draft, is the server's word."""
+"""The system labels that a client may add and remove. Only the server decides which mail is sent, or a draft."""
 _NO_LABELS: Final = frozenset({"\\noselect", "\\nonexistent"})
 
 
 def places(folders: Iterable[Folder]) -> list[Place]:
-    """The folders that messages lie in, that of all mail first."""
+    """The folders that hold messages, all mail first."""
     found: dict[str, Place] = {}
     for one in folders:
         for use in sorted(one.attributes & _FOLDERS.keys()):
@@ -52,12 +52,12 @@ def places(folders: Iterable[Folder]) -> list[Place]:
 
 
 def folder_for(folders: Iterable[Folder], use: str) -> bytes | None:
-    """The name of the folder of a use, such as ``\\sent``."""
+    """The name of the folder with an attribute, such as ``\\sent``."""
     return next((one.name for one in folders if use in one.attributes), None)
 
 
 def own_labels(folders: Iterable[Folder]) -> dict[str, str]:
-    """The names of the labels that are listed as folders, by their ids."""
+    """The users' labels among the listed folders: their names by their ids."""
     return {
         OWN + one.name.decode("latin-1"): shown_name(one.name)
         for one in folders
@@ -66,7 +66,7 @@ def own_labels(folders: Iterable[Folder]) -> dict[str, str]:
 
 
 def label_of(word: bytes) -> str | None:
-    """``None`` for those that mean nothing here. A star is a flag."""
+    """The label id of one of the server's words; ``None`` for words without a meaning here. A star is a flag."""
     if word.startswith(b"\\"):
         return _SYSTEM.get(word.lower())
     return OWN + word.decode("latin-1") if word else None
@@ -77,12 +77,12 @@ def labels_in(words: Iterable[bytes]) -> frozenset[str]:
 
 
 def is_starred(words: Iterable[bytes]) -> bool:
-    """Some tell it so, beside the flag or in its place."""
+    """Whether a label says so. Some servers use it beside the flag, or instead of it."""
     return any(word.lower() == b"\\starred" for word in words)
 
 
 def word_of(label: str) -> Word | None:
-    """As the server is told of it; ``None`` for what it is not told."""
+    """The word for a label in a command; ``None`` for labels that are not sent to the server."""
     if label.startswith(OWN):
         return Text(label.removeprefix(OWN).encode("latin-1"))
     return Plain(_WRITTEN[label]) if label in _WRITTEN else None
@@ -93,13 +93,13 @@ def name_of(label: str) -> str:
 
 
 def new_label(name: str) -> str:
-    """The id of one that is to be made; the slashes in its name are steps, as the server has them, too."""
+    """The id of a new label. Slashes in its name are levels, as at the server."""
     return OWN + written_name(name).decode("ascii")
 
 
 def _has_use(folder: Folder) -> bool:
-    """Folders of the system bear an attribute of RFC 6154 (or ``\\Important``); labels only say whether there are more
-    below them."""
+    """Whether a folder is a system folder: these have an attribute of RFC 6154 (or ``\\Important``). A user's label
+    only has attributes that say whether there are labels below it."""
     return bool(folder.attributes & _USES)
 
 

@@ -1,8 +1,8 @@
-"""A mail that leaves by SMTP, and our own copy of it in the folder of sent mail.
+"""Sends a mail by SMTP, and files our own copy of it in the sent folder.
 
-Some servers file a copy by themselves, and none says so. So the copy is expected there first; looks that come soon
-after find it by its Message-ID, and where none of them does, we file it. However that ends, it is tried three times
-at most, and each look looks first: rather no copy than a hundred.
+Some servers file a copy themselves, and none announces it. So we wait for that copy first: looks soon after the sending
+search for it by its Message-ID. If none of them finds it, we file it. Whatever the result, we try at most three times,
+and search before each try: no copy is better than a hundred copies.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from svc.nursery import ThreadPool, Wake
 from svc.store import BlobCorrupt, BlobMissing, Blobs, Store
 
 LOOK_AFTER_S: Final = (0.0, 1.0, 2.0, 4.5)
-"""When a mail's copy is looked for, from when it was taken."""
+"""When to look for a mail's copy, counted from the moment when the server accepted the mail."""
 SERVER_FILES_MS: Final = 4 * SECOND_MS
-"""So long a server has to file the copy itself."""
+"""How long we wait for the server to file the copy itself."""
 FILE_TRIES: Final = 3
 MAX_COPY_BYTES: Final = 64 * 1024 * 1024
 
@@ -57,7 +57,8 @@ class Leaving:
     _sent: Wake = field(default_factory=Wake)
 
     async def listen(self, heard: Callable[[], None]) -> None:
-        """Ask for looks after each mail that left, for ever: until its copy lies there, something may happen."""
+        """After each mail that was sent, calls ``heard`` a few times, so that looks search for its copy. Runs for
+        ever."""
         while True:
             await self._sent.wait()
             before_s = 0.0
@@ -67,12 +68,12 @@ class Leaving:
                 heard()
 
     async def send(self, raw: bytes, *, folder: FolderRow, thread_id: str = "") -> SentMessage:
-        """Raises :class:`MailServerFault` and :class:`Refused`; ``folder``: where sent mail lies. ``thread_id``: where
-        the mail will belong, as far as that is known.
+        """Raises :class:`MailServerFault` and :class:`Refused`. ``folder``: the folder of sent mail. ``thread_id``: the
+        thread that the mail will belong to, if it is known.
 
-        The envelope is from the account's own address, whatever ``From`` says. A server that binds senders to logins
-        looks there, and knows this one; SPF of its domain names this server, and an alias's domain may not; and what
-        bounces comes to this mailbox.
+        The envelope sender is the account's own address, whatever ``From`` says. A server that ties senders to logins
+        checks this address, and accepts the account's own. The SPF record of its domain names this server, which may
+        not be so for an alias's domain. And bounces come back to this mailbox.
         """
         head = await self.threads.run(mime.parse_head_only, raw)
         people = dict.fromkeys(one.address for one in (*head.to, *head.cc, *head.bcc) if one.address)
@@ -101,8 +102,8 @@ class Leaving:
         return SentMessage(id=message_id, thread_id=thread_id, labels=frozenset({SENT}), names=names)
 
     async def file_copies(self, using: Using) -> bool:
-        """What the server has not filed by now; the look before this has just been through all of it. Whether there was
-        something."""
+        """Files the copies that the server has not filed itself by now. Call it right after a look at the mailbox.
+        Returns whether there were any."""
         before = self.clock.now() - SERVER_FILES_MS
         waiting = await self.store.read(copies.awaited, account_id=self.account_id, before=before, tries=FILE_TRIES)
         folder_name = await _sent_folder(using) if waiting and using.keeps_labels else None
@@ -118,18 +119,18 @@ class Leaving:
                     Bytes(raw),
                 )
             except (BlobMissing, BlobCorrupt, CommandRefused):
-                continue  # it stays here, and the person's mail is sent all the same
+                continue  # the copy stays on this server only; the mail itself was sent
         return bool(waiting)
 
 
 async def _sent_folder(using: Using) -> bytes | None:
-    """Where sent mail is a label: what is put there carries it."""
+    """The folder that stands for the label of sent mail: a message that is added there gets the label."""
     listed = await using.command("LIST", Text(b""), Text(b"*"))
     return labels.folder_for(listed.all(Folder), "\\sent")
 
 
 def without_bcc(raw: bytes) -> bytes:
-    """As others may see it."""
+    """The mail as its recipients may see it, without ``Bcc``."""
     found = _HEAD_END.search(raw)
     end = len(raw) if found is None else found.start() + 1 + (raw[found.start() : found.start() + 1] == b"\r")
     return _BCC.sub(b"", raw[:end]) + raw[end:]

@@ -1,4 +1,4 @@
-"""Who signs in at a mail server, and by what: a password, or a token of OAuth. How each is said is SASL's affair."""
+"""The credentials for a mail server: a user name with a password or an OAuth token, and their encoding for SASL."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 BEARERS: Final = ("XOAUTH2", "OAUTHBEARER")
-"""The mechanisms that take a token. The first is the one that all who take tokens know."""
+"""The mechanisms that take a token. All servers that accept tokens support the first one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,15 +18,15 @@ class Login:
 
     @property
     def is_sayable(self) -> bool:
-        """Whether it can be said at all: a zero byte ends a name, and a password."""
+        """Whether the credentials can be encoded: a NUL byte would end the name or the password too early."""
         return "\0" not in self.username + self.secret and (self.by == "password" or "\x01" not in self.username)
 
     def plain(self) -> str:
-        """For PLAIN (RFC 4616)."""
+        """The response for PLAIN (RFC 4616)."""
         return _base64(f"\0{self.username}\0{self.secret}")
 
     def bearer(self, mechanism: str) -> str:
-        """For one of :data:`BEARERS` (RFC 7628, and XOAUTH2, which is older and has no RFC)."""
+        """The response for one of :data:`BEARERS` (RFC 7628; XOAUTH2 is older and has no RFC)."""
         if mechanism == "XOAUTH2":
             return _base64(f"user={self.username}\x01auth=Bearer {self.secret}\x01\x01")
         name = self.username.replace("=", "=3D").replace(",", "=2C")

@@ -1,12 +1,12 @@
-"""A look at the whole mailbox: what its server has now is written down beside what it had.
+"""A look at the whole mailbox: compares what the server has now with what is stored, and stores the differences.
 
-First every folder is asked what changed in it: what vanished, which flags are others, which messages are new. Only then
-are the new ones met, so that one that was moved is known again. A folder's new state is stored when all of it is
-written down; whatever ends before is asked again.
+First it asks every folder for its changes: messages that vanished, flags that changed, new messages. Only then it reads
+the new messages, so that a message that was moved is recognized. A folder's new state is stored after all its changes;
+after an interruption, the next look asks for them again.
 
-Where the server counts changes (CONDSTORE) it tells what changed since; where it does not, flags are read: of the
-newest each time, of all each ten minutes. Each time the messages are counted, and where the numbers disagree all UIDs
-are compared: what servers tell of what vanished is not always true.
+A server with CONDSTORE reports the changes since a number. From other servers, flags are read: of the newest messages
+each time, and of all messages every ten minutes. Each look also counts the messages. If the counts differ, all UIDs are
+compared, since servers do not always report vanished messages correctly.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from svc.mail.providers.seam import Unreachable
 from svc.store import Store, Tx
 
 MEET_AT_ONCE: Final = 500
-"""New messages of one command and one transaction."""
+"""The most new messages in one command and one transaction."""
 NEWEST_FLAGS: Final = 300
 ALL_FLAGS_EVERY_MS: Final = 10 * MINUTE_MS
 MAX_MESSAGES: Final = 5_000_000
 MAX_SET_CHARS: Final = 4_000
-"""Of a set of UIDs in one command; servers take lines of 8,000."""
+"""The longest set of UIDs in one command; servers accept lines of 8,000 characters."""
 ALL: Final = f"1:{MAX_UID}"
 
 MEET: Final = (
@@ -48,7 +48,7 @@ MEET: Final = (
     "BODY.PEEK[HEADER.FIELDS (MESSAGE-ID X-MICROSOFT-ORIGINAL-MESSAGE-ID X-SVC-OUTGOING DATE)])"
 )
 MEET_LABELLED: Final = MEET.replace("(UID FLAGS ", "(UID FLAGS X-GM-LABELS X-GM-MSGID X-GM-THRID ")
-"""At servers that keep labels."""
+"""For servers that keep labels."""
 _FLAGS: Final = "(UID FLAGS)"
 _FLAGS_LABELLED: Final = "(UID FLAGS X-GM-LABELS)"
 _STATUS: Final = "MESSAGES UIDNEXT UIDVALIDITY"
@@ -56,7 +56,7 @@ _STATUS: Final = "MESSAGES UIDNEXT UIDVALIDITY"
 
 @dataclass(kw_only=True)
 class Changed:
-    """What is to be written down of one folder. ``lost``: ``None`` where all that was known is."""
+    """The changes of one folder, to be stored. ``lost``: UIDs that vanished; ``None``: all known ones."""
 
     folder: FolderRow
     opened: Opened
@@ -68,23 +68,24 @@ class Changed:
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
-    """One look, by who has the turn."""
+    """One look. The caller holds the session's turn."""
 
     account_id: str
     store: Store
     clock: Clock
     using: Using
     tell: bool
-    """Whether sync has to hear of what is new: it has read the mailbox before."""
+    """Whether new messages are reported to sync: only if it has read the whole mailbox before."""
 
     async def take(self) -> None:
-        """What is lost then was perhaps moved to a folder that had been asked before: so all of them are asked once
-        more, at once, before it counts as deleted."""
+        """Looks at all folders. If messages vanished, looks once more at once before they count as deleted: they may
+        have been moved to a folder that was read earlier in the same round."""
         if await self._round():
             await self._round()
 
     async def _round(self) -> bool:
-        """Whether something is lost that was not lost before. What was, and was not found, is deleted."""
+        """Looks at each folder once. Messages that were lost before and are still missing count as deleted. Returns
+        whether others are lost now."""
         lost_before = await self.store.read(queries.lost, account_id=self.account_id)
         listed, states = await self._list()
         folders = await self.store.write(folder_rows.store_folders, account_id=self.account_id, found=listed)
@@ -93,8 +94,8 @@ class Look:
         ]
         if changed:
             await self.store.write(_store_known, account_id=self.account_id, changed=changed)
-        # A folder that was numbered anew goes first, so that its messages are known again where they lay: one may lie
-        # elsewhere, too, by a move that ended after its copy, and that move has to find what it is to remove.
+        # Folders with new UIDs first, so that their messages are recognized in their own folder. One of them may also
+        # have a copy in another folder, by a move that was interrupted, and that move must find its original.
         for one in sorted(changed, key=lambda one: one.lost is not None):
             await self._meet(one)
         return await self.store.write(message_rows.forget_lost, account_id=self.account_id, lost_before=lost_before)
@@ -112,26 +113,26 @@ class Look:
         if self.using.keeps_labels:
             listed = labels.places(folders)
             if not any(one.label == ARCHIVE for one in listed):
-                raise Unreachable(labels.HIDDEN)  # the inbox is a label there, and this the whole mailbox
+                raise Unreachable(labels.HIDDEN)  # all messages are in this folder; the inbox is only a label
             await self.store.write(
                 keyword_rows.store_listed, account_id=self.account_id, found=labels.own_labels(folders)
             )
         else:
             listed = roles.places(folders)
             if not any(one.label == INBOX for one in listed):
-                raise Unreachable("The mail server lists no inbox.")  # every one has it: this is not the whole list
+                raise Unreachable("The mail server lists no inbox.")  # every mailbox has one: the list is incomplete
         states = {one.name: one for one in answer.all(FolderStatus)}
         for one in listed:
             if one.name not in states:
                 try:
                     told = await self.using.command("STATUS", Text(one.name), items)
                 except CommandRefused:
-                    continue  # one that can't be opened either says so there
+                    continue  # if the folder can't be opened either, _compare finds out
                 states.update((one.name, state) for state in told.all(FolderStatus))
         return listed, states
 
     async def _compare(self, folder: FolderRow, state: FolderStatus | None) -> Changed | None:
-        """What changed in a folder; ``None`` where nothing did, or it can't be opened."""
+        """The changes of a folder; ``None`` if there are none, or if it can't be opened."""
         if state is not None and not self._may_differ(folder, state):
             return None
         try:
@@ -166,7 +167,7 @@ class Look:
         )
 
     async def _since(self, changed: Changed, known: set[int]) -> bool:
-        """By the server's count of changes (RFC 7162). Whether it told all of it."""
+        """Asks for the changes since the stored number (RFC 7162). Returns whether the server answered."""
         since = f"CHANGEDSINCE {changed.folder.modseq}"
         if self.using.tells_vanished:
             since += " VANISHED"
@@ -182,7 +183,7 @@ class Look:
         return True
 
     async def _confirmed(self, vanished: Sequence[int]) -> list[int]:
-        """Those that are really gone: some servers tell that of mails that are there."""
+        """Those that are really gone: some servers also report existing messages as vanished."""
         if not vanished:
             return []
         among = str(UidSet.of(vanished))
@@ -190,7 +191,7 @@ class Look:
         return [uid for uid in vanished if uid not in there]
 
     async def _newest(self, changed: Changed, known: set[int]) -> bool:
-        """Without such a count: what is new, and the flags of the newest; of all where that is due."""
+        """Without CONDSTORE: reads the new messages, and the flags of the newest ones, or of all if that is due."""
         changed.looked = self.clock.now() - changed.folder.looked_at > ALL_FLAGS_EVERY_MS
         newest = sorted(known)[-NEWEST_FLAGS:]
         first = 1 if changed.looked or not newest else newest[0]
@@ -214,13 +215,13 @@ class Look:
         return _FLAGS_LABELLED if self.using.keeps_labels else _FLAGS
 
     async def _reconcile(self, changed: Changed, known: set[int]) -> None:
-        """By all UIDs that there are: nothing else is certain."""
+        """Compares all UIDs: only that is certain."""
         there = set((await self._uids()).uids(at_most=MAX_MESSAGES))
         changed.lost = sorted(known - there)
         changed.new = sorted(there - known)
 
     async def _uids(self, among: str = ALL) -> UidSet:
-        """Also by those who answer a search without ``UID`` with numbers (iCloud)."""
+        """The UIDs that exist. The search key ``UID`` is needed: without it, iCloud answers with sequence numbers."""
         how = ["RETURN (ALL)"] if "ESEARCH" in self.using.able else []
         answer = await self.using.command("UID", "SEARCH", *how, "UID", among)
         found = UidSet()
@@ -229,7 +230,8 @@ class Look:
         return found
 
     async def _meet(self, changed: Changed) -> None:
-        """The new messages, newest first, a transaction for some; the last one stores the folder's state."""
+        """Reads and stores the new messages, newest first, in several transactions; the last one stores the folder's
+        state."""
         uids = sorted(changed.new, reverse=True)
         for start in range(0, len(uids), MEET_AT_ONCE):
             await self.using.open(changed.folder.name)
@@ -259,13 +261,13 @@ class Look:
 
 
 def mark_of(*, message_id: str | None, arrived_at: Millis, size: int) -> str:
-    """By which a message is known again in another folder. Without a Message-ID it is its time of arrival, which
-    stays with a message that is moved."""
+    """The mark by which a message is recognized in another folder: from Message-ID and size. Without a Message-ID, from
+    the time of arrival, which stays the same when a message is moved."""
     return _hashed(f"{message_id or arrived_at}\n{size}")
 
 
 def filing_mark(message_id: str | None) -> str | None:
-    """By which our own copy is known, whose size a server may have changed."""
+    """The mark of our own copy of a sent mail: without the size, since a server may have changed it."""
     return None if message_id is None else _hashed(message_id)
 
 
@@ -312,7 +314,8 @@ def flags_of(uid: int, message: Message, *, labelled: bool) -> Flags:
 
 
 def keywords_of(message: Message, *, labelled: bool) -> frozenset[str] | None:
-    """The labels that no folder stands for; ``None`` where the server did not say. ``labelled``: it keeps labels."""
+    """The labels of a message beside its folder; ``None`` if the server did not send them. ``labelled``: the server
+    keeps labels."""
     if labelled:
         return None if message.labels is None else labels.labels_in(message.labels)
     if message.flags is None:

@@ -1,7 +1,7 @@
-"""Opening a connection to an IMAP server: secret first, and then signed in.
+"""Opens a connection to an IMAP server: first TLS, then the sign-in.
 
-Never is a password said before the connection is secret, whatever a server offers: a server that greets with
-``PREAUTH``, takes no STARTTLS, or has said something ahead of it is left.
+A password is never sent before TLS, whatever a server offers. The connection ends if a server greets with ``PREAUTH``,
+does not support STARTTLS, or sends more data after it before TLS begins.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ async def connected(dialler: Dialler, server: MailServer, login: Login) -> ImapC
 
 
 async def greeted(dialler: Dialler, server: MailServer) -> ImapConnection:
-    """A secret connection that nobody has signed in on. Raises :class:`MailServerFault`; a certificate that is not
-    trusted is told with it."""
+    """A TLS connection without a sign-in yet. Raises :class:`MailServerFault`; if a pin does not match, the fault
+    carries the certificate."""
     stream = await dialler.open(server)
     try:
         if server.security == "tls":
@@ -50,9 +50,9 @@ async def greeted(dialler: Dialler, server: MailServer) -> ImapConnection:
 
 
 async def shown_certificate(dialler: Dialler, server: MailServer) -> Certificate | None:
-    """What a server shows of itself, whoever it may be: nobody signs in there."""
+    """The certificate of a server, trusted or not. There is no sign-in."""
     try:
         await greeted(dialler, msgspec.structs.replace(server, pin=NOBODYS_PIN))
     except MailServerFault as fault:
         return fault.certificate
-    return None  # a server with that certificate does not exist
+    return None  # not reached: no certificate has this hash

@@ -1,8 +1,8 @@
 """A mailbox by IMAP and SMTP, behind the seam.
 
-What its server has is kept in tables (``rows``), so ids stay when messages are moved, and a change is told once, in
-order, wherever a process dies: the cursor is the number of the last change that was taken in. The server is looked at
-when the history is asked for.
+The state of its server is stored in tables (``rows``). So ids stay the same when messages are moved, and each change is
+reported once, in order, even if the process dies: the cursor is the number of the last change that sync has applied.
+Each call for the history looks at the server first.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ CHANGES_A_PAGE: Final = 1_000
 
 @dataclass(kw_only=True)
 class ImapProvider:
-    """One account's. ``connect`` and ``sign_in`` open its two connections."""
+    """One account's mailbox. ``connect`` opens an IMAP connection, ``sign_in`` an SMTP session."""
 
     account_id: str
     address: str
@@ -94,7 +94,7 @@ class ImapProvider:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Whether the server keeps threads is known once it was asked for anything."""
+        """Whether the server has threads of its own is known only after the first connection."""
         return ABLE_OF_THREADS if self._session.keeps_labels else ABLE
 
     @property
@@ -110,7 +110,7 @@ class ImapProvider:
         return await self.store.read(_profile, self.account_id, self.address)
 
     async def addresses(self) -> tuple[SendingAddress, ...]:
-        """A mailbox of its kind tells none."""
+        """Empty: IMAP has no list of sender addresses."""
         return ()
 
     async def list_messages(
@@ -171,8 +171,8 @@ class ImapProvider:
         return (*system, *(ProviderLabel(id=label, name=name, system=False) for label, name in made.items()))
 
     async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
-        """A label where the server keeps labels; a keyword where it takes new ones; else a folder, which is a label of
-        which a message has one."""
+        """Makes a label if the server keeps labels, or a keyword if it accepts new ones. Otherwise makes a folder; a
+        message can carry only one label of this kind."""
         async with self._turn(writes=True) as using:
             known = await self.store.read(_made_labels, self.account_id)
             if any(name.casefold() == one.casefold() for one in known.values()):
@@ -187,7 +187,7 @@ class ImapProvider:
             return ProviderLabel(id=label, name=name, system=False)
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
-        """``thread_id`` means nothing where the server has no threads: they follow from what the mails say."""
+        """``thread_id`` is ignored if the server has no threads: they follow from the references between mails."""
         async with self._turn() as using:
             if using.keeps_labels:
                 folder = await self._relabelling(using).all_mail()
@@ -202,7 +202,7 @@ class ImapProvider:
             nursery.start_soon(self._leaving.listen, heard)
             with _told():
                 await idle(self.connect, heard)
-            await trio.sleep_forever()  # where the server tells nothing
+            await trio.sleep_forever()  # the server sends no notifications; those after a sent mail go on
 
     async def aclose(self) -> None:
         await self._session.aclose()
@@ -231,7 +231,7 @@ class ImapProvider:
 
     @asynccontextmanager
     async def _turn(self, *, writes: bool = False) -> AsyncIterator[Using]:
-        """The connection, with its faults as those of the seam."""
+        """The connection of a turn. Its faults are raised as faults of the seam."""
         with _told(writes=writes):
             async with self._session.turn() as using:
                 yield using
@@ -246,7 +246,7 @@ def _told(*, writes: bool = False) -> Iterator[None]:
 
 
 def _is_known(tx: ReadTx, account_id: str) -> bool:
-    """Whether the mailbox was looked at before: its inbox, or all of it where the inbox is a label."""
+    """Whether there was a look at the mailbox before: its inbox, or the folder of all mail, was read."""
     folders = [one for one in folder_rows.folders(tx, account_id=account_id) if one.uid_validity]
     return any(one.label in {INBOX, ARCHIVE} for one in folders)
 
@@ -260,14 +260,14 @@ def _profile(tx: ReadTx, account_id: str, address: str) -> Profile:
 
 
 def _made_labels(tx: ReadTx, account_id: str) -> dict[str, str]:
-    """The names of folders and keywords of one's own, by their ids."""
+    """The names of a user's own folders and keywords, by their ids."""
     folders = folder_rows.folders(tx, account_id=account_id)
     own = {one.label: one.shown for one in folders if one.label.startswith(roles.OWN_FOLDER)}
     return own | keyword_rows.named(tx, account_id=account_id)
 
 
 def _place_of(token: str | None) -> tuple[Millis, str] | None:
-    """Raises :class:`ValueError`."""
+    """The position in a page token. Raises :class:`ValueError`."""
     if token is None:
         return None
     at, _, message_id = token.partition(" ")

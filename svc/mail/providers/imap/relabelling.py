@@ -1,8 +1,8 @@
-"""Changes of labels at a server that keeps labels: they are told as labels, and no message is copied.
+"""Carries out changes of labels at a server that keeps labels: as labels, without copying messages.
 
-Only spam and trash are places: to go there, or to come back, is a move between the folder of all mail and theirs. What
-is to be changed besides is told where the message lies with its number known: before a move into one of them, after a
-move out of it. A move gives another UID, which the server says, or is asked for by the message's own number.
+Only spam and trash are real folders: to go there, or to come back, is a move from or to the folder of all mail. Other
+label changes of the same message are sent before a move into spam or trash, and after a move out of it. A move gives
+the message another UID: the server names it, or we search for it by the server's own id of the message.
 """
 
 from __future__ import annotations
@@ -32,19 +32,19 @@ _NOT_READ: Final = "The folders of this mailbox are not known yet."
 
 @dataclass(frozen=True, kw_only=True)
 class Relabelling:
-    """One change, by who has the turn."""
+    """One change. The caller holds the session's turn."""
 
     account_id: str
     store: Store
     using: Using
 
     async def change(self, rows: Sequence[Kept], *, add: frozenset[str], remove: frozenset[str]) -> None:
-        """Raises :class:`Refused`, :class:`Unreachable` and what the session raises; then some may be changed."""
+        """Raises :class:`Refused`, :class:`Unreachable` and what the session raises; some may be changed then."""
         for group in _by_folder(rows):
             await self._change(group, add=add, remove=remove)
 
     async def all_mail(self) -> FolderRow:
-        """Where a message lies that is neither spam nor trash."""
+        """The folder of all messages that are neither in spam nor in trash."""
         return await self._folder(ARCHIVE)
 
     async def make_label(self, name: str) -> ProviderLabel:
@@ -90,7 +90,7 @@ class Relabelling:
         raise Refused(NO_FOLDER, status=404)
 
     async def _tell(self, uids: Collection[int], *, add: frozenset[str], remove: frozenset[str]) -> None:
-        """In the folder that is open."""
+        """Sends the change of flags and labels, in the folder that is open."""
         if not uids:
             return
         among = str(uids_of(uids))
@@ -103,7 +103,7 @@ class Relabelling:
                 await self.using.command("UID", "STORE", among, f"{sign}X-GM-LABELS", Listed(words))
 
     async def _move(self, rows: Sequence[Kept], target: FolderRow) -> dict[str, int]:
-        """The new UIDs by the messages' ids, and the target open."""
+        """Moves messages, and opens the target. Returns the new UIDs by message id, as far as they are known."""
         if "MOVE" not in self.using.able:
             raise Refused(NO_MOVE, status=405)
         asked = {row.uid: row for row in rows if row.uid is not None}
@@ -121,7 +121,7 @@ class Relabelling:
 
 
 def _by_folder(rows: Iterable[Kept]) -> list[list[Kept]]:
-    """What has no number at the moment comes last: it waits, and keeps no other back."""
+    """Groups messages by folder. Those without a UID at the moment come last, so that they delay no others."""
     found: dict[tuple[bool, int], list[Kept]] = {}
     for row in rows:
         found.setdefault((row.uid is None, row.folder_id), []).append(row)
@@ -129,14 +129,14 @@ def _by_folder(rows: Iterable[Kept]) -> list[list[Kept]]:
 
 
 def _folder_after(folder: str, *, add: frozenset[str], remove: frozenset[str]) -> str:
-    """The inbox is a label, and nothing that lies in spam or trash carries it."""
+    """The folder of a message after a change. To add the inbox label to a message in spam or trash moves it out."""
     if wanted := [one for one in (TRASH, SPAM) if one in add]:
         return wanted[0]
     return ARCHIVE if folder in remove or (folder in _AWAY and INBOX in add) else folder
 
 
 def _after(row: Kept, folder: str, *, add: frozenset[str], remove: frozenset[str]) -> Place:
-    """What a client can't tell stays as it is: whether a mail is sent, or a draft."""
+    """The state of a message after a change. Labels that a client can't set (sent, draft) stay as they are."""
     carried = (labels_of(row.place) - remove) | add
     told = frozenset(label for label in carried if labels.word_of(label) is not None)
     kept = frozenset(label for label in row.place.keywords if labels.word_of(label) is None)

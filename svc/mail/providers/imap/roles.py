@@ -1,7 +1,7 @@
-"""Which folder is the inbox, the archive, sent mail and so on; and which are a person's own.
+"""Finds the role of each folder: inbox, archive, sent and so on, or a user's own folder.
 
-Servers say it (SPECIAL-USE, RFC 6154); those that do not give their folders names that are mostly known. A folder that
-shows what lies elsewhere (all mail, flagged, important) is no place for a message and is left out.
+Many servers name the role (SPECIAL-USE, RFC 6154). For others, the usual names of folders decide. A folder that only
+shows messages of other folders (all mail, flagged, important) is left out.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from svc.mail.providers.imap.protocol.names import shown_name, written_name
 from svc.mail.providers.imap.protocol.responses import Folder
 
 OWN_FOLDER: Final = "folder/"
-"""So begin the ids of the labels that stand for a person's own folders."""
+"""The prefix of the label ids of a user's own folders."""
 
 _USES: Final[Mapping[str, str]] = {
     "\\sent": SENT,
@@ -68,7 +68,7 @@ _NO_LABELS: Final = frozenset(
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """A folder that messages lie in. ``label``: of these messages."""
+    """A folder that holds messages. ``label``: the label that they carry."""
 
     name: bytes
     label: str
@@ -76,7 +76,7 @@ class Place:
 
 
 def places(folders: Iterable[Folder]) -> list[Place]:
-    """Those that messages lie in, the inbox first."""
+    """The folders that hold messages, the inbox first."""
     real = [one for one in folders if one.name and not one.attributes & _VIRTUAL]
     taken: dict[str, bytes] = {INBOX: next((one.name for one in real if one.name.upper() == b"INBOX"), b"INBOX")}
     for one in real:
@@ -100,7 +100,7 @@ def own_label(name: bytes) -> str:
 
 
 def keyword_label(flag: str) -> str | None:
-    """The label that a keyword stands for; ``None`` for what programs note for themselves."""
+    """The label of a keyword; ``None`` for keywords that programs set for their own use."""
     small = flag.lower()
     if flag.startswith("\\") or small in _NO_LABELS or (small.startswith("$") and small not in _KEYWORD_NAMES):
         return None
@@ -108,7 +108,7 @@ def keyword_label(flag: str) -> str | None:
 
 
 def keyword_for(name: str) -> str:
-    """The keyword of a new label: in the letters that a keyword may have (RFC 3501, atom)."""
+    """The keyword for a new label, with the characters that a keyword may have (RFC 3501, atom)."""
     return _NO_ATOM.sub("_", written_name(name).decode("ascii"))[:MAX_KEYWORD_CHARS]
 
 
@@ -125,6 +125,6 @@ def _last_step(folder: Folder) -> str:
 
 
 def _is_near(folder: Folder) -> bool:
-    """At the top, or right below the inbox, where some servers keep everything."""
+    """Whether a folder is at the top level, or right below the inbox, where some servers keep all folders."""
     steps = folder.name.split(folder.delimiter) if folder.delimiter else [folder.name]
     return len(steps) == 1 or (len(steps) == 2 and steps[0].upper() == b"INBOX")

@@ -1,4 +1,4 @@
-"""What goes wrong with a mail server, as the faults of the seam."""
+"""Turns the faults of mail servers into the faults of the seam."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ REFUSED_STATUS = 400
 
 
 def as_of_mail(fault: MailServerFault | CommandRefused, *, writes: bool = False) -> ProviderFault:
-    """``writes``: whether what was asked changes something, so that an answer that did not come matters."""
+    """``writes``: whether the command changes something, so that a missing answer is a :class:`LostAnswer`."""
     if isinstance(fault, CommandRefused):
         said = fault.state.words
         detail = f"The mail server did not do it: {said}" if said else "The mail server did not do it."
         return Refused(detail, status=REFUSED_STATUS) if writes else Unreachable(detail)
     if fault.reason in _CLOSED:
         return GrantLost(f"{fault.detail} Connect the account again.", trouble="revoked")
-    if fault.reason == "tls_failed" and fault.certificate is not None:  # not the one that a person accepted
+    if fault.reason == "tls_failed" and fault.certificate is not None:  # not the certificate that the user accepted
         return GrantLost(f"{fault.detail} Connect the account again: it is shown to you then.", trouble="other")
     if fault.reason in {"too_many", "busy"}:
         return Throttled(f"{fault.detail} It goes on by itself.", retry_after_s=fault.retry_after_s)

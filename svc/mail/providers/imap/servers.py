@@ -1,4 +1,4 @@
-"""Where an account's mail lies and leaves: a server by name and port, and how its connection is made secret."""
+"""The record of a mail server: its name and port, and how TLS begins."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PIN: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class MailServer(msgspec.Struct, frozen=True, kw_only=True):
-    """``pin``: the SHA-256 of the one certificate that is taken, in place of one that the system trusts."""
+    """``pin``: the SHA-256 of the only certificate that is accepted, instead of those that the system trusts."""
 
     host: str
     port: int
@@ -30,7 +30,7 @@ class MailServer(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """What a server shows of itself. ``not_after``: an RFC 3339 date."""
+    """The certificate that a server showed. ``not_after``: an RFC 3339 date."""
 
     sha256: str
     subject: str
@@ -39,7 +39,7 @@ class Certificate:
 
 
 def checked(server: MailServer) -> MailServer | None:
-    """In its standard form: a name of letters or an address, and a port that exists; ``None`` for anything else."""
+    """The server in standard form: an ASCII host name or an IP address, and a valid port; ``None`` if it is invalid."""
     host = _host(server.host.strip().rstrip("."))
     pin = None if server.pin is None else server.pin.replace(":", "").strip().lower()
     if host is None or not 0 < server.port < 65_536 or (pin is not None and not _PIN.fullmatch(pin)):

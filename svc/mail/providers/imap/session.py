@@ -1,6 +1,6 @@
-"""The one connection of an account to its IMAP server: opened when it is needed, and anew where it ended.
+"""The one connection of an account to its IMAP server: opened when it is needed, and again after it ended.
 
-One user of it at a time (:meth:`ImapSession.turn`). It knows which folder is open, and what the server is able to do.
+One task uses it at a time (:meth:`ImapSession.turn`). It knows which folder is open, and the server's capabilities.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from svc.mail.providers.imap.protocol.values import Atom, number
 from svc.mail.providers.imap.protocol.writing import Text, Words
 
 BROKEN_QRESYNC: Final = ("imap.mail.me.com",)
-"""Servers that say they are able to, and lose what vanished (iCloud)."""
+"""Servers that announce QRESYNC, but do not report all vanished messages (iCloud)."""
 IDLE_S: Final = 240.0
-"""A connection that was not used for so long may have died without a word (NAT): it is opened anew."""
+"""A connection that was idle for longer may have died silently (NAT), so a new one is opened."""
 ASK_S: Final = 10.0
-"""One that was not used for so long is asked whether it is still there, before it is used for more."""
+"""A connection that was idle for longer is tested with NOOP before it is used."""
 
 Connect = Callable[[], Awaitable[ImapConnection]]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Opened:
-    """A folder as it was when it was opened. ``modseq`` is 0 where the server keeps none for it."""
+    """A folder's state when it was opened. ``modseq`` is 0 if the server has none for it."""
 
     name: bytes
     uid_validity: int
@@ -44,7 +44,7 @@ class Opened:
 
 @dataclass(kw_only=True)
 class Using:
-    """The connection, for who has its turn. Raises :class:`MailServerFault` and :class:`CommandRefused`."""
+    """The connection during a turn. Raises :class:`MailServerFault` and :class:`CommandRefused`."""
 
     connection: ImapConnection
     opened: Opened | None = None
@@ -70,7 +70,7 @@ class Using:
         return await self.connection.command(*words)
 
     async def open(self, name: bytes, *, anew: bool = False) -> Opened:
-        """Open a folder, to read and to change."""
+        """Opens a folder for reading and changes. ``anew``: also if it is open already."""
         if self.opened is not None and self.opened.name == name and not anew:
             return self.opened
         self.opened = None
@@ -78,7 +78,7 @@ class Using:
         codes = answer.codes()
         self.opened = Opened(
             name=name,
-            uid_validity=_number(codes.get("UIDVALIDITY")) or 1,  # servers without one never count anew
+            uid_validity=_number(codes.get("UIDVALIDITY")) or 1,  # a server without it never changes its UIDs
             uid_next=_number(codes.get("UIDNEXT")),
             modseq=_number(codes.get("HIGHESTMODSEQ")) if "NOMODSEQ" not in codes else 0,
             messages=max((one.messages for one in answer.all(Exists)), default=0),
@@ -87,7 +87,7 @@ class Using:
         return self.opened
 
     async def leave(self) -> None:
-        """Close what is open without a change, so that its state is told like that of any other folder."""
+        """Closes the open folder without a change, so that the server reports its state like that of others."""
         if self.opened is None:
             return
         self.opened = None
@@ -99,17 +99,18 @@ class Using:
 
 @dataclass(kw_only=True)
 class ImapSession:
-    """``connect`` opens and signs in."""
+    """``connect`` opens a connection and signs in."""
 
     connect: Connect
     _turn: trio.Lock = field(default_factory=trio.Lock)
     _using: Using | None = None
     keeps_labels: bool = False
-    """As the server said last; before anybody asked it, that it does not."""
+    """Whether the server keeps labels, as of the last connection; False before the first one."""
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[Using]:
-        """Raises :class:`MailServerFault`. A connection that was left in the middle of a command is ended."""
+        """Waits for its turn and gives the connection. Raises :class:`MailServerFault`. Ends a connection that was left
+        in the middle of a command."""
         async with self._turn:
             using = await self._ready()
             try:
@@ -132,7 +133,7 @@ class ImapSession:
         if using is not None:
             try:
                 await using.command("NOOP")
-            except (CommandRefused, MailServerFault):  # servers end what they find idle; that is nobody's trouble
+            except (CommandRefused, MailServerFault):  # servers end idle connections; that is no fault
                 await self._end()
             else:
                 return using
@@ -146,7 +147,7 @@ class ImapSession:
     async def _end(self) -> None:
         using, self._using = self._using, None
         if using is not None:
-            with trio.CancelScope(shield=True):  # it only forgets the socket, and never waits for the server
+            with trio.CancelScope(shield=True):  # it only closes the socket, and never waits for the server
                 await using.connection.aclose()
 
 

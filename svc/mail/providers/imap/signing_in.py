@@ -1,4 +1,4 @@
-"""Signing in at an IMAP server: by what it offers, and never before the connection is secret (``opening.py``)."""
+"""Signs in at an IMAP server, with a mechanism that it offers. Never before TLS (``opening.py``)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NO_TOKENS: Final = "takes no sign-in by its provider's page (OAuth)."
 
 
 async def sign_in(connection: ImapConnection, login: Login) -> None:
-    """Raises :class:`MailServerFault`: ``auth_failed`` and its like, or that it passes."""
+    """Raises :class:`MailServerFault`: ``auth_failed`` and similar reasons, or a temporary one."""
     if not connection.able:
         await connection.ask_able()
     if not login.is_sayable:
@@ -29,7 +29,7 @@ async def sign_in(connection: ImapConnection, login: Login) -> None:
     told = answer.codes().get("CAPABILITY")
     listed = next((one.names for one in answer.all(Capabilities)), None)
     connection.able = upper(told) if told else listed or frozenset()
-    if not connection.able or "IDLE" not in connection.able:  # some tell only a part of it (iCloud)
+    if not connection.able or "IDLE" not in connection.able:  # some servers list only a part here (iCloud)
         await connection.ask_able()
 
 

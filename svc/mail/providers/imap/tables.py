@@ -1,4 +1,4 @@
-"""The tables of mailboxes by IMAP, for mail's migrations: what their servers have, as of the last look."""
+"""The tables for the stored state of IMAP mailboxes, for mail's migrations."""
 
 from __future__ import annotations
 

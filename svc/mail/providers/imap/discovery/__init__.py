@@ -1,1 +1,1 @@
-"""Where the servers of an address are: what is known, what its domain says, and what is mostly so, in that order."""
+"""Finds the mail servers of an address: from the list of known providers, then from its domain, then by usual names."""

@@ -1,7 +1,7 @@
-"""What a domain says about its mail servers in Thunderbird's form (``config-v1.1.xml``), read and nothing believed.
+"""Reads what a domain says about its mail servers in Thunderbird's format (``config-v1.1.xml``), without trusting it.
 
-It names servers; whether they are who they say is for their certificates to prove. Only secret connections count, and
-only sign-in with a password, or servers that are known to take none.
+It only names servers; their certificates must prove who they are. Only TLS connections count, and only servers that
+accept a password, or servers of a known provider with its own sign-in.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from svc.mail.providers.imap.servers import MailServer, Security, checked
 
 MAX_BYTES: Final = 128 * 1024
 _SECURITIES: Final[dict[str, Security]] = {"SSL": "tls", "STARTTLS": "starttls"}
-_BY_PASSWORD: Final = "password-cleartext"  # noqa: S105  a word of the form: the password itself, over TLS
+_BY_PASSWORD: Final = "password-cleartext"  # noqa: S105  a word of the format: the password itself, over TLS
 
 
 def addresses_of(address: str) -> tuple[str, ...]:
-    """Where the domain may say it, the usual place first."""
+    """The URLs where a domain may publish the document, the usual one first."""
     domain = address.rpartition("@")[2]
     asked = quote(address, safe="@")
     return (
@@ -30,11 +30,11 @@ def addresses_of(address: str) -> tuple[str, ...]:
 
 
 def read(document: bytes, address: str) -> Found | None:
-    """``None`` for what is not whole, or names no servers that would do."""
+    """The servers in a document; ``None`` if it is invalid, or if it names no suitable servers."""
     if len(document) > MAX_BYTES or b"<!" in document.replace(b"<!--", b""):
-        return None  # neither entities nor a document type belong there
+        return None  # the format has no entities and no document type
     try:
-        root = ElementTree.fromstring(document)  # noqa: S314  what could expand was refused above
+        root = ElementTree.fromstring(document)  # noqa: S314  entities were refused above
     except (ElementTree.ParseError, ValueError, LookupError):
         return None
     incoming = _first(root, "incomingServer", "imap", address)

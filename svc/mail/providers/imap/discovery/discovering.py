@@ -1,4 +1,4 @@
-"""The search itself: each way has its time, all of it has an end, and something is always proposed."""
+"""The search for an address's servers. Each way of searching has a deadline, and there is always a proposal."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from svc.mail.providers.imap.submission.session import greeted_by
 from svc.nursery import open_task_group
 
 WAY_S: Final = 8.0
-"""For autoconfig and SRV, each; they run side by side."""
+"""The deadline of each way (MX, autoconfig, SRV); they run at the same time."""
 GUESSES_S: Final = 10.0
 
 Fetch = Callable[[str], Awaitable[bytes | None]]
-"""A document of the public web, by its address; ``None`` where there is none."""
+"""Gets a document of the public web by its URL; ``None`` if there is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ class Discovery:
     dialler: Dialler
 
     async def find(self, address: str) -> Found:
-        """``address``: with an @ and a domain. Where nothing is found it is the usual names, untried."""
+        """``address``: must have an @ and a domain. If nothing is found, the result has the usual names, untested."""
         domain = address.rpartition("@")[2].lower()
         if (known := presets.by_domain(domain)) is not None:
             return known.found(address)
@@ -54,7 +54,7 @@ class Discovery:
                 said[getattr(way, "__name__", "")] = found
 
     async def _hosted(self, address: str) -> Found | None:
-        """A domain of one's own at a provider that is known."""
+        """For a user's own domain at a known provider."""
         preset = presets.by_exchangers(await self.names.exchangers(address.rpartition("@")[2]))
         return None if preset is None else preset.found(address)
 
@@ -70,7 +70,7 @@ class Discovery:
         return await by_services(self.names, address)
 
     async def _guessed(self, address: str) -> Found:
-        """The usual names, in the order in which they are usual; the first that answers as it should."""
+        """Tries the usual names, the most usual first, and takes the first that answers correctly."""
         domain = address.rpartition("@")[2]
         imaps = [presets.tls(f"{name}.{domain}", presets.IMAPS) for name in ("imap", "mail")]
         smtps = [

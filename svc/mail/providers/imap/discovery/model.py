@@ -1,4 +1,4 @@
-"""What discovery finds."""
+"""The result of discovery."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Source = Literal["preset", "autoconfig", "srv", "guess"]
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """``help``: what a person has to know or to do at the provider. ``oauth``: the kind of provider by whose own
-    sign-in it is connected, too; instead, unless ``by_password``."""
+    """``help``: what the user must know or do at the provider. ``oauth``: the kind of provider whose own sign-in can
+    connect the mailbox, too. Unless ``by_password``, that is the only way."""
 
     imap: MailServer
     smtp: MailServer

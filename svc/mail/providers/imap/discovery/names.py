@@ -1,6 +1,6 @@
-"""What a domain says of its mail in the DNS: who takes it in (MX), and where it is read and submitted (SRV).
+"""Reads a domain's mail records in the DNS: the servers that receive its mail (MX), and those for IMAP and SMTP (SRV).
 
-RFC 6186 and 8314, with the order of RFC 2782. A name "." says that there is none.
+RFC 6186 and 8314, with the order of RFC 2782. The name "." means that there is no server.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ class Target:
 
 
 class Names(Protocol):
-    """Questions to the DNS. What can't be had is empty."""
+    """Queries to the DNS. A query that fails gives an empty result."""
 
     async def exchangers(self, domain: str) -> Sequence[str]:
-        """The preferred first."""
+        """The MX hosts of a domain, the preferred one first."""
         ...
 
     async def services(self, name: str) -> Sequence[Target]:
-        """The preferred first."""
+        """The SRV targets of a name, the preferred one first."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class SystemNames:
-    """By the resolvers of this machine."""
+    """Queries through the resolvers of this machine."""
 
     resolver: Callable[[], dns.asyncresolver.Resolver] = dns.asyncresolver.Resolver
 
@@ -67,7 +67,7 @@ class SystemNames:
 
 
 async def by_services(names: Names, address: str) -> Found | None:
-    """By SRV: TLS from the beginning goes before STARTTLS (RFC 8314, 3)."""
+    """The servers from SRV records. TLS from the start is preferred to STARTTLS (RFC 8314, 3)."""
     domain = address.rpartition("@")[2]
     imap = await _first(names, domain, _IMAP)
     smtp = None if imap is None else await _first(names, domain, _SMTP)

@@ -1,6 +1,6 @@
-"""The large providers, whose servers are known, and what each wants of who connects by IMAP.
+"""The list of large providers: their servers, and what each one requires from a user who connects by IMAP.
 
-A provider is known by the domain of the address, or by where a domain of one's own has its mail delivered (MX).
+A provider is recognized by the domain of the address. For a user's own domain, its MX hosts decide.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ SUBMISSION: Final = 587
 
 @dataclass(frozen=True, kw_only=True)
 class Preset:
-    """``domains``: of addresses; one that ends in ``.*`` stands for any ending. ``exchangers``: how the names of mail
-    servers end that take in mail for domains of others. ``local_user``: the user name is what stands before the @.
-    ``oauth``: the kind of provider by whose sign-in it is connected, too; instead, unless ``by_password``."""
+    """``domains``: of addresses; ``.*`` at the end stands for any ending. ``exchangers``: the endings of its MX hosts
+    that receive mail for users' own domains. ``local_user``: the user name is the part before the @. ``oauth``: the
+    kind of provider whose sign-in can connect it, too. Unless ``by_password``, that is the only way."""
 
     imap: MailServer
     smtp: MailServer
@@ -51,7 +51,7 @@ def by_domain(domain: str) -> Preset | None:
 
 
 def by_exchangers(hosts: Iterable[str]) -> Preset | None:
-    """``hosts``: where a domain has its mail delivered, the preferred first."""
+    """``hosts``: the MX hosts of a domain, the preferred one first."""
     for host in hosts:
         name = "." + host.lower().rstrip(".")
         for preset in PRESETS:
@@ -61,7 +61,8 @@ def by_exchangers(hosts: Iterable[str]) -> Preset | None:
 
 
 def by_server(host: str) -> Preset | None:
-    """Of those with a sign-in of their own: whoever else names one of their servers means that provider."""
+    """The provider of a server, among those with a sign-in of their own. A domain that names the server is hosted
+    there."""
     own = (one for one in PRESETS if one.oauth is not None)
     return next((one for one in own if host in {one.imap.host, one.smtp.host}), None)
 

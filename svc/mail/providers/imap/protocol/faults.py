@@ -1,10 +1,10 @@
-"""What makes a dialogue with a server impossible to go on with."""
+"""The error after which a connection to a server can't go on."""
 
 from __future__ import annotations
 
 
 class ProtocolFault(Exception):
-    """The server did not speak IMAP, or too much of it. ``detail`` completes "The mail server …"."""
+    """The server broke the protocol, or sent too much. ``detail`` completes the sentence "The mail server …"."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)

@@ -1,11 +1,11 @@
-"""The stream of a server, cut into responses.
+"""Cuts the stream of a server into responses.
 
 A response is a line; a line that ends in ``{42}`` goes on after 42 bytes of a literal (RFC 3501, 4.3; ``~{42}`` is the
-literal of RFC 3516, ``{42+}`` that of RFC 7888, which servers should not send and some do). Lines that carry words for
-people (OK, NO, BAD, BYE, ``+``) have no literals, whatever they end in.
+literal of RFC 3516, ``{42+}`` that of RFC 7888, which servers should not send, but some do). Lines with text for people
+(OK, NO, BAD, BYE, ``+``) have no literals, whatever they end in.
 
-A literal that is larger than the bound is let go of as it comes: the response tells how large it was, and the dialogue
-goes on.
+A literal that is larger than the limit is discarded as it comes. The response holds its size, and the connection goes
+on.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import Final
 from svc.mail.providers.imap.protocol.faults import ProtocolFault
 
 MAX_LITERAL_BYTES: Final = 64 * 1024 * 1024
-"""Of all literals of one response. Providers take in 50 MB at most."""
+"""The limit for all literals of one response. Providers accept mails of at most 50 MB."""
 MAX_TEXT_BYTES: Final = 16 * 1024 * 1024
-"""Of one response without its literals: a search that names a million messages, one by one, is half of that."""
+"""The limit for one response without its literals. A search result with a million single numbers is half of that."""
 MAX_LITERALS: Final = 1_000
 
 _MARKER: Final = re.compile(rb"~?\{(\d{1,18})\+?\}\Z")
@@ -30,7 +30,7 @@ _FETCH: Final = re.compile(rb"\* \d+ FETCH\b", re.IGNORECASE)
 
 @dataclass(frozen=True, kw_only=True)
 class Literal:
-    """``data`` is ``None`` where there were more bytes than are kept."""
+    """``data`` is ``None`` if the literal was larger than the limit."""
 
     size: int
     data: bytes | None = field(repr=False)
@@ -38,21 +38,21 @@ class Literal:
 
 Part = bytes | Literal
 Frame = tuple[Part, ...]
-"""One response: text and literals in turn, without line ends and the marks of the literals. It begins with text."""
+"""One response: text and literals alternate, without line ends and length marks. It begins with text."""
 
 
 @dataclass(kw_only=True)
 class Framer:
-    """Give it what comes (:meth:`feed`), take what is whole (:meth:`next`). After a fault it is of no use any more."""
+    """:meth:`feed` takes received bytes, :meth:`next` returns the next complete response. Not usable after a fault."""
 
     max_literal_bytes: int = MAX_LITERAL_BYTES
     max_text_bytes: int = MAX_TEXT_BYTES
     _buffer: bytearray = field(default_factory=bytearray)
-    _searched: int = 0  # so far there is no line end in the buffer
+    _searched: int = 0  # the buffer has no line end before this index
     _parts: list[Part] = field(default_factory=list)
-    _literal: bytearray | None = None  # the one that is coming; None: none, or one that is not kept
-    _size: int = 0  # of the literal that is coming
-    _missing: int = 0  # of its bytes
+    _literal: bytearray | None = None  # the literal that is being received; None: none, or a discarded one
+    _size: int = 0  # of the literal that is being received
+    _missing: int = 0  # bytes of it that have not come yet
     _in_literal: bool = False
     _literal_bytes: int = 0
     _text_bytes: int = 0
@@ -69,11 +69,11 @@ class Framer:
 
     @property
     def is_between(self) -> bool:
-        """Whether all that came was whole: the only place where a stream may end well."""
+        """Whether no incomplete response is buffered: only then may the stream end without an error."""
         return not (self._buffer or self._parts)
 
     def _take(self) -> bool:
-        """One more line or literal. False: it is not here yet."""
+        """Takes one more line or literal from the buffer. False: it is not complete yet."""
         return self._take_literal() if self._in_literal else self._take_line()
 
     def _take_literal(self) -> bool:
@@ -121,7 +121,7 @@ class Framer:
         self._literal = bytearray() if self._literal_bytes <= self.max_literal_bytes else None
 
     def _is_open(self) -> bool:
-        """What told of a message ends with a parenthesis, so an empty line is not its end."""
+        """Whether a response about a message is still open: it ends with a parenthesis, not with an empty line."""
         first = self._parts[0]
         return isinstance(first, bytes) and _FETCH.match(first) is not None
 

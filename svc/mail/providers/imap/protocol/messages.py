@@ -1,4 +1,4 @@
-"""What a server tells of a message (``FETCH``): some of its items, in any order, asked for or not."""
+"""Reads ``FETCH`` responses: some items of a message, in any order, requested or not."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _ORIGINAL: Final = re.compile(rb"^x-microsoft-original-message-id" + _REST, re.I
 
 @dataclass(frozen=True, kw_only=True)
 class Message:
-    """``number``: its place in the folder, of no use beyond the moment. What was not told is ``None``.
+    """``number``: the sequence number in the folder, which is valid only for a moment. Missing items are ``None``.
 
-    ``raw`` is the whole message; ``too_large`` says that there was one of so many bytes, more than are kept.
-    ``header``: the fields that were asked for. ``labels``, ``server_id`` and ``server_thread`` are told by servers that
-    keep labels: the words as they came, and numbers as text.
+    ``raw``: the whole message. ``too_large``: its size in bytes, if it was larger than the limit. ``header``: the
+    requested fields. ``labels``, ``server_id`` and ``server_thread`` come from servers that keep labels: the words as
+    they came, and numbers as text.
     """
 
     number: int
@@ -47,12 +47,12 @@ class Message:
 
     @property
     def message_id(self) -> str | None:
-        """Of the ``header``: without its brackets, as bytes seen as Latin-1."""
+        """The Message-ID of ``header``, without angle brackets, decoded as Latin-1."""
         return self._id(_MESSAGE_ID)
 
     @property
     def original_message_id(self) -> str | None:
-        """The one that it was sent with, where the server that sent it has put its own in that one's place."""
+        """The Message-ID before sending, if the sending server replaced it by its own."""
         return self._id(_ORIGINAL)
 
     @property
@@ -116,7 +116,7 @@ def message(sequence: int, found: Sequence[Value]) -> Message:
 
 
 def _flags(value: Value) -> frozenset[str]:
-    """Those of the system in small letters, and ``\\Recent`` left out, which says nothing about a message."""
+    """The flags: system flags in small letters, without ``\\Recent``, which says nothing about a message."""
     if not isinstance(value, list):
         raise ProtocolFault("sent flags that can't be read")
     texts = (one.decode("latin-1") for one in value if isinstance(one, bytes))
@@ -124,14 +124,14 @@ def _flags(value: Value) -> frozenset[str]:
 
 
 def _labels(value: Value) -> frozenset[bytes]:
-    """``NIL`` is a label of that name: an empty list is written as one."""
+    """The labels. ``NIL`` here is a label with that name, since an empty list is written as a list."""
     if not isinstance(value, list):
         raise ProtocolFault("sent labels that can't be read")
     return frozenset(b"NIL" if one is None else bytes(one) for one in value if one is None or isinstance(one, bytes))
 
 
 def _instant(value: Value) -> Millis | None:
-    """``None`` for what no calendar has."""
+    """The time in milliseconds; ``None`` for an invalid date."""
     found = _DATE.fullmatch(value) if isinstance(value, bytes) else None
     if found is None or found[2].decode().lower() not in _MONTHS:
         return None

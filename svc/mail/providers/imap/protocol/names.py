@@ -1,7 +1,7 @@
-"""Names of folders: modified UTF-7 (RFC 3501, 5.1.3), or UTF-8 where a server was asked for it (RFC 6855).
+"""Names of folders: modified UTF-7 (RFC 3501, 5.1.3), or UTF-8 if we asked the server for it (RFC 6855).
 
-A server gets a name back as the very bytes that it listed, for some encode wrongly; what is read here is for people,
-and what is written is for folders that are made.
+A server gets a name back as exactly the bytes that it listed, since some encode wrongly. Names are decoded only to show
+them, and encoded only for new folders.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def shown_name(name: bytes, *, utf8: bool = False) -> str:
-    """The name for people. What can't be decoded stands as it came; controls are left out."""
+    """The name to show. A name that can't be decoded stays as it came; control characters are removed."""
     try:
         if utf8 or any(byte > 0x7E for byte in name):
             text = name.decode("utf-8")

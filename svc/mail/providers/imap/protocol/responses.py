@@ -1,6 +1,6 @@
-"""What a response says: one record for each kind that a client of ours acts on (RFC 3501 and 9051, section 7).
+"""Interprets responses: a record for each kind that our code uses (RFC 3501 and 9051, section 7).
 
-Everything else is :class:`Other`, unread: nobody here asked for it.
+Every other response becomes :class:`Other`, unread, since our code never asks for it.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ class Code:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    """How something went. ``tag``: of the command that this ends; ``None`` for what the server says by itself.
+    """A status response. ``tag``: of the command that it ends; ``None`` if the server sends it unasked.
 
-    ``words`` are the server's, for people: printable, and not too many.
+    ``words``: the server's text for people, printable and shortened.
     """
 
     tag: str | None
@@ -50,7 +50,7 @@ class State:
 
 @dataclass(frozen=True, kw_only=True)
 class GoOn:
-    """``+``: the server waits for the rest of a command. ``data``: what a mechanism says to who signs in."""
+    """``+``: the server waits for the rest of a command. ``data``: the challenge of a SASL mechanism."""
 
     data: bytes
 
@@ -72,14 +72,14 @@ class Exists:
 
 @dataclass(frozen=True, kw_only=True)
 class Expunged:
-    """By its number, as servers without QRESYNC tell it."""
+    """A removed message by its sequence number, from servers without QRESYNC."""
 
     number: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Vanished:
-    """``earlier``: since a place that was asked about (RFC 7162), and not just now."""
+    """Removed messages by UID. ``earlier``: since the number in our request (RFC 7162), not just now."""
 
     uids: UidSet
     earlier: bool
@@ -87,7 +87,7 @@ class Vanished:
 
 @dataclass(frozen=True, kw_only=True)
 class Folder:
-    """``name``: the server's own bytes. ``delimiter``: between the steps of its path; ``None``: it has no path."""
+    """``name``: the server's own bytes. ``delimiter``: separates the levels of its path; ``None``: no levels."""
 
     name: bytes
     delimiter: bytes | None
@@ -102,7 +102,7 @@ class FolderStatus:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """What a search found."""
+    """The result of a search."""
 
     uids: UidSet
 
@@ -137,7 +137,7 @@ _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u206
 
 
 def response(frame: Frame) -> Response:
-    """Raises :class:`ProtocolFault` for what can't be read and was perhaps asked for."""
+    """Raises :class:`ProtocolFault` for a response that can't be read and that we may have asked for."""
     first = frame[0]
     assert isinstance(first, bytes)
     if first[:1] == b"+":

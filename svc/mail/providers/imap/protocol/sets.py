@@ -1,6 +1,7 @@
 """Sets of UIDs, as IMAP writes them: ``1:3,7,9:4294967295`` (RFC 3501, section 9, sequence-set).
 
-A server may name a range of four billion with a few bytes, so a set is kept as ranges, and it is never spelled out.
+A server can write a range of four billion UIDs in a few bytes, so a set is stored as ranges, and is listed one by one
+only up to a limit.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _RANGE: Final = re.compile(rb"(\d{1,10})(?::(\d{1,10}))?")
 
 @dataclass(frozen=True)
 class UidSet:
-    """Ranges with both ends, in order, apart from each other."""
+    """Ranges that include both ends, sorted, without overlap."""
 
     ranges: tuple[tuple[int, int], ...] = ()
 
@@ -51,14 +52,14 @@ class UidSet:
         return ",".join(str(first) if first == last else f"{first}:{last}" for first, last in self.ranges)
 
     def uids(self, *, at_most: int) -> list[int]:
-        """Spelled out. Raises :class:`ProtocolFault` where they are more."""
+        """All UIDs one by one. Raises :class:`ProtocolFault` if there are more than ``at_most``."""
         if len(self) > at_most:
             raise ProtocolFault("named more messages than there are")
         return [uid for first, last in self.ranges for uid in range(first, last + 1)]
 
 
 def in_written_order(text: bytes, *, at_most: int) -> list[int]:
-    """The UIDs in the order in which they stand, which is that of another set of the same answer (RFC 4315)."""
+    """The UIDs in the order of the text. It matches the order of another set in the same answer (RFC 4315)."""
     found: list[int] = []
     for part in text.split(b","):
         first, last = _read_range(part)

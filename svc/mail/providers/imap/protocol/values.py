@@ -1,4 +1,4 @@
-"""The words of a response: atoms, strings, lists and nothing (``NIL``), as RFC 3501 has them in section 4.
+"""Reads the words of a response: atoms, strings, lists and ``NIL`` (RFC 3501, section 4).
 
 An :class:`Atom` may be a flag (``\\Seen``), a number, or the name of a part with its brackets
 (``BODY[HEADER.FIELDS (MESSAGE-ID)]``), which is one word.
@@ -27,7 +27,7 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_ESCAPED: Final = re.compile(rb'\\(["\\])')  # other backslashes are the servers' own mistakes: they stand
+_ESCAPED: Final = re.compile(rb'\\(["\\])')  # other backslashes are mistakes of servers: they stay
 _NIL: Final = b"NIL"
 
 
@@ -38,11 +38,11 @@ class Atom(bytes):
 
 
 Value: TypeAlias = "Atom | bytes | Literal | list[Value] | None"
-"""A literal that is kept is just ``bytes``."""
+"""A literal within the limit is just ``bytes``."""
 
 
 def values(frame: Frame) -> list[Value]:
-    """All words of a response. Raises :class:`ProtocolFault` where its quotes or parentheses do not close."""
+    """All words of a response. Raises :class:`ProtocolFault` if quotes or parentheses are not closed."""
     found: list[Value] = []
     open_lists: list[list[Value]] = [found]
     for value in _tokens(frame):
@@ -64,7 +64,7 @@ def values(frame: Frame) -> list[Value]:
 
 
 def number(value: Value) -> int:
-    """Raises :class:`ProtocolFault` for anything but a number of at most 64 bits, whatever it is written as."""
+    """The number in any kind of word. Raises :class:`ProtocolFault` for anything but a number of at most 64 bits."""
     if isinstance(value, bytes) and value.isdigit() and len(value) <= 20:
         return int(value)
     raise ProtocolFault("sent a word where a number belongs")

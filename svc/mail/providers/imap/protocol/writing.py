@@ -1,8 +1,8 @@
-"""Commands, written so that nothing in them can be taken for something else.
+"""Writes commands so that no value in them can be misread as another part of the command.
 
-Words of a command are either known here (:class:`Plain`, checked) or come from outside: a password, a folder, a mail.
-The latter are quoted where that is safe, and literals otherwise. A literal has to wait for the server's ``+``, unless
-the server takes it at once (RFC 7888: ``LITERAL+`` any, ``LITERAL-`` up to 4096 bytes).
+Words of a command are either our own (:class:`Plain`, checked) or come from outside: a password, a folder, a mail.
+Words from outside are quoted if that is safe, and literals otherwise. A literal has to wait for the server's ``+``,
+unless the server accepts it at once (RFC 7888: ``LITERAL+`` any size, ``LITERAL-`` up to 4096 bytes).
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 MAX_QUOTED_BYTES: Final = 1_000
-"""Servers have bounds for a line, and few say which."""
+"""The longest quoted string. Servers limit the length of a line, and few name the limit."""
 MINUS_BYTES: Final = 4_096
 
 AtOnce = Literal["none", "small", "any"]
-"""Which literals a server takes without being asked."""
+"""Which literals a server accepts without a ``+`` first."""
 
 _PLAIN: Final = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _QUOTABLE: Final = re.compile(rb"[\x20-\x7e]*")
@@ -26,7 +26,7 @@ _ESCAPE: Final = re.compile(rb'(["\\])')
 
 @dataclass(frozen=True)
 class Plain:
-    """Words of our own. What could end a line is refused, as a bug."""
+    """Words of our own. A character that could end the line is a bug, and raises."""
 
     text: str
 
@@ -37,14 +37,14 @@ class Plain:
 
 @dataclass(frozen=True)
 class Text:
-    """A string from outside. ``secret``: never shown."""
+    """A string from outside, which may be a secret, so ``repr`` does not show it."""
 
     data: bytes = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Bytes:
-    """What is always a literal: a mail."""
+    """Always a literal: a mail."""
 
     data: bytes = field(repr=False)
 
@@ -61,9 +61,9 @@ Words = Word | Listed
 
 
 def written(tag: str, words: Sequence[Words], *, at_once: AtOnce) -> list[bytes]:
-    """The command, cut where the server's ``+`` has to be waited for.
+    """The command in pieces. Before each further piece, the caller must wait for the server's ``+``.
 
-    Raises :class:`ValueError` for a NUL: no string of IMAP can hold it, and none that people choose does.
+    Raises :class:`ValueError` for a NUL: no string in IMAP can hold it, and users do not type it.
     """
     pieces: list[bytes] = []
     line = bytearray(tag.encode("ascii"))
@@ -88,7 +88,7 @@ def written(tag: str, words: Sequence[Words], *, at_once: AtOnce) -> list[bytes]
 
 
 def _in_order(words: Sequence[Words]) -> Iterator[tuple[bytes, Word, bytes]]:
-    """Each word, with what stands before it and after it."""
+    """Each word with the text before it and after it."""
     for word in words:
         if not isinstance(word, Listed):
             yield b" ", word, b""

@@ -1,10 +1,10 @@
-"""The rows of a mailbox by IMAP: where each message lies, and what changed, in the order in which sync hears of it.
+"""The stored state of an IMAP mailbox: the place of each message, and the list of changes for sync, in order.
 
-Theory. What a server has is compared with what it had, and each difference is written down as a change, in the same
-transaction as the new state. So a change is never lost and never told of another state, wherever a process dies; and
-where a mailbox stands (its cursor) is the number of the last change that was taken in.
+Theory. The server's state is compared with the stored state. Each difference is stored as a change, in the same
+transaction as the new state. So even if the process dies, no change is lost, and the changes always fit the state. The
+cursor of a mailbox is the number of the last change that sync has applied.
 
-A message keeps its id for good. One that vanished from its folder is *lost* until all folders were asked once more: a
-message that arrives meanwhile with the same mark is the same one, moved or in a folder that was numbered anew. What is
-then still lost was deleted.
+A message keeps its id for ever. One that vanished from its folder is *lost* until all folders were read once more. If a
+message with the same mark arrives meanwhile, it is the same one: it was moved, or its folder got new UIDs. A message
+that is still lost after that was deleted.
 """

@@ -1,4 +1,4 @@
-"""What changed at the server, in order, until sync has taken it in."""
+"""The changes at the server, in order. Each is kept until sync has applied it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svc.store import ReadTx, Tx, json_array, texts_of
 
 
 def newest_change(tx: ReadTx) -> int:
-    """Of all accounts: numbers are given out once."""
+    """The number of the newest change of all accounts. A number is never used again."""
     return cast(int, tx.value("select coalesce(max(seq), 0) from sqlite_sequence where name = 'mail_imap_changes'"))
 
 
@@ -39,12 +39,12 @@ def changes(tx: ReadTx, *, account_id: str, since: int, limit: int) -> list[tupl
 
 
 def forget_changes(tx: Tx, *, account_id: str, until: int) -> None:
-    """Those that sync has taken in."""
+    """Deletes the changes that sync has applied."""
     tx.run("delete from mail_imap_changes where account_id = :id and seq <= :until", id=account_id, until=until)
 
 
 def has_news(tx: ReadTx, *, account_id: str, message_id: str) -> bool:
-    """Whether there is something of a message that sync has perhaps not heard yet."""
+    """Whether there are changes of a message that sync may not have applied yet."""
     row = tx.one(
         "select 1 from mail_imap_changes where account_id = :account_id and message_id = :message_id limit 1",
         account_id=account_id,

@@ -1,4 +1,4 @@
-"""Our own copies of what was sent: each is awaited in its folder, and filed by us where the server does not."""
+"""Our own copies of sent mail. Each is expected in its folder; if the server does not file it, we do."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svc.store import ReadTx, Tx
 
 @dataclass(frozen=True, kw_only=True)
 class Awaited:
-    """A copy that no folder has yet. ``tries``: how often we filed it."""
+    """A copy that was not seen in its folder yet. ``tries``: how often we tried to file it."""
 
     id: str
     sha256: str
@@ -34,7 +34,8 @@ def expect_copy(
     size: int,
     labels: frozenset[str] = frozenset(),
 ) -> str:
-    """What we sent will lie there, filed by the server or by us. Returns its id. ``labels``: beside its folder's."""
+    """Notes that a sent mail will be in the folder, filed by the server or by us. Returns its id. ``labels``: its
+    labels beside the folder's."""
     message_id = derived_id("imap", account_id, "sent", filing)
     known = tx.one("select 1 from mail_imap_places where account_id = :a and id = :id", a=account_id, id=message_id)
     if known is None:
@@ -63,7 +64,7 @@ def expect_copy(
 
 
 def awaited(tx: ReadTx, *, account_id: str, before: Millis, tries: int) -> list[Awaited]:
-    """Those that were sent before then, and filed by us less often."""
+    """The missing copies of mail that was sent before ``before``, with fewer than ``tries`` tries."""
     rows = tx.all(
         """
         select p.id, p.filing_sha256, f.name, p.arrived_at, p.filed_tries
@@ -82,7 +83,7 @@ def awaited(tx: ReadTx, *, account_id: str, before: Millis, tries: int) -> list[
 
 
 def note_filed(tx: Tx, *, account_id: str, message_id: str) -> None:
-    """Before the copy goes to the server: however that ends, it counts."""
+    """Counts a try to file a copy. Called before it is sent, so that the try counts whatever the result."""
     tx.run(
         "update mail_imap_places set filed_tries = filed_tries + 1 where account_id = :account_id and id = :id",
         account_id=account_id,

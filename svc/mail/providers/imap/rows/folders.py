@@ -1,4 +1,4 @@
-"""The folders of a mailbox, and where each stands."""
+"""The folders of a mailbox, and the last known state of each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def folders(tx: ReadTx, *, account_id: str) -> list[FolderRow]:
 
 
 def store_folders(tx: Tx, *, account_id: str, found: Sequence[roles.Place]) -> list[FolderRow]:
-    """The folders as the server lists them now; what lay in one that is gone is lost."""
+    """Stores the folders as the server lists them now. The messages of a folder that is gone become lost."""
     known = {one.name: one for one in folders(tx, account_id=account_id)}
     for one in found:
         before = known.pop(one.name, None)
@@ -54,7 +54,7 @@ def store_folders(tx: Tx, *, account_id: str, found: Sequence[roles.Place]) -> l
 
 
 def add_folder(tx: Tx, *, account_id: str, place: roles.Place, uid_validity: int) -> FolderRow:
-    """One that was just made: nothing lies in it, and nothing of it was read."""
+    """Stores a folder that was just made or found, without messages: nothing of it was read yet."""
     tx.run(
         """
         insert into mail_imap_folders (account_id, name, label, shown, uid_validity)
@@ -73,7 +73,7 @@ def add_folder(tx: Tx, *, account_id: str, place: roles.Place, uid_validity: int
 def store_state(
     tx: Tx, *, folder_id: int, uid_validity: int, uid_next: int, modseq: int, messages: int, looked: bool
 ) -> None:
-    """Where the folder stands, once all that changed in it up to there is written down."""
+    """Stores a folder's state, after all its changes up to this state are stored."""
     tx.run(
         """
         update mail_imap_folders set uid_validity = :uid_validity, uid_next = :uid_next, modseq = :modseq,
@@ -91,7 +91,7 @@ def store_state(
 
 
 def _relabel(tx: Tx, account_id: str, folder: FolderRow, *, label: str) -> None:
-    """A folder means something else than before: the server says now that it is the archive, perhaps."""
+    """Changes the labels of a folder's messages after its role changed, for example when it became the archive."""
     rows = tx.all("select id from mail_imap_places where folder_id = :id", id=folder.id)
     for (message_id,) in rows:
         note(tx, account_id, "labels-added", str(message_id), frozenset({label}) - {ARCHIVE})

@@ -1,4 +1,4 @@
-"""The labels that no folder stands for: those that a person made here, and those that messages carry."""
+"""The labels that are no folders: those that a user made here, and those that messages carry."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svc.store import ReadTx, Tx
 
 
 def named(tx: ReadTx, *, account_id: str) -> dict[str, str]:
-    """Their names by their ids."""
+    """The names of these labels by their ids."""
     rows = tx.all(
         "select distinct value from mail_imap_places, json_each(keywords) where account_id = :id order by value",
         id=account_id,
@@ -22,7 +22,7 @@ def named(tx: ReadTx, *, account_id: str) -> dict[str, str]:
 
 
 def store_listed(tx: Tx, *, account_id: str, found: Mapping[str, str]) -> None:
-    """The names of all labels that the server lists, by their ids."""
+    """Stores the names of all labels that the server lists. ``found``: names by label id."""
     rows = tx.all("select label, name from mail_imap_keywords where account_id = :id", id=account_id)
     before = {str(label): str(name) for label, name in rows}
     if before != found:

@@ -1,4 +1,4 @@
-"""Where each message lies: what vanishes, arrives, is moved and flagged."""
+"""The place of each message: stores that messages vanish, arrive, are moved or get other flags."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _AWAY: Final = frozenset({SPAM, TRASH})
 
 
 def lose(tx: Tx, *, account_id: str, folder_id: int, uids: Sequence[int] | None) -> None:
-    """These are in the folder no more; ``None``: none of them is."""
+    """Marks messages as lost: they are no longer in the folder. ``None``: all messages of the folder."""
     which = "uid is not null" if uids is None else "uid in (select value from json_each(:uids))"
     tx.run(
         f"update mail_imap_places set uid = null, lost_at = :now where folder_id = :folder_id and {which}",
@@ -53,7 +53,8 @@ def store_flags(tx: Tx, *, account_id: str, folder_id: int, found: Iterable[Flag
 def store_arrivals(
     tx: Tx, *, account_id: str, folder: FolderRow, uid_validity: int, found: Iterable[Arrival], is_told: bool
 ) -> None:
-    """``is_told``: whether sync has to hear of it; not before it has read the mailbox for the first time."""
+    """Stores messages that arrived in a folder. ``is_told``: report new ones to sync; False before sync has read the
+    mailbox for the first time."""
     for one in found:
         known = tx.one(
             "select 1 from mail_imap_places where folder_id = :folder_id and uid = :uid",
@@ -72,8 +73,8 @@ def store_arrivals(
 
 
 def forget_lost(tx: Tx, *, account_id: str, lost_before: Collection[str]) -> bool:
-    """What was lost before a look that is through now, and did not come back, was deleted. Whether there is more that
-    is lost."""
+    """Deletes messages that were lost before the look that ends now, and that it did not find. Returns whether others
+    are lost."""
     moves.forget_missed(tx, account_id=account_id)
     lost = queries.lost(tx, account_id=account_id)
     for message_id in lost & set(lost_before):
@@ -97,9 +98,9 @@ def store_change(
     uid: int | None,
     expected: frozenset[str],
 ) -> None:
-    """A message that we moved and flagged. Where its labels are not the ``expected`` ones, sync hears of it.
+    """Stores a change that we made. Reports labels to sync if they differ from the ``expected`` ones.
 
-    Without ``uid`` it is lost, until it is met where it went.
+    Without ``uid`` the message is lost until a look finds it in its new folder.
     """
     _write_place(tx, account_id, before, after, folder_id=folder_id, uid=uid)
     if uid is None:
@@ -111,7 +112,7 @@ def store_change(
         )
     carried = labels_of(after)
     if has_news(tx, account_id=account_id, message_id=before.id):
-        # What is still to be heard happened before this change, and must not stand over it.
+        # Changes that sync has not applied yet are older than this one, and must not override it.
         note(tx, account_id, "labels-added", before.id, carried)
         note(tx, account_id, "labels-removed", before.id, (labels_of(before.place) | expected) - carried)
         return
@@ -120,7 +121,7 @@ def store_change(
 
 
 def erase(tx: Tx, *, account_id: str) -> Left:
-    """Some of what is kept of an account's server."""
+    """Deletes the stored state of an account's server, one batch per call."""
     gone = tx.run(
         """
         delete from mail_imap_places where account_id = :id and id in (
@@ -146,9 +147,9 @@ def erase(tx: Tx, *, account_id: str) -> Left:
 def _known_again(
     tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *, is_ours: bool, is_edited: bool
 ) -> bool:
-    """Whether it is one that was lost, or a copy of ours that was awaited: it keeps its id. The copy of a draft that
-    somebody has moved is a message like any other. ``is_edited``: what was lost in this same folder is another text,
-    though it may have the same Message-ID and size."""
+    """Whether an arrival is a known message: one that was lost, or an expected copy of ours. It then keeps its id. The
+    copy of a draft that a user moved away counts as an ordinary message. ``is_edited``: a message that was lost in this
+    same folder is another version, even with the same Message-ID and size."""
     copied = moves.copy_met(tx, account_id=account_id, folder=folder, arrival=arrival)
     if copied is not None:
         moves.leave(
@@ -198,7 +199,7 @@ def _known_again(
 
 
 def _is_renamed(tx: Tx, account_id: str, message_id: str, arrival: Arrival) -> bool:
-    """Whether it is our own copy, and bears another Message-ID there than it left with."""
+    """Whether it is our own copy of a sent mail, with another Message-ID than it was sent with."""
     filing = tx.value(
         "select filing from mail_imap_places where account_id = :account_id and id = :id",
         account_id=account_id,
@@ -217,8 +218,8 @@ def _same(
     is_ours: bool,
     is_edited: bool,
 ) -> tuple[Value, ...] | None:
-    """The one that was ``copied``, to be moved there. By the server's own number, wherever it lay; where there is none,
-    one that is lost and looks the same."""
+    """The known message that an arrival is: the one ``copied`` by a move of ours; else the one with the same server id,
+    in any folder; or, at a server without such ids, a lost one with the same mark."""
     if copied is not None:
         return tx.one(
             f"select {PLACE} where p.account_id = :account_id and p.id = :id", account_id=account_id, id=copied
@@ -299,9 +300,8 @@ def insert(
 
 
 def _new_id(tx: Tx, account_id: str, folder: FolderRow, *, uid_validity: int, uid: int) -> str:
-    """It follows from where the message was first met, so a mailbox that is connected again keeps its ids.
-
-    Servers that count anew give the same numbers to other messages.
+    """A new id, derived from the place where the message was first seen. So a mailbox that is connected again keeps its
+    ids. A counter is added if the id is in use: servers with new UIDs may reuse a number for another message.
     """
     again = 0
     while True:

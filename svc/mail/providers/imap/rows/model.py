@@ -1,4 +1,4 @@
-"""The records of the rows."""
+"""The records for the stored state of a mailbox."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class FolderRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """Where a message lies. ``uid`` is ``None`` for one that is lost or not filed yet. ``is_ours``: it is the copy of a
-    draft that is kept here, and sync is told nothing of it."""
+    """The stored place of a message. ``uid`` is ``None`` if it is lost or not filed yet. ``is_ours``: it is a copy of a
+    draft that is kept here, and is never reported to sync."""
 
     id: str
     folder_id: int
@@ -43,10 +43,10 @@ class Kept:
 
 @dataclass(frozen=True, kw_only=True)
 class Arrival:
-    """A message that was not known in its folder. ``name``: the mark of its Message-ID alone. ``filings``: that, and
-    the mark of the one that it was sent with. ``draft_mark``: what it says to be the copy of. ``keywords``: the ids of
-    all its labels that no folder stands for. ``server_id`` and ``server_thread``: the server's own names of both,
-    where it has some."""
+    """A message that was not known in its folder. ``name``: the mark of its Message-ID alone. ``filings``: that mark,
+    and the mark of the Message-ID it was sent with. ``draft_mark``: the draft mark in its header. ``keywords``: the ids
+    of all its labels beside the folder's. ``server_id`` and ``server_thread``: the server's own ids of message and
+    thread, if it has them."""
 
     uid: int
     mark: str
@@ -64,7 +64,7 @@ class Arrival:
 
 @dataclass(frozen=True, kw_only=True)
 class Flags:
-    """``keywords``: ``None`` where the server did not say."""
+    """``keywords``: ``None`` if the server did not send them."""
 
     uid: int
     seen: bool

@@ -1,7 +1,7 @@
-"""Moves that a server makes in two steps: a copy, and the removal of what was copied.
+"""Moves in two steps: a copy, and the removal of the original.
 
-That a copy is about to be made is written down before it is, and where it lies before the other is removed: so whoever
-dies in between leaves one message, with the id that it had. What is still to be removed then is no message any more.
+A note is stored before the copy is made, and the copy's place before the original is removed. So a process that dies in
+between leaves one message, with its old id. An original that must still be removed does not count as a message.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from svc.store import ReadTx, Tx, json_array
 
 @dataclass(frozen=True, kw_only=True)
 class Left:
-    """What is to be removed from a folder, as far as its numbers are known."""
+    """The originals to remove from a folder, as far as their UIDs are known."""
 
     folder_id: int
     folder_name: bytes
@@ -25,7 +25,8 @@ class Left:
 
 
 def begin(tx: Tx, *, account_id: str, message_ids: Iterable[str], folder_id: int, first_uid: int) -> None:
-    """Copies of these will lie in the folder, from that UID on. One that was begun before may lie below it."""
+    """Notes that copies of these messages will be in the folder, with UIDs from ``first_uid`` on. If a copy to the same
+    folder was begun before, the smaller UID stays."""
     for message_id in message_ids:
         tx.run(
             """
@@ -42,7 +43,7 @@ def begin(tx: Tx, *, account_id: str, message_ids: Iterable[str], folder_id: int
 
 
 def begun(tx: ReadTx, *, account_id: str, message_ids: Iterable[str], folder_id: int) -> dict[str, int]:
-    """From which UID on there may be a copy in that folder, by the ids of those that have perhaps one."""
+    """The messages that may have a copy in that folder: from which UID on, by message id."""
     rows = tx.all(
         """
         select id, first_uid from mail_imap_copies
@@ -56,7 +57,7 @@ def begun(tx: ReadTx, *, account_id: str, message_ids: Iterable[str], folder_id:
 
 
 def end(tx: Tx, *, account_id: str, message_ids: Iterable[str]) -> None:
-    """No copy of these is under way any more."""
+    """Deletes the notes: no copy of these messages is in progress any more."""
     tx.run(
         "delete from mail_imap_copies where account_id = :id and id in (select value from json_each(:ids))",
         id=account_id,
@@ -65,7 +66,7 @@ def end(tx: Tx, *, account_id: str, message_ids: Iterable[str]) -> None:
 
 
 def copy_met(tx: ReadTx, *, account_id: str, folder: FolderRow, arrival: Arrival) -> str | None:
-    """The id of the message whose copy this is."""
+    """The id of the message that this arrival is a copy of; ``None`` if it is none."""
     found = tx.value(
         """
         select c.id from mail_imap_copies c join mail_imap_places p on p.account_id = c.account_id and p.id = c.id
@@ -81,7 +82,7 @@ def copy_met(tx: ReadTx, *, account_id: str, folder: FolderRow, arrival: Arrival
 
 
 def leave(tx: Tx, *, account_id: str, before: Kept) -> None:
-    """Its copy is the message from now on, and what lies at its place is to be removed."""
+    """Makes the copy the message from now on, and notes that the original must be removed."""
     end(tx, account_id=account_id, message_ids=[before.id])
     if before.uid is not None:
         tx.run(
@@ -115,7 +116,7 @@ def left(tx: ReadTx, *, account_id: str) -> list[Left]:
 
 
 def is_left(tx: Tx, *, folder: FolderRow, arrival: Arrival) -> bool:
-    """Whether it is what is to be removed; known again by its mark where the folder was numbered anew."""
+    """Whether an arrival is an original that must be removed. After a folder got new UIDs, the mark decides."""
     known = tx.value(
         """
         select id from mail_imap_leftovers
@@ -141,13 +142,13 @@ def removed(tx: Tx, *, folder_id: int, uids: Iterable[int]) -> None:
 
 
 def numbered_anew(tx: Tx, *, folder_id: int) -> None:
-    """What is left there, and what was copied there, is known again by its mark alone."""
+    """Handles a folder's new UIDs: originals to remove, and copies, are recognized only by their marks from now on."""
     tx.run("update mail_imap_leftovers set uid = null where folder_id = :id", id=folder_id)
     tx.run("update mail_imap_copies set first_uid = 1 where folder_id = :id", id=folder_id)
 
 
 def forget_missed(tx: Tx, *, account_id: str) -> None:
-    """What was not met again in a look that is through now is gone."""
+    """Deletes notes of originals that the look that ends now did not find again: they are gone."""
     tx.run("delete from mail_imap_leftovers where account_id = :id and uid is null", id=account_id)
 
 
@@ -162,5 +163,5 @@ def erase(tx: Tx, *, account_id: str) -> None:
 
 
 def uids_by_id(rows: Iterable[Kept], by_uid: Mapping[int, int]) -> dict[str, int]:
-    """New UIDs by the ids of messages, from those by the old ones."""
+    """The new UIDs by message id, from the new UIDs by old UID."""
     return {row.id: by_uid[row.uid] for row in rows if row.uid is not None and row.uid in by_uid}

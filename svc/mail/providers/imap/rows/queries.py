@@ -1,4 +1,4 @@
-"""What is known of the messages of a mailbox."""
+"""Queries for the stored messages of a mailbox."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def kept(tx: ReadTx, *, account_id: str, message_ids: Iterable[str]) -> dict[str
 
 
 def known_uids(tx: ReadTx, *, folder_id: int) -> list[int]:
-    """Also of what is only to be removed there."""
+    """All known UIDs of a folder, including originals of moves that must still be removed."""
     rows = tx.all(
         """
         select uid from mail_imap_places where folder_id = :id and uid is not null
@@ -39,7 +39,7 @@ def known_uids(tx: ReadTx, *, folder_id: int) -> list[int]:
 
 
 def lost(tx: ReadTx, *, account_id: str) -> frozenset[str]:
-    """The ids of those that vanished from their folder, and were not met in another since."""
+    """The ids of messages that vanished from their folder, and were not seen in another since."""
     rows = tx.all("select id from mail_imap_places where account_id = :id and lost_at is not null", id=account_id)
     return frozenset(str(message_id) for (message_id,) in rows)
 
@@ -47,7 +47,7 @@ def lost(tx: ReadTx, *, account_id: str) -> frozenset[str]:
 def listed(
     tx: ReadTx, *, account_id: str, label: str | None, before: tuple[Millis, str] | None, limit: int
 ) -> list[tuple[Millis, str, str]]:
-    """Newest first: when each arrived, its id, and the server's name of its thread."""
+    """Messages, newest first: the time of arrival, the id, and the server's id of the thread."""
     rows = tx.all(
         f"""
         select p.arrived_at, p.id, p.server_thread

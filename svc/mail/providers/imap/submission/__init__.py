@@ -1,1 +1,1 @@
-"""What leaves: submission by SMTP (RFC 6409), with the one question that matters answered exactly: may it have left?"""
+"""Sends mail: submission by SMTP (RFC 6409). After a failure it says exactly whether the mail may have been sent."""

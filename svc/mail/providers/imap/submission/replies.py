@@ -1,4 +1,4 @@
-"""Answers of an SMTP server, cut out of its stream (RFC 5321, 4.2), and what its greeting offers. Without I/O."""
+"""Reads the replies of an SMTP server from its stream (RFC 5321, 4.2), and the extensions it offers. Without I/O."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Reply:
 
     @property
     def said(self) -> str:
-        """For people: printable, and not too much."""
+        """The text for people: printable and shortened."""
         return _CONTROLS.sub(" ", " ".join(self.lines)).strip()[:MAX_SAID_CHARS]
 
     @property
@@ -44,7 +44,7 @@ class Reply:
 
 @dataclass(kw_only=True)
 class Replies:
-    """Give it what comes, take what is whole."""
+    """:meth:`feed` takes received bytes, :meth:`next` returns the next complete reply."""
 
     _buffer: bytearray = field(default_factory=bytearray)
     _lines: list[str] = field(default_factory=list)
@@ -75,17 +75,17 @@ class Replies:
 
 
 def offers(lines: Sequence[str]) -> Mapping[str, str]:
-    """The extensions of an answer to EHLO with their parameters; its first line is the server's name."""
+    """The extensions in a reply to EHLO, with their parameters; the first line is the server's name."""
     found: dict[str, str] = {}
     for line in lines[1:]:
-        name, _, parameters = line.replace("AUTH=", "AUTH ", 1).partition(" ")  # as some old servers write it
+        name, _, parameters = line.replace("AUTH=", "AUTH ", 1).partition(" ")  # some old servers write it with "="
         found[name.upper()] = f"{found[name.upper()]} {parameters}" if name.upper() in found else parameters
     return found
 
 
 def names_in(reply: Reply, *, host: str) -> tuple[str, ...]:
-    """The Message-IDs under which a server says that it sends a mail on. Most keep the mail's own and say nothing;
-    Microsoft names another in angle brackets, and Amazon's SES what stands before the @ of another."""
+    """The new Message-IDs of a mail that the server's reply names. Most servers keep the mail's own and name none.
+    Microsoft names another one in angle brackets; Amazon's SES names the part before the @ of another one."""
     said = " ".join(reply.lines)
     names = _NAMED.findall(said)
     region, number = _AMAZON.fullmatch(host), _AMAZON_NUMBER.search(said)
@@ -95,7 +95,8 @@ def names_in(reply: Reply, *, host: str) -> tuple[str, ...]:
 
 
 def stuffed(raw: bytes) -> bytes:
-    """A mail as DATA wants it: lines that end in CRLF, a dot more where one begins with a dot, and the end (4.5.2)."""
+    """A mail in the form for DATA: lines end in CRLF, a line that begins with a dot gets one more dot, and the end mark
+    follows (4.5.2)."""
     lines = re.sub(rb"\r\n|\r|\n", b"\r\n", raw)
     if not lines.endswith(b"\r\n"):
         lines += b"\r\n"

@@ -1,10 +1,10 @@
-"""A mail handed to a submission server: one connection for each.
+"""Sends a mail to a submission server, with one connection for each mail.
 
-Theory. Until the last byte of ``CRLF.CRLF`` was handed to the socket no server takes a mail: whatever fails before is
-unsent, and may be tried again. After it, only an answer says what happened; without one nobody knows. So the fault says
-so (``may_have_happened``), and no other place has to think about it.
+Theory. No server accepts a mail before the last byte of ``CRLF.CRLF`` was given to the socket. After a failure before
+that, the mail is not sent, and may be tried again. After that byte, only a reply says what happened; without one the
+outcome is unknown. The fault says so (``may_have_happened``), and no other code has to find out.
 
-A recipient that is refused stops all of it before DATA: a mail that reaches some of them is worse than none.
+If one recipient is refused, nothing is sent (no DATA): a mail that reaches only some recipients is worse than none.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from svc.mail.providers.imap.servers import MailServer
 from svc.mail.providers.imap.submission.replies import Replies, Reply, offers, stuffed
 
 REPLY_S: Final = 300.0
-"""RFC 5321, 4.5.3.2: of most commands."""
+"""The deadline for most commands (RFC 5321, 4.5.3.2)."""
 TAKEN_S: Final = 570.0
-"""After the end of a mail: ten minutes by the same section, a little less than the whole attempt has here."""
+"""The deadline after the end of a mail. The same section says ten minutes; this is a little less than our limit for a
+whole attempt."""
 PIECE_S: Final = 180.0
 READ_BYTES: Final = 16 * 1024
 SEND_BYTES: Final = 64 * 1024
 OURSELVES: Final = "[127.0.0.1]"
-"""In EHLO. The name of a person's computer is nobody's business."""
+"""Our name in EHLO, so that the name of the user's computer stays private."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +52,7 @@ class SubmissionSession:
     offered: Mapping[str, str] = field(default_factory=dict)
 
     async def submit(self, envelope: Envelope, raw: bytes) -> Reply:
-        """Returns the server's word that it has the mail. Raises :class:`MailServerFault`."""
+        """Sends the mail. Returns the reply that accepts it. Raises :class:`MailServerFault`."""
         parameters = self._parameters(envelope, raw)
         await self._demand(f"MAIL FROM:<{envelope.sender}>{parameters}", "does not let you send as this address")
         for recipient in envelope.recipients:
@@ -64,7 +65,7 @@ class SubmissionSession:
         return reply
 
     async def say_goodbye(self) -> None:
-        """The mail is taken or not, whatever becomes of this."""
+        """Ends the session. Never raises a fault, since the outcome of the mail is decided before."""
         with trio.move_on_after(1.0):
             with suppress(MailServerFault):
                 await self._ask("QUIT")
@@ -137,7 +138,7 @@ class SubmissionSession:
         if offered is None:
             raise MailServerFault("refused", f"{self.server} takes no sign-in by its provider's page (OAuth).")
         reply = await self._ask(f"AUTH {offered} {login.bearer(offered)}")
-        return await self._ask("") if reply.status == 334 else reply  # why it fails, which wants to be answered
+        return await self._ask("") if reply.status == 334 else reply  # 334 gives the reason of a failure, and waits
 
     async def _greet(self) -> None:
         reply = await self._ask(f"EHLO {OURSELVES}")
@@ -164,7 +165,7 @@ class SubmissionSession:
         return await self._reply(within_s=REPLY_S)
 
     async def _send(self, data: bytes, *, is_mail: bool = False) -> None:
-        """What is not whole is not taken, so only the last piece of a mail may have been its end."""
+        """Sends in pieces. An incomplete mail is never accepted, so only after the last piece may it have been sent."""
         view = memoryview(data)
         for start in range(0, len(view), SEND_BYTES):
             is_end = is_mail and start + SEND_BYTES >= len(view)
@@ -196,7 +197,7 @@ class SubmissionSession:
 
 
 async def greeted_by(dialler: Dialler, server: MailServer) -> SubmissionSession:
-    """A secret session that nobody has signed in on. Raises :class:`MailServerFault`; nothing happened then."""
+    """A TLS session without a sign-in yet. Raises :class:`MailServerFault`; nothing happened then."""
     stream = await dialler.open(server)
     try:
         if server.security == "tls":
@@ -210,7 +211,7 @@ async def greeted_by(dialler: Dialler, server: MailServer) -> SubmissionSession:
 
 
 async def signed_in(dialler: Dialler, server: MailServer, login: Login) -> SubmissionSession:
-    """A session that may submit. Raises :class:`MailServerFault`; nothing happened then."""
+    """A session that is signed in. Raises :class:`MailServerFault`; nothing happened then."""
     session = await greeted_by(dialler, server)
     try:
         await session.sign_in(login)
