@@ -1,16 +1,16 @@
-"""The way to PostgreSQL: transactions in threads, on a pool of connections, each with an end.
+"""Access to PostgreSQL: transactions run in threads, on a pool of connections, each with a deadline.
 
-Theory. psycopg blocks, so each transaction runs in a worker thread, as many at a time as there are connections. A
-thread can't be stopped, and one that is left behind keeps its connection busy: so a transaction that is cut short has
-its statement cancelled at the server, from another thread; where even that brings no end, the connection is hung up.
-The thread is always awaited, and the connection comes back to the pool or is thrown away.
+Theory. psycopg blocks, so each transaction runs in a worker thread; there are as many threads as connections. A thread
+can't be stopped, and an abandoned thread keeps its connection busy. So for a cancelled transaction another thread
+cancels the statement at the server; if even that does not end it, the connection is closed under it. The thread is
+always awaited, and the connection goes back to the pool or is discarded.
 
-The pool checks no connection before it lends it: that check has no end where the server hangs, and costs each call a
-round trip. The first words of a transaction are the check: where the line turns out to be dead nothing was done yet,
-so all idle ones are replaced and the transaction begins again on a new one.
+The pool checks no connection before it lends it: that check has no timeout where the server hangs, and costs each call
+a round trip. Instead the first statement of a transaction is the check: if the connection is dead, nothing has been
+done yet, so all idle connections are replaced and the transaction starts again on a new one.
 
-A pooler in transaction mode may stand in between, so nothing is said for longer than a transaction: no prepared
-statements, no settings of a session, no locks of a session.
+A pooler in transaction mode may stand in between, so nothing lasts longer than a transaction: no prepared statements,
+no session settings, no session locks.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ STATEMENT_MS: Final = 5_000
 MIGRATION_MS: Final = 60_000
 CONNECT_S: Final = 5
 CONNECTION_S: Final = 5.0
-"""Until the pool has a connection for a call."""
+"""The longest wait of a call for a connection of the pool."""
 RECONNECT_S: Final = 3.0
-"""How long one attempt of the pool to connect goes on. The next call begins another, so an outage of hours is over as
-soon as the server is back; one attempt with longer and longer pauses would sleep on."""
+"""How long the pool goes on with one attempt to connect. The next call starts another attempt, so the service works
+again as soon as the server is back, even after hours; one attempt with longer and longer pauses would sleep on."""
 RENEW_EVERY_S: Final = 1.0
-"""Between two times that all idle connections are replaced, at least."""
+"""The shortest time between two replacements of all idle connections."""
 AGAIN_S: Final = 0.25
-"""Between two tries of one call, where a new connection is dead too."""
+"""The pause between two tries of one call, where a new connection is dead too."""
 FRESH_S: Final = 2.0
-"""How long the database counts as there after it has answered."""
+"""How long the database counts as available after its last answer."""
 CANCEL_S: Final = 2.0
 CLOSE_S: Final = 5.0
 DETAIL_CHARS: Final = 300
@@ -68,7 +68,7 @@ _FAULTS: Final = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout,
 _READ_ONLY: Final = psycopg.errors.ReadOnlySqlTransaction
 _SENT_AWAY: Final = (psycopg.errors.AdminShutdown, psycopg.errors.CrashShutdown, psycopg.errors.CannotConnectNow)
 NoRight = psycopg.errors.InsufficientPrivilege
-"""The role of the service may not do what was asked."""
+"""The database role of the service lacks a right."""
 
 
 class Database:
@@ -116,20 +116,20 @@ class Database:
 
     @property
     def last_heard(self) -> str:
-        """What kept the pool from connecting, last. Empty if nothing did."""
+        """The last error that kept the pool from connecting. Empty if there was none."""
         return self._heard.last
 
     async def look(self) -> None:
-        """Raises :class:`Unavailable` unless a call could be served now. One that was just now is enough: under load
-        this would only wait in the queue."""
+        """Raises :class:`Unavailable` unless the database can serve a call now. A recent successful call is enough:
+        under load another query would only wait in the queue."""
         if trio.current_time() - self._answered_at > FRESH_S:
             await self.run(_see_that_it_writes, deadline_s=FRESH_S)
 
     async def run(self, work: Work[T], *, deadline_s: float = CALL_S, statement_ms: int = STATEMENT_MS) -> T:
-        """``work`` in a transaction, which is committed when this returns.
+        """Runs ``work`` in a transaction, which is committed when this returns.
 
-        Raises :class:`Unavailable` where the database does not do it in time; whether it was committed is unknown
-        only where the connection broke in that very moment.
+        Raises :class:`Unavailable` if the database does not do it in time. Whether it was committed is unknown only if
+        the connection broke at that very moment.
         """
         if self.waiting >= MAX_WAITING:
             raise self._unavailable("too many wait")
@@ -152,7 +152,7 @@ class Database:
             try:
                 result = await self._threads.run(self._transaction, call, work, timeout_s, statement_ms)
             except Exception as error:
-                fault = error  # raised below, where no cancellation stands beside it
+                fault = error  # raised below, outside of the nursery that is cancelled
             finally:
                 call.ended.set()
                 nursery.cancel_scope.cancel()
@@ -161,8 +161,8 @@ class Database:
         return result
 
     def _transaction(self, call: _Call, work: Work[T], timeout_s: float, statement_ms: int) -> T:
-        """In a thread. Once more, on a new connection, where nothing can have been done on the old one: it was dead, or
-        its server was made a standby meanwhile and the next one may be the new primary."""
+        """Runs in a thread. Tries again on a new connection if nothing can have been done on the old one: it was dead,
+        or its server became a standby and the next one may be the new primary."""
         give_up = monotonic() + timeout_s
         while True:
             connection = self._pool.getconn(timeout=max(give_up - monotonic(), 0.0))
@@ -183,8 +183,8 @@ class Database:
                 self._pool.putconn(connection)
 
     def _renew(self) -> bool:
-        """Replace all connections, those in use as they come back: what happened to one has happened to them all. False
-        where that was a moment ago. In a thread."""
+        """Replaces all connections, those in use when they come back: one failure probably affects all. Returns False
+        if this was done a moment ago. Runs in a thread."""
         with self._renewing:
             if monotonic() - self._renewed_at < RENEW_EVERY_S:
                 return False
@@ -193,7 +193,8 @@ class Database:
         return True
 
     async def _cut_short(self, call: _Call) -> None:
-        """When the call is cancelled: an end at the server, and if that brings none, an end here."""
+        """If the call is cancelled: cancels its statement at the server, and if that does not end it, closes the
+        connection."""
         try:
             await trio.sleep_forever()
         finally:
@@ -221,9 +222,9 @@ class _Tried:
 
 
 def _try(connection: Rows, work: Work[T], statement_ms: int, tried: _Tried) -> T:
-    """All that waits for the server, its end by rollback too, so that all of it can be cut short."""
+    """Everything that waits for the server, the rollback too, so that all of it can be cancelled."""
     try:
-        # One round trip, and gone with the transaction: a pooler gives the session to others.
+        # One round trip. The setting ends with the transaction, since a pooler gives the session to others.
         connection.execute(_BEGIN.format(statement_ms).encode())
         tried.begun = True
         result = work(connection)
@@ -240,13 +241,13 @@ def _try(connection: Rows, work: Work[T], statement_ms: int, tried: _Tried) -> T
 
 
 def _see_that_it_writes(connection: Rows) -> None:
-    """A standby answers, and can serve no call: each writes a line of the audit."""
+    """Raises for a standby: it answers, but it can serve no call, since each call writes a line of the audit."""
     if connection.execute("show transaction_read_only").fetchone() == ("on",):
         raise _READ_ONLY("the server takes no writes")
 
 
 class _Call:
-    """One transaction, between the thread that runs it and who may cut it short."""
+    """One transaction, shared by the thread that runs it and the code that may cancel it."""
 
     def __init__(self) -> None:
         self.ended = trio.Event()
@@ -256,7 +257,8 @@ class _Call:
 
     @contextmanager
     def using(self, connection: Rows) -> Iterator[None]:
-        """While it is ours, and nobody else's statement could be cancelled in place of ours."""
+        """Sets the connection while the transaction uses it, so that :meth:`cancel` can't cancel another call's
+        statement."""
         with self._lock:
             if self.unwanted:
                 raise psycopg.OperationalError("cut short before it began")
@@ -268,7 +270,7 @@ class _Call:
                 self.connection = None
 
     def cancel(self) -> None:
-        """Ask the server to end the statement that runs; at most :data:`CANCEL_S`."""
+        """Asks the server to cancel the running statement; takes at most :data:`CANCEL_S`."""
         with self._lock:
             self.unwanted = True
             if self.connection is not None:
@@ -276,7 +278,7 @@ class _Call:
                     self.connection.cancel_safe(timeout=CANCEL_S)
 
     def hang_up(self) -> None:
-        """End the connection under the thread that waits for it: for that one it is as if the server had gone."""
+        """Shuts down the socket while the thread waits for it: to the thread it looks as if the server had gone."""
         with self._lock:
             if self.connection is not None:
                 with suppress(psycopg.Error, OSError), socket.socket(fileno=dup(self.connection.fileno())) as line:
@@ -284,7 +286,8 @@ class _Call:
 
 
 class _Heard(logging.Handler):
-    """What the pool says of connections that it can't make, for our log. Its threads hand it to the loop."""
+    """Writes to our log what the pool reports of failed connections. Its threads hand the messages to the event
+    loop."""
 
     def __init__(self, log: Log) -> None:
         super().__init__(logging.WARNING)
@@ -305,12 +308,12 @@ class _Heard(logging.Handler):
 
 def _arguments(url: str, ssl: str) -> dict[str, Any]:
     arguments: dict[str, Any] = {
-        "autocommit": True,  # each transaction begins and ends by our own words
+        "autocommit": True,  # our own statements begin and end each transaction
         "prepare_threshold": None,
         "sslmode": ssl,
         "connect_timeout": CONNECT_S,
         "application_name": "svc-key-escrow",
-        # A server that is gone without a word is noticed: what was sent and what is awaited.
+        # Detects a server that vanished without closing: for sent data and for awaited answers.
         "tcp_user_timeout": 10_000,
         "keepalives_idle": 5,
         "keepalives_interval": 3,
@@ -322,6 +325,6 @@ def _arguments(url: str, ssl: str) -> dict[str, Any]:
 
 
 def _worded(error: Exception) -> str:
-    """The kind and the code of a fault. Its own text may quote what was sent."""
+    """The type and the SQLSTATE of an error. Its own text may quote what was sent."""
     code = getattr(error, "sqlstate", None)
     return f"{type(error).__name__} {code}" if code else type(error).__name__

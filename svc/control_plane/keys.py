@@ -1,4 +1,5 @@
-"""The wrapped keys and their audit: every statement on them. A key is never changed, a new version stands beside it."""
+"""The wrapped keys and their audit: all statements on them. A key is never changed; a new version is stored
+beside it."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def current_key(connection: Rows, tenant_id: str) -> WrappedKey | None:
 
 
 def store_key(connection: Rows, cell: Cell, key: NewKey) -> bool:
-    """Store the next version, if it is the next one and nobody else stores it. Of two that meet, one finds it there."""
+    """Stores the key if its version is the next one. Of two concurrent calls the second finds the version taken, and
+    stores nothing."""
     done = connection.execute(
         """
         insert into control_plane.wrapped_keys
@@ -66,7 +68,7 @@ def store_key(connection: Rows, cell: Cell, key: NewKey) -> bool:
 def note(
     connection: Rows, cell: Cell, action: Action, outcome: Outcome, *, version: int | None, request_id: str
 ) -> None:
-    """One line of the audit: under the tenant whose credential it was, whatever it asked for."""
+    """Writes one line of the audit, under the tenant of the credential, whatever the call asked for."""
     connection.execute(
         """
         insert into control_plane.audit (tenant_id, cell_id, credential_id, action, outcome, version, request_id)

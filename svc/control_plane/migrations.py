@@ -71,7 +71,7 @@ alter table control_plane.audit enable always trigger audit_is_append_only;
 alter table control_plane.audit enable always trigger audit_is_kept;
 alter table control_plane.wrapped_keys enable always trigger wrapped_keys_are_never_rewritten;
 """
-"""Also for a session that says it replicates."""
+"""The triggers also run in a session that is set to replicate."""
 
 STEPS: Final[tuple[tuple[str, str], ...]] = (
     ("credentials", _CREDENTIALS),
@@ -79,12 +79,12 @@ STEPS: Final[tuple[tuple[str, str], ...]] = (
     ("audit", _AUDIT),
     ("written for good", _ALWAYS),
 )
-"""In order; the number of a step is its place, from 1 on."""
+"""In order; the number of a step is its position, from 1 on."""
 
 
 def migrate(connection: Connection[tuple[object, ...]]) -> list[str]:
-    """Apply what is missing, in the transaction that is open; the names of the steps that were. Where nothing is, no
-    right to make anything is needed: a role that only reads and writes rows can serve."""
+    """Applies the missing steps in the open transaction; returns their names. If none is missing, no right to create
+    tables is needed: a role that only reads and writes rows is enough."""
     take_turns(connection)
     there = connection.execute("select to_regclass('control_plane.migrations') is not null").fetchone()
     if there != (True,):
@@ -109,5 +109,5 @@ def migrate(connection: Connection[tuple[object, ...]]) -> list[str]:
 
 
 def take_turns(connection: Connection[tuple[object, ...]]) -> None:
-    """Wait until no other replica is at it. The lock goes with the transaction."""
+    """Waits until no other replica migrates. The lock ends with the transaction."""
     connection.execute("select pg_advisory_xact_lock(%s)", (LOCK,))

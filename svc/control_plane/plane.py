@@ -1,4 +1,4 @@
-"""The running escrow service: what its routes are handed. Owns the calls in flight, and the word that it closes."""
+"""The running escrow service, as its routes use it. Owns the calls in flight, and whether the service is closing."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ WINDOW_S: Final = 60.0
 TOKENS_KEPT: Final = 65_536
 ADDRESSES_KEPT: Final = 16_384
 BOOT_S: Final = 30.0
-"""How long the database may stay away at the start."""
+"""How long the service waits for the database at the start."""
 LOOK_AGAIN_S: Final = 1.0
 LINGER_S: Final = 1.0
-"""Between the stop signal and the closed port, at least: who balances the load sees the 503 of `/readyz`."""
+"""The shortest time between the stop signal and the closed port: the load balancer must see the 503 of `/readyz`."""
 _SCHEME: Final = "bearer "
 
 
@@ -52,8 +52,8 @@ class Plane:
         self._quiet = trio.Event()
 
     async def boot(self) -> None:
-        """Tables and credentials. Waits for a database that is away, and gives up as :class:`Unavailable`. Raises
-        :class:`ConfigError` at once where its role may not do what has to be done."""
+        """Creates the tables and stores the credentials. Waits for a database that is away, and at last raises
+        :class:`Unavailable`. Raises :class:`ConfigError` at once if its role lacks a right that is needed."""
         tokens = self.config[CELL_TOKENS]
         give_up = trio.current_time() + BOOT_S
         while True:
@@ -75,15 +75,16 @@ class Plane:
 
     @property
     def calls(self) -> int:
-        """In flight."""
+        """The number of calls in flight."""
         return self._calls
 
     @contextmanager
     def call(self, request: Request) -> Iterator[str]:
         """One call of a cell, with its token: 503 while the service closes, 401 without a token, 429 beyond the rate.
 
-        The rate is counted by the token as it was sent: who guesses tokens uses up nobody else's. Guesses are counted
-        by address; all cells behind a balancer share one, so a token that has let somebody in goes on from there.
+        The rate is counted by the token as it was sent, so a guesser of tokens uses up nobody else's rate. Guesses are
+        counted by address. All cells behind a balancer share one address, so a token that was valid before is still
+        accepted from there.
         """
         if self.draining:
             raise Unavailable("The service is closing. Ask another replica.", headers={"Retry-After": "1"})
@@ -101,7 +102,7 @@ class Plane:
                 self._quiet.set()
 
     def heard(self, request: Request, token: str, *, let_in: bool) -> None:
-        """Whether the token was somebody's."""
+        """Notes whether the token was valid."""
         key = _key(token)
         self._known.pop(key, None)
         if not let_in:
@@ -112,7 +113,8 @@ class Plane:
             self._known.popitem(last=False)
 
     async def finish(self) -> None:
-        """The service closes: returns when no call is in flight, and not before others could have seen it."""
+        """Closes the service: returns when no call is in flight, and not before the load balancer could have
+        noticed."""
         self.draining = True
         await trio.sleep(LINGER_S)
         while self._calls:
@@ -121,7 +123,7 @@ class Plane:
 
 
 def refused_token() -> Refusal:
-    """Whatever is wrong with it, the answer is the same."""
+    """The answer is the same for every fault of a token."""
     return Unauthenticated("Send a credential of this service: Authorization: Bearer <credentialId>.<secret>")
 
 

@@ -1,7 +1,8 @@
 """``svc serve`` and ``svc config`` where ``SVC_SERVICE`` is ``key-escrow-control-plane``.
 
-Boot: settings with all faults at once, the port, the pool, tables and credentials, then the door opens. The stop
-signal: readiness says 503, new calls get 503, those in flight finish or are cut short at the deadline, the pool closes.
+Boot: reads the settings and reports all faults at once, opens the port and the pool, prepares tables and credentials,
+then serves. After the stop signal: readiness says 503, new calls get 503, calls in flight finish or are cancelled at
+the deadline, the pool closes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ EXIT_FAILURE: Final = 1
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run one command; the exit code."""
+    """Runs one command; returns the exit code."""
     given = _parser().parse_args(arguments)
     try:
         config = read_config(SETTINGS, os.environ, RULES)

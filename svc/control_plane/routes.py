@@ -1,6 +1,5 @@
-"""The routes of the escrow service. Those under ``/v1/`` let in a credential, in the transaction that serves it: so
-what was disabled a moment ago is refused. Another tenant's key is as if there were none.
-"""
+"""The routes of the escrow service. Those under ``/v1/`` check the credential in the transaction that serves the call,
+so a credential that was just disabled is refused. Another tenant's key looks as if it did not exist."""
 
 from __future__ import annotations
 
@@ -50,7 +49,7 @@ class State(Wire, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class _Done:
-    """What a transaction did: the audit says it, whether or not it was what the cell wanted."""
+    """The result of a transaction. The audit records it, whether or not it is what the cell wanted."""
 
     outcome: Outcome
     version: int | None = None
@@ -101,7 +100,7 @@ async def livez(plane: Plane, request: Request) -> Response:
 
 
 async def readyz(plane: Plane, request: Request) -> Response:
-    """503 from the stop signal on, and while the database is away or takes no writes."""
+    """Answers 503 from the stop signal on, and while the database is away or read-only."""
     if plane.draining:
         return json_response(State(status="draining"), status=503)
     try:
@@ -121,7 +120,7 @@ async def _served(
 async def _in_transaction(
     plane: Plane, request: Request, token: str, action: Action, work: Callable[[Rows, Cell], _Done], answer: type[T]
 ) -> T:
-    """``work`` for the cell whose token it is, and the line of the audit, in one transaction."""
+    """Runs ``work`` for the cell of the token, and writes the line of the audit, in one transaction."""
     tenant_id = request.params["tenantId"]
 
     def serve(connection: Rows) -> tuple[Cell | None, _Done]:
@@ -159,7 +158,7 @@ def _keyed(key: WrappedKey, *, status: int) -> Response:
 
 
 def _expected(request: Request) -> int:
-    """The version that has to be there, by the precondition; 0 where none may be."""
+    """The current version that the precondition demands; 0 if no version may exist."""
     match, none_match = request.headers.all("if-match"), request.headers.all("if-none-match")
     if not match and none_match == ["*"]:
         return 0
@@ -184,7 +183,7 @@ def _new_key(body: object) -> NewKey:
 
 
 def _fits(key: NewKey, cell: Cell) -> None:
-    """The encryption context is what binds the key to its tenant and cell: exact, and nothing else in it."""
+    """Checks the encryption context, which binds the key to its tenant and cell: it must hold exactly these."""
     wanted = {"svc:tenant": cell.tenant_id, "svc:cell": cell.cell_id, "svc:purpose": PURPOSE}
     if key.context != wanted:
         raise Invalid(
@@ -196,7 +195,7 @@ def _fits(key: NewKey, cell: Cell) -> None:
 def _number(value: str | None, *, otherwise: int | None, most: int) -> int | None:
     if value is None:
         return otherwise
-    short = len(value) <= len(str(most))  # a number of thousands of digits is not even read
+    short = len(value) <= len(str(most))  # a number with thousands of digits is not parsed at all
     if not (short and value.isascii() and value.isdigit() and 1 <= int(value) <= most):
         raise Invalid(f"A whole number from 1 to {most} is wanted.")
     return int(value)
@@ -249,4 +248,4 @@ ROUTES: Final[tuple[Route[Plane], ...]] = (
         host_exempt=True,
     ),
 )
-"""``access`` is the protocol's, which knows people: whom a credential lets in is asked in each call's transaction."""
+"""``access`` is a notion of the protocol, for people. The credential is checked in each call's transaction."""

@@ -39,9 +39,10 @@ async def serve(
     signals: bool = True,
     announce: Callable[[int], None] = lambda port: None,
 ) -> None:
-    """Boot, serve until a signal or until ``root`` drains, close. ``announce`` is told the port once it serves.
+    """Boots, serves until a signal or until ``root`` drains, then closes. ``announce`` is called with the port once it
+    serves.
 
-    Raises :class:`ConfigError` and, where the database stays away, :class:`Unavailable`.
+    Raises :class:`ConfigError` and, if the database stays away, :class:`Unavailable`.
     """
     url = config[DATABASE_URL]
     assert url is not None, "a rule asked for it"
@@ -85,7 +86,7 @@ def application_of(plane: Plane, *, clock: Clock) -> Application[Plane]:
 
 
 async def _boot(plane: Plane, root: Root) -> None:
-    """Given up at the first signal; then the root has nothing to start."""
+    """Stops at the first signal; then the root has nothing to start."""
     async with open_task_group() as nursery:
 
         async def give_up() -> None:
@@ -98,7 +99,7 @@ async def _boot(plane: Plane, root: Root) -> None:
 
 
 async def _nobody(request: Request) -> Principal | None:
-    """People are unknown here; whom a credential lets in is asked with each call."""
+    """There are no users here; the credential is checked with each call."""
     return None
 
 

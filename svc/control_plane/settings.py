@@ -1,4 +1,4 @@
-"""The settings of the escrow service. It knows no others: a cell's variables mean nothing to it."""
+"""The settings of the escrow service. It ignores the variables of a cell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SECRET: Final = re.compile(r"[!-~]+")
 
 @dataclass(frozen=True, kw_only=True)
 class CellToken:
-    """Who a token lets in, and its digest: the token itself is forgotten as it is read."""
+    """The cell that a token authenticates, and the token's digest. The token itself is not kept after it is read."""
 
     credential_id: str
     tenant_id: str
@@ -41,7 +41,8 @@ class _Entry(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 def digest_of(token: str) -> bytes:
-    """What is kept of a token: SHA-256 of all of it. It has 128 random bits and more, so no slow hash is needed."""
+    """The stored form of a token: SHA-256 of the whole token. It has 128 random bits or more, so no slow hash is
+    needed."""
     return hashlib.sha256(token.encode()).digest()
 
 
@@ -202,11 +203,11 @@ def _database_is_named(config: Config) -> Iterable[ConfigFault]:
 
 
 def _tls_fits(config: Config) -> Iterable[ConfigFault]:
-    """Plain connections stay on this machine."""
+    """Connections without TLS are allowed on this machine only."""
     url = config[DATABASE_URL]
     if url is None or find_spec("psycopg") is None:
         return
-    from psycopg import ProgrammingError  # late: it may be missing, and a rule says so
+    from psycopg import ProgrammingError  # imported late: the library may be missing, and a rule reports that
     from psycopg.conninfo import conninfo_to_dict
 
     try:
@@ -225,7 +226,7 @@ def _tls_fits(config: Config) -> Iterable[ConfigFault]:
 
 
 def _on_this_machine(said: Mapping[str, object]) -> bool:
-    """Every server that the URL names is on loopback, or a socket in the file system."""
+    """Whether every server in the URL is on loopback, or a socket in the file system."""
     hosts = [host for name in ("host", "hostaddr") if said.get(name) for host in str(said[name]).split(",")]
     return bool(hosts) and all(host.startswith("/") or is_loopback(host) for host in hosts)
 

@@ -1,4 +1,4 @@
-"""What the escrow API takes and answers."""
+"""The inputs and answers of the escrow API."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from svc.protocol import Wire
 
 
 class WrappedKey(Wire, frozen=True):
-    """The key of a tenant, as it is kept. ``context`` is the encryption context that opens it."""
+    """The stored key of a tenant. ``context`` is the encryption context that unwraps it."""
 
     tenant_id: str
     version: int
@@ -17,7 +17,7 @@ class WrappedKey(Wire, frozen=True):
 
 
 class NewKey(Wire, frozen=True):
-    """``version`` is the next one: 1, or one more than what ``If-Match`` says."""
+    """``version`` is the next one: 1, or one more than the version in ``If-Match``."""
 
     wrapped_key: str
     kms_key_id: str
@@ -39,7 +39,7 @@ class AuditEntry(Wire, frozen=True):
 
 
 class Audit(Wire, frozen=True):
-    """The newest first; ``next`` is the ``before`` of what follows, if anything does."""
+    """The newest first; ``next`` is the ``before`` of the next page, if there is one."""
 
     tenant_id: str
     entries: list[AuditEntry]

@@ -1,6 +1,7 @@
-"""What strangers need to know of the service: its routes and procedures as OpenAPI, and a page that shows them.
+"""The description of the service for other developers: its routes and procedures as OpenAPI, and a page that shows
+them.
 
-Owns no table. It describes the rows of all features as they stand; it decides nothing.
+Owns no table. It describes the rows of all features; it decides nothing.
 """
 
 from svc.description.feature import FEATURE

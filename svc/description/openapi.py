@@ -1,8 +1,9 @@
-"""OpenAPI 3.1 of every public route, socket and procedure, from the rows themselves and the structs that they decode.
+"""OpenAPI 3.1 of every public route, socket and procedure, made from the rows themselves and the structs that they
+decode.
 
 Theory. A procedure is a path of its own under ``/trpc``: a query has its input as JSON in the parameter ``input``, a
-mutation in its body, a subscription answers with events. What comes back stands in the envelope of tRPC. Everything
-else answers with what its row says, and a refusal as a problem (RFC 9457). JSON schemas are msgspec's own.
+mutation has it in its body, a subscription answers with events. The answer stands in the envelope of tRPC. Everything
+else answers as its row says, and refuses with a problem (RFC 9457). The JSON schemas are msgspec's own.
 
 Pure. Owns the shape of the document; it never looks at a value.
 """
@@ -19,14 +20,14 @@ from svc.errors import ERRORS
 from svc.feature import Feature, routes_of
 from svc.protocol import Access, Nothing, Procedure, ProcedureKind, Route, Says, SocketRoute
 
-AnyRoute = Route[Any]  # whatever its function is handed
+AnyRoute = Route[Any]  # for any context type
 AnyProcedure = Procedure[Any]
 Json = dict[str, Any]
 """A part of the document."""
 
 OPENAPI: Final = "3.1.0"
 RPC_ROW: Final = "/trpc/*procedure"
-"""The row behind all procedures, which stand in the document one by one."""
+"""The one route of all procedures; the document lists them one by one."""
 JSON: Final = "application/json"
 PROBLEM_JSON: Final = "application/problem+json"
 
@@ -86,7 +87,7 @@ _SECURITY: Final[Json] = {
 
 
 def openapi(features: Sequence[Feature], *, version: str, origin: str) -> Json:
-    """The whole document; ``origin`` is where the service is found."""
+    """The whole document; ``origin`` is the address of the service."""
     types = _Types(features)
     paths: dict[str, Json] = {}
     for feature in features:
@@ -127,20 +128,20 @@ class _Types:
         self.components: Json = {names[key]: _renamed(schema, names) for key, schema in components.items()}
         self._schemas = {id(kind): schema for kind, schema in zip(named, schemas, strict=True)}
         self._apart = list(_parameters(features))
-        self._kept = named  # an id is good for as long as what it names lives
+        self._kept = named  # an `id()` is valid only while its object lives
 
     def schema(self, kind: object) -> Json:
         found: Json = self._schemas[id(kind)]
         return found
 
     def fields(self, record: type) -> Iterator[tuple[str, Json, bool]]:
-        """Name, schema and whether it must be there, of a record whose fields are parameters."""
+        """Name, schema, and whether it is required, for each field of a record whose fields are parameters."""
         schema = self.components[self._name(record)]
         for name, field in schema["properties"].items():
             yield name, field, name in schema.get("required", [])
 
     def of_bodies(self) -> Json:
-        """Without records whose fields stand in the document one by one, as parameters."""
+        """All schemas except records that the document lists field by field, as parameters."""
         apart = {self._name(record) for record in self._apart}
         return {name: schema for name, schema in self.components.items() if name not in apart}
 
@@ -150,8 +151,8 @@ class _Types:
 
 
 def _names(components: Iterable[str]) -> dict[str, str]:
-    """How the records are called here. Two of one name, which msgspec tells apart by their modules, bear the names of
-    their features, as in what ``svc types`` prints: ``svc.rules.wire.RunOut`` is RulesRunOut."""
+    """The names of the records in this document. Two records of one name, which msgspec distinguishes by module, get
+    the names of their features, as in the output of ``svc types``: ``svc.rules.wire.RunOut`` is RulesRunOut."""
     names: dict[str, str] = {}
     for key in components:
         words = key.split(".")
@@ -165,7 +166,7 @@ def _names(components: Iterable[str]) -> dict[str, str]:
 
 
 def _renamed(part: Any, names: Mapping[str, str]) -> Any:
-    """A part of the document whose references say the new names."""
+    """Replaces the names in the references of a part of the document."""
     if isinstance(part, dict):
         return {key: _renamed(value, names) for key, value in part.items()}
     if isinstance(part, list | tuple):
@@ -202,7 +203,7 @@ _ONLY: Final[dict[Access, str]] = {
 
 
 def _guarded(access: Access, summary: str) -> Json:
-    """What all operations say of who may ask."""
+    """The part of an operation that says who may call it."""
     if access == "public":
         return {"summary": summary, "security": []}
     only = _ONLY.get(access, "For whoever is signed in.")
@@ -285,12 +286,13 @@ def _procedure(types: _Types, row: AnyProcedure) -> Json:
 
 
 def _body(content: Json) -> Json:
-    """A POST has to say that it is JSON, for a page on another site can't: so there always is a body."""
+    """The request body. It is always required: a POST must have the content type JSON, which a page on another site
+    can't send."""
     return {"required": True, "content": content}
 
 
 def _rpc_refusal() -> Json:
-    """What another front refuses before it hands it on is a problem, as elsewhere."""
+    """The refusals of a procedure. A front before this service answers with a problem, as elsewhere."""
     refusal = _refusal("RpcError", JSON)
     refusal["content"] |= _refusal("Problem", PROBLEM_JSON)["content"]
     return refusal

@@ -1,7 +1,7 @@
-"""``/openapi.json``, and ``/docs``, which shows it: a page apart from the app, with a policy of its own.
+"""``/openapi.json``, and ``/docs``, which shows it: a page separate from the app, with its own policy.
 
-The viewer is a kept package (``static/package.json``) that this page alone loads. It puts styles into the page, which
-the app's policy forbids; scripts come from this server only, here as there, and none is made of text.
+The viewer is a kept package (``static/package.json``) that only this page loads. It adds styles to the page, which the
+app's policy forbids. As in the app, scripts come from this server only, and none is made from text.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ _NOT_FOR_STRANGERS: Final = b"""<!doctype html>
 
 @dataclass(kw_only=True)
 class Description:
-    """The document of one boot, encoded when it is first asked for, in a thread: that takes a tenth of a second."""
+    """The document of this process. It is encoded when it is first requested, in a thread: that takes a tenth of a
+    second."""
 
     workspace: Workspace
     _encoded: bytes = field(default=b"")

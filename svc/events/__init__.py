@@ -1,10 +1,10 @@
-"""Events: the durable record of what happened (``mail-received``, …), written in the transaction that made it happen.
+"""Events: the durable record of what happened (``mail-received``, …), written in the same transaction as the change.
 
-The table is the store's; this feature is its face: ``events.recent``. The types are each feature's own:
+The store owns the table; this feature offers it as ``events.recent``. Each feature defines its own types:
 
 - ``mail-received``: a message was stored (``svc/mail/sync/received.py``)
-- ``mail-sent``, ``mail-send-failed``: what became of a mail (``svc/mail/sending/settling.py``)
-- ``mail-account-shared``: with whom an account is shared was changed (``svc/mail/sharing/actions.py``)
+- ``mail-sent``, ``mail-send-failed``: the result of sending a mail (``svc/mail/sending/settling.py``)
+- ``mail-account-shared``: the people with whom an account is shared changed (``svc/mail/sharing/actions.py``)
 - ``page-changed``: a page was made, written, moved or shared; once for each audience that may read it
   (``svc/pages/news.py``)
 - ``person-changed``: a correspondent is filed under another page, or none (``svc/people/actions.py``)

@@ -17,7 +17,7 @@ from svc.workspace import RequestContext, Workspace
 OUTBOX_KEEP_MS: Final = 7 * DAY_MS
 OUTBOX_KEEP_ROWS: Final = 50_000
 PRUNE_S: Final = 600.0
-MAX_SEQ: Final = 2**63 - 1  # what SQLite can count to
+MAX_SEQ: Final = 2**63 - 1  # the largest integer of SQLite
 
 
 class RecentInput(Wire, frozen=True):
@@ -70,7 +70,8 @@ async def _recent(context: RequestContext, wanted: RecentInput) -> list[EventOut
 
 
 async def _prune(workspace: Workspace) -> None:
-    """Live updates are for those who were away for a while; the events themselves stay."""
+    """Prunes the outbox of live updates, which serves clients that were away for a while. The events themselves
+    stay."""
     while await workspace.store.write(prune, keep_ms=OUTBOX_KEEP_MS, keep_rows=OUTBOX_KEEP_ROWS) >= PRUNE_ROWS:
         pass
 

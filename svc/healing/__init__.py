@@ -1,7 +1,8 @@
-"""Healing: lost and damaged blobs are found, recorded, and mended by whoever can make the same bytes again.
+"""Healing: finds and records lost and damaged blobs, and mends those that a feature can make again with the same bytes.
 
-Owns the loop that mends, the slow check that reads every referenced blob, and its place in ``meta``. A feature that can
-make a blob again adds its :class:`Mender` when it is built; what nobody can mend stays recorded with the reason.
+Owns the loop that mends, the slow check that reads every referenced blob, and the check's position in ``meta``. A
+feature that can make a blob again adds its :class:`Mender` when it is built; a blob that no mender can make stays
+recorded with the reason.
 """
 
 from svc.healing.feature import FEATURE

@@ -1,4 +1,4 @@
-"""Whether what is stored is whole: what is known to be damaged, and a look at a part of it."""
+"""Checks that stored blobs are intact: reports the known damage, and reads a part of the blobs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _REMEDY: Final = (
 
 
 async def _known(context: CheckContext) -> Sequence[Finding]:
-    """A damaged item is that item's trouble: the service's readiness is not in it."""
+    """Known damage. It concerns single items, so it does not affect the service's readiness."""
     if context.store is None:
         return [skipped("The database is not open")]
     found = await context.store.read(damage.counts)
@@ -35,7 +35,7 @@ async def _known(context: CheckContext) -> Sequence[Finding]:
 
 
 async def _content(context: CheckContext) -> Sequence[Finding]:
-    """All of a small home, a part of a large one: another part each time."""
+    """Reads all blobs of a small home, or a part of a large one: another part each time."""
     store, blobs = context.store, context.blobs
     if store is None or blobs is None:
         return [skipped("The database is not open")]
@@ -48,7 +48,7 @@ async def _content(context: CheckContext) -> Sequence[Finding]:
 
 
 async def _rounds(context: CheckContext) -> Sequence[Finding]:
-    """How the slow check fares that reads all of it. What it found damaged is told by ``blobs``."""
+    """The state of the slow check that reads all blobs. ``blobs`` reports the damage that it found."""
     if context.store is None:
         return [skipped("The database is not open")]
     if context.config[CHECK_RATE] == 0:

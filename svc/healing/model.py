@@ -1,4 +1,4 @@
-"""What a mender is, and what may come of its work."""
+"""What a mender is, and the possible results of its work."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from svc.store import Tx
 
 @dataclass(frozen=True, kw_only=True)
 class Mended:
-    """The blob is whole; or, with ``became``, what named it names other content instead."""
+    """The blob is intact again; or, with ``became``, the rows that named it name other content instead."""
 
     became: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Later:
-    """It can't be mended now. ``pause_s``: at the least, where somebody said so."""
+    """It can't be mended now. ``pause_s``: the shortest wait before the next try, if one is known."""
 
     reason: str
     pause_s: float = 0.0
@@ -25,7 +25,7 @@ class Later:
 
 @dataclass(frozen=True, kw_only=True)
 class Lost:
-    """Whoever had the bytes has them no more."""
+    """The source of the bytes no longer has them."""
 
     reason: str
 
@@ -34,12 +34,13 @@ Outcome = Mended | Later | Lost
 
 
 class Mender(Protocol):
-    """Who can make some blobs again."""
+    """Makes some blobs again."""
 
     async def mend(self, sha256: str) -> Outcome | None:
-        """Try; ``None`` where this blob is none of its own. One blob at a time, and safe to do again."""
+        """Tries to mend the blob; ``None`` if this mender does not know it. Called for one blob at a time; safe to
+        repeat."""
         ...
 
     def tell(self, tx: Tx, sha256: str) -> None:
-        """In the transaction that records it: this content is whole again."""
+        """Called in the transaction that records that this content is intact again."""
         ...

@@ -1,4 +1,4 @@
-"""What the check reads and keeps: which blobs are next, and where it is."""
+"""The queries and the state of the check: which blobs are next, and its position."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _KEY: Final = "blob-check"
 
 
 class Round(msgspec.Struct, frozen=True):
-    """One that came to its end: what it read, damaged ones included."""
+    """A finished round: what it read, damaged blobs included."""
 
     began_at: Millis
     ended_at: Millis
@@ -25,8 +25,8 @@ class Round(msgspec.Struct, frozen=True):
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where the check is: the last blob it read, empty before the first one; when this round began, and what it has
-    read; and the round before."""
+    """The position of the check: the last blob it read, empty before the first one; when this round began, what it has
+    read, and the previous round."""
 
     after: str = ""
     began_at: Millis | None = None
@@ -37,14 +37,14 @@ class Place(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """The next blobs that rows name, in order. ``last``: there are none beyond."""
+    """The next referenced blobs, in order. ``last``: there are no more."""
 
     names: tuple[str, ...]
     last: bool
 
 
 def names_after(tx: ReadTx, references: Sequence[Invariant], *, after: str, limit: int) -> Names:
-    """One walk over all references: they stand in no order, and together may be more than memory holds."""
+    """Reads all references once: they have no order, and together may be larger than memory."""
     smallest: set[str] = set()
     trimmed = False
     for sha256 in _each(tx, references):

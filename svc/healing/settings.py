@@ -1,4 +1,4 @@
-"""Healing's own setting: how fast the check reads."""
+"""The setting of healing: how fast the check reads."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The loops of healing: what readers found is recorded and mended, and a slow check finds what nobody has read yet.
+"""The loops of healing: one records and mends the damage that readers found, and a slow check finds damage that nobody
+has read yet.
 
-One blob is mended at a time, whoever found it and however many did. What can't be mended now is tried again after
-growing pauses; what nobody can mend is asked for once more with each round of the check.
+One blob is mended at a time, even if many readers found damage. A blob that can't be mended now is tried again after
+growing pauses; one that nobody can mend is tried again with each round of the check.
 """
 
 from __future__ import annotations
@@ -27,16 +28,16 @@ from svc.store import BlobCorrupt, BlobMissing, Blobs, Invariant, Store, Tx, dam
 RETRIES: Final = Retries(first_s=60.0, cap_s=6 * 3_600.0)
 LOOK_AGAIN_S: Final = 600.0
 UNWRITABLE_PAUSE_S: Final = 60.0
-"""After the record could not be written, as on a full disk."""
+"""The pause after the damage could not be recorded, as on a full disk."""
 
 CHECK_STARTS_S: Final = 600.0
-"""After boot: the rest of the house comes first."""
+"""The pause after boot, so that the rest of the service starts first."""
 ROUND_MS: Final = 7 * DAY_MS
 NAMES_AT_A_TIME: Final = 20_000
 KEEP_PLACE_EVERY: Final = 200
-"""Blobs; what a crash makes us read again."""
+"""Blobs between two saves of the position: after a crash as many are read again."""
 SMALLEST_BYTES: Final = 4_096
-"""What opening a file counts for, however little is in it."""
+"""Every blob counts as at least this many bytes, for the cost of opening a file."""
 
 NOBODY: Final = "No other copy of these bytes is known here. Uploading the same file again mends it."
 _FAILED: Final = "It could not be mended, for a reason that stands in the log of this server."
@@ -57,11 +58,11 @@ class Healer:
     _found: Wake = field(default_factory=Wake)
     _due: Wake = field(default_factory=Wake)
     _one_at_a_time: trio.Lock = field(default_factory=trio.Lock)
-    """Held while a blob is mended, and while the check forgets those that nothing names: who mends one reads it, and
-    what is forgotten meanwhile would be found, and recorded, anew."""
+    """Held while a blob is mended, and while the check forgets damaged blobs that nothing references. Mending reads the
+    blob: if the check forgot it meanwhile, it would be found and recorded again."""
 
     def add(self, mender: Mender) -> None:
-        """Asked in the order in which they come."""
+        """Menders are asked in the order in which they are added."""
         self._menders.append(mender)
 
     async def run(self, child: Child) -> None:
@@ -92,7 +93,7 @@ class Healer:
                     self.log.error("healing.found", sha256=sha256, harm=harm or "stored again")
                 try:
                     await self.store.write(damage.record, news)
-                except Refusal:  # a full disk; it is known in memory
+                except Refusal:  # a full disk; memory still has the damage
                     self.blobs.suspects.give_back(news)
                     await trio.sleep(UNWRITABLE_PAUSE_S)
                     continue
@@ -110,7 +111,7 @@ class Healer:
             await self._due.wait(at_most_s=pause_s)
 
     async def _mend_due(self) -> float:
-        """All that is due, one after the other. Returns how long until something may be due again."""
+        """Mends all blobs that are due, one after the other. Returns the time until the next one may be due."""
         while await self._mend_one():
             pass
         next_due = await self.store.read_small(damage.next_due)
@@ -119,7 +120,7 @@ class Healer:
         return min(LOOK_AGAIN_S, max(1.0, (next_due - self.clock.now()) / SECOND_MS))
 
     async def _mend_one(self) -> bool:
-        """What is due next. False: nothing is."""
+        """Mends the next blob that is due. Returns False if none is."""
         async with self._one_at_a_time:
             one = await self.store.read_small(damage.due)
             if one is None:
@@ -128,7 +129,7 @@ class Healer:
             next_at = self.clock.now() + round(_pause_s(outcome, one.attempts) * SECOND_MS)
             await self.store.write(self._settle, one.sha256, outcome, next_at=next_at)
             if isinstance(outcome, Mended):
-                self.blobs.suspects.mended(one.sha256)  # only now: whoever finds it again has found something new
+                self.blobs.suspects.mended(one.sha256)  # only now: damage found after this is new damage
         self.log.info("healing.tried", sha256=one.sha256, outcome=type(outcome).__name__)
         return True
 
@@ -164,12 +165,14 @@ class Healer:
         while True:
             try:
                 await self.check()
-            except Refusal as refusal:  # the place can't be kept; the round goes on from the last one
+            except (
+                Refusal
+            ) as refusal:  # the position can't be saved; after a restart the round goes on from the last saved one
                 self.log.warning("healing.check_put_off", reason=refusal.detail)
             await trio.sleep(LOOK_AGAIN_S)
 
     async def check(self) -> None:
-        """Read on from where the last process was, to the end of the round; nothing while a round is not due."""
+        """Reads from the saved position to the end of the round; does nothing while no round is due."""
         place = await self.store.read(queries.place)
         now = self.clock.now()
         if place.began_at is None or (not place.after and not 0 <= now - place.began_at < ROUND_MS):
@@ -214,7 +217,7 @@ class Healer:
         return place
 
     async def _check_one(self, sha256: str) -> int:
-        """Read it, no faster than allowed; how many bytes. Damage is noted by the reading itself."""
+        """Reads the blob, no faster than allowed; returns the number of bytes. The reading itself records damage."""
         await trio.sleep(SMALLEST_BYTES / self.rate)
         size = 0
         try:

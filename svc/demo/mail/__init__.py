@@ -1,9 +1,9 @@
 """The demo world: the mail of a small design studio by the sea, for ``SVC_SEED=mock-world`` and for tests.
 
-Three mailboxes of one person: her own at the studio, the studio's shared one, and her private one. Everybody in it is
-made up, and every address ends in ``.example``. What they write is in ``letters/*.toml``, what programs send them in
-``pages/*.html``, what nobody should send them in ``hostile.py``. Deterministic: the same ``now`` gives the same bytes,
-and nothing else is read but this package's own files.
+Three mailboxes of one person: her own at the studio, the studio's shared one, and her private one. All people in it are
+made up, and every address ends in ``.example``. Mail by people is in ``letters/*.toml``, mail by programs in
+``pages/*.html``, harmful mail in ``hostile.py``. Deterministic: the same ``now`` gives the same bytes, and only this
+package's own files are read.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ __all__ = ["FixtureMailbox", "FixtureMessage", "mailboxes"]
 
 
 def mailboxes(now: Millis, *, authority: str) -> tuple[FixtureMailbox, ...]:
-    """Every mailbox of the world as it stands at ``now``; the oldest mail is two years old, the newest minutes.
-    ``authority``: the name under which their server says whom a mail comes from."""
+    """Every mailbox of the world at the time ``now``; the oldest mail is two years old, the newest minutes.
+    ``authority``: the name with which their server signs its authentication results."""
     return tuple(_mailbox(spec, now, authority) for spec in _mailbox_specs())
 
 

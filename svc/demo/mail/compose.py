@@ -1,4 +1,4 @@
-"""From a letter to the bytes of a message: headers, alternatives, quotations, attachments.
+"""Makes the bytes of a message from a letter: headers, alternatives, quotations, attachments.
 
 Deterministic: ids, boundaries and dates follow from the conversation's key and the letter's number, so that the same
 ``now`` always gives the same bytes.
@@ -31,7 +31,7 @@ _QUOTE_STYLE: Final = "margin:0 0 0 8px;padding-left:12px;border-left:2px solid 
 
 @dataclass(frozen=True, kw_only=True)
 class Desk:
-    """Where letters are written: for whom, when, and with which people and pages at hand."""
+    """The context for writing letters: the mailbox owner, the time, and the people and pages in use."""
 
     owner: str
     authority: str
@@ -40,7 +40,7 @@ class Desk:
     pages: Mapping[str, str]
 
     def messages(self, conversation: Conversation) -> list[FixtureMessage]:
-        """The messages of one conversation, as they lie in the owner's mailbox."""
+        """The messages of one conversation, as the owner's mailbox holds them."""
         first_new = len(conversation.letters) - conversation.unread
         return [
             FixtureMessage(
@@ -110,7 +110,7 @@ class Desk:
         return "".join(f"{name}: {value}\r\n" for name, value in headers.items() if value).encode()
 
     def _origin(self, letter: Letter) -> dict[str, str]:
-        """What the server of the mailbox wrote into a mail that came from where it says."""
+        """The header that the mailbox's server adds to a mail whose sender it has verified."""
         if letter.sender == self.owner:
             return {}
         domain = self.people[letter.sender].address.partition("@")[2]
@@ -129,7 +129,7 @@ class Desk:
         return f"<{conversation.key}.{number + 1}@{domain}>"
 
     def _add_invitation(self, message: EmailMessage, conversation: Conversation, letter: Letter) -> None:
-        """As an alternative, for calendars, and as a file, for everyone else."""
+        """Adds the invitation twice: as an alternative, for calendars, and as a file, for other programs."""
         if letter.invitation is None:
             return
         organizer = self.people[letter.sender].address

@@ -1,6 +1,6 @@
 """Small real files for the attachments of the demo world: PDF, PNG, CSV, ZIP and iCalendar, made in code.
 
-Deterministic, and valid enough that their usual programs open them.
+Deterministic, and valid enough for their usual programs to open them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Mail that means harm or is simply broken, byte by byte: what the parser and the sanitizer are for."""
+"""Harmful and broken mail, byte by byte, to exercise the parser and the sanitizer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of the demo world: what the fake provider loads, and what its authors write. Records only.
+"""The records of the demo world: those that the fake provider loads, and those that its authors write. Records only.
 
 The authors' records are the schema of the TOML files beside this module: a misspelt key there is an error here.
 """
@@ -20,12 +20,12 @@ _SPAN: Final = re.compile(r"([0-9]+)([ydhm])")
 _UNIT_MS: Final = {"y": YEAR_MS, "d": DAY_MS, "h": HOUR_MS, "m": MINUTE_MS}
 
 
-# What the fake provider loads
+# Loaded by the fake provider
 
 
 @dataclass(frozen=True, kw_only=True)
 class FixtureMessage:
-    """One message as a provider holds it; ``raw`` is the whole of it, RFC 5322."""
+    """One message as a provider holds it; ``raw`` is the complete RFC 5322 message."""
 
     provider_id: str
     thread_key: str
@@ -36,7 +36,7 @@ class FixtureMessage:
 
 @dataclass(frozen=True, kw_only=True)
 class FixtureMailbox:
-    """``labels`` are the user's own; the system's are the provider's business."""
+    """``labels`` are the user's own; the provider adds the system's."""
 
     address: str
     name: str
@@ -44,7 +44,7 @@ class FixtureMailbox:
     messages: tuple[FixtureMessage, ...]
 
 
-# What the authors write
+# Written by the authors
 
 
 class _Written(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -57,7 +57,7 @@ class Person(_Written, frozen=True):
 
 
 class FileSpec(_Written, frozen=True):
-    """An attachment; the end of its name says what is made of the rest (see ``files``)."""
+    """An attachment; the extension of its name decides what is made from the other fields (see ``files``)."""
 
     name: str
     lines: tuple[str, ...] = ()
@@ -97,8 +97,8 @@ class Letter(_Written, frozen=True):
 class Conversation(_Written, frozen=True):
     """Letters in order, oldest first. Each goes from its sender to all the others.
 
-    ``between``: who takes part besides those who write. ``where``: ``INBOX``, ``SPAM``, ``TRASH``, or nothing for what
-    was archived. The last ``unread`` letters are new.
+    ``between``: people who take part besides the writers. ``where``: ``INBOX``, ``SPAM``, ``TRASH``, or empty for an
+    archived conversation. The last ``unread`` letters are unread.
     """
 
     key: str
@@ -124,7 +124,7 @@ class LabelSpec(_Written, frozen=True):
 
 
 class MailboxSpec(_Written, frozen=True):
-    """``owner``: a key of the people. ``letters``: the files that are in it."""
+    """``owner``: a key of the people. ``letters``: the names of its files."""
 
     owner: str
     letters: tuple[str, ...]
@@ -137,7 +137,7 @@ class Mailboxes(_Written, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class RawLetter:
-    """A message written byte by byte, because no decent mail program would. ``{date}`` in it becomes its date."""
+    """A message written byte by byte, because no mail program would make it. ``{date}`` in it becomes its date."""
 
     key: str
     ago: str
