@@ -1,7 +1,7 @@
-"""Health: whether the service, its home and its surroundings are well, and what to do where they are not.
+"""Health: checks the service, its home and its surroundings, and says what to do about faults.
 
 Runs the checks of all features (:class:`svc.check.Check`), for ``/readyz``, for ``svc doctor`` and for the app's
-settings. Owns the rows about the house itself: home, disk, ports, database, subsystems, consumers, tools.
+settings. Owns the checks of the service itself: home, disk, ports, database, subsystems, consumers, tools.
 """
 
 from svc.health.engine import engine_state

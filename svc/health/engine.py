@@ -1,4 +1,4 @@
-"""Whether the subsystems of a running service run."""
+"""Checks that the subsystems of a running service run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from svc.nursery import NOT_SERVING, Root, Verdict, verdict_on
 
 
 def engine_state(root: Root, *, no_room: bool = False) -> Verdict:
-    """``no_room``: who only starts again because nothing can be written has not failed."""
+    """``no_room``: the disk is full. A subsystem that restarts only because it can't write then does not count as
+    failed."""
     return verdict_on(root, apart="mail:", restarts_count=not no_room)
 
 

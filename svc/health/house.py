@@ -1,4 +1,4 @@
-"""Whether the house stands: the settings, the home and who may read it, the lock, the disk, the ports."""
+"""Checks of the installation: the settings, the home and its permissions, the lock, the disk, the ports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether what is kept can be read and written: the database, its schema, and who follows what is recorded in it."""
+"""Checks of the stored data: the database, its schema, and the durable consumers of its events."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svc.check import Check, CheckContext, Finding, failed, ok, refused, skipped
 from svc.store import Following, Home, Lag, OlderDatabase, ReadTx, Store, lags, quick_problem
 
 QUICK_CHECK_BYTES: Final = 256 * 1024 * 1024
-"""A larger database takes longer to read than somebody who waits for an answer has time."""
+"""A check of a larger database takes too long for a person who waits for the answer."""
 
 _FULL: Final = Finding(
     state="failed",
@@ -71,7 +71,7 @@ async def _integrity(context: CheckContext) -> Sequence[Finding]:
 
 
 async def _migrations(context: CheckContext) -> Sequence[Finding]:
-    """An open database has them all: nothing runs on another schema."""
+    """All migrations have run if the database is open: nothing runs on another schema."""
     if isinstance(context.store_problem, OlderDatabase):
         return [warning("The database was last used by an older version", "Start the service once: svc serve")]
     if context.store is None:
@@ -80,7 +80,7 @@ async def _migrations(context: CheckContext) -> Sequence[Finding]:
 
 
 async def _consumers(context: CheckContext) -> Sequence[Finding]:
-    """Which durable consumers are behind: that delays, it keeps nobody from being served."""
+    """Which durable consumers are behind. That delays their work; the service still serves."""
     if context.store is None:
         return [skipped("The database is not open")]
     behind = [lag for lag in await _lags(context, context.store) if lag.events or lag.passed_over]
@@ -103,7 +103,7 @@ async def _lags(context: CheckContext, store: Store) -> list[Lag]:
 
 
 def _told(lag: Lag) -> str:
-    """Without the reason, which only admins and the log are told: everybody may read this."""
+    """The message without the reason, since everybody may read it. The reason is for admins and the log only."""
     waiting = f"{lag.name}: {lag.events} events wait" + (", it fails and tries again" if lag.problem else "")
     return waiting + (f", {lag.passed_over} could not be dealt with" if lag.passed_over else "")
 

@@ -1,4 +1,4 @@
-"""What came of the checks, and how it goes over the wire."""
+"""The results of the checks, and their form on the wire."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from svc.protocol import Wire
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """One finding, and the row that it comes from."""
+    """One finding, and the check that it comes from."""
 
     check: Check
     finding: Finding
 
 
 class CheckOut(Wire, frozen=True):
-    """``detail`` says what is so, or what is wrong; ``remedy`` what to do about it, empty where nothing is."""
+    """``detail`` says what was found; ``remedy`` says what to do about it, and is empty if nothing is needed."""
 
     name: str
     summary: str

@@ -1,4 +1,4 @@
-"""Who listens on a port that is taken: another instance of this service, or some other program."""
+"""Finds out what listens on a port that is taken: another instance of this service, or another program."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _Problem(msgspec.Struct):
 
 
 async def who_listens(egress: Egress, address: Address) -> str | None:
-    """``None`` where it is not one of us, or says nothing."""
+    """The instance that listens; ``None`` if it is no instance of this service, or does not answer."""
     try:
         pong = await _asked(egress, address, "/trpc/health.ping")
         return f"another svc (version {msgspec.json.decode(pong.body, type=_Answer).result.data.version})"
@@ -42,7 +42,7 @@ async def who_listens(egress: Egress, address: Address) -> str | None:
 
 
 async def _internal(egress: Egress, address: Address) -> str | None:
-    """An internal listener tells strangers nothing but that they are some."""
+    """Recognizes an internal listener: it answers unauthenticated requests with nothing but a refusal."""
     try:
         said = await _asked(egress, address, "/livez")
         problem = msgspec.json.decode(said.body, type=_Problem)

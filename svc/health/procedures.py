@@ -1,4 +1,4 @@
-"""What an admin sees of the checks in the app: the same rows as ``svc doctor`` and ``/readyz``."""
+"""The checks as the app shows them to an admin: the same rows as ``svc doctor`` and ``/readyz``."""
 
 from __future__ import annotations
 

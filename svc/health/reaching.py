@@ -1,4 +1,4 @@
-"""Whether a service outside can be reached, and what to do where it can't."""
+"""Checks that an outside service can be reached, and says what to do if it can't."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ _ELSE: Final = (
 
 
 async def reached(context: CheckContext, url: str, *, what: str, setting: str) -> Finding | EgressResponse:
-    """The answer of ``what`` at ``url``, or the finding that there is none that can be used.
+    """The answer of ``what`` at ``url``, or a finding if there is no usable answer.
 
-    ``setting`` is the variable that the address comes from.
+    ``setting`` is the variable that holds the address.
     """
     try:
         answer = await context.egress.request(
@@ -48,6 +48,6 @@ async def reached(context: CheckContext, url: str, *, what: str, setting: str) -
 
 
 async def reachable(context: CheckContext, url: str, *, what: str, setting: str) -> Finding:
-    """Whether anybody answers, whatever they say."""
+    """Whether anything answers at ``url``; every status counts."""
     answer = await reached(context, url, what=what, setting=setting)
     return answer if isinstance(answer, Finding) else ok(f"{what} answers")

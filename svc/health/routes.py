@@ -1,4 +1,5 @@
-"""How ``svc doctor`` asks a running service: over the internal listener, which only this machine reaches."""
+"""The route by which ``svc doctor`` asks a running service: on the internal listener, which only this machine
+reaches."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ class Report(Wire, frozen=True):
 
 
 async def report_of(context: RequestContext) -> Report:
-    """Every check of every feature, run now."""
+    """Runs every check of every feature now."""
     workspace = context.workspace
     found = await run_checks(context_of(workspace), checks_of(workspace.features))
     return Report(checks=tuple(map(check_out, found)))

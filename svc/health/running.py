@@ -1,6 +1,6 @@
-"""How checks are run: all at once, each within its deadline, and told in the order of the rows.
+"""Runs the checks: all at once, each within its deadline, reported in the order of the rows.
 
-One that breaks has failed, and keeps no other from being run.
+A check that raises counts as failed, and does not stop the others.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def checks_of(features: Iterable[Feature]) -> tuple[Check, ...]:
 
 
 def context_of(workspace: Workspace) -> CheckContext:
-    """What the checks of a running service look at."""
+    """The context that the checks of a running service get."""
     return CheckContext(
         config=workspace.config,
         clock=workspace.clock,
@@ -52,7 +52,7 @@ async def _run(context: CheckContext, row: Check) -> Sequence[Finding]:
     with trio.move_on_after(row.deadline_s):
         try:
             return await row.run(context)
-        except Exception as error:  # an edge: whatever breaks a check, the others are told
+        except Exception as error:  # an edge: an error in one check does not stop the report of the others
             if context.workspace is not None:
                 context.workspace.log.error("health.check_failed", error, check=row.name)
             return [failed(f"It could not be checked: {summary(error)}", "Look into the log of the service")]

@@ -1,4 +1,4 @@
-"""Whether the programs that parts of the service start are there, and new enough."""
+"""Checks that the programs which the service starts are installed, and new enough."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VERSION: Final = re.compile(r"(\d+)\.(\d+)")
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """``minimum``: the first version that will do. ``used_for`` ends the sentence "without it …"."""
+    """``minimum``: the lowest version that works. ``used_for`` ends the sentence "without it …"."""
 
     name: str
     title: str
@@ -79,7 +79,7 @@ def _version_of(program: str) -> tuple[int, int] | None:
 
 
 async def _worker(context: CheckContext) -> Sequence[Finding]:
-    """What keeps the worker plane from the rest of this process and of this machine."""
+    """How the worker plane is isolated from the rest of this process and of this machine."""
     if context.config[WORKER_PROCESS] and PROTECTED:
         return [confinement(landlock.version())]
     if context.config[WORKER_PROCESS]:
@@ -98,7 +98,7 @@ async def _worker(context: CheckContext) -> Sequence[Finding]:
 
 
 def confinement(abi: int) -> Finding:
-    """Of a worker process on Linux, by the version of Landlock."""
+    """The isolation of a worker process on Linux, by the version of Landlock."""
     apart = "The worker is a process of its own, which the system keeps from the memory of the service"
     if abi < landlock.FILES_FROM:
         remedy = "Run a Linux of version 5.13 or later with Landlock, or the worker as another user"

@@ -1,11 +1,11 @@
-"""Idempotency: what a client asks for is done at most once, however often and whenever it says so.
+"""Idempotency: an action of a client is done at most once, even if the client sends it several times.
 
-Theory. A client that lost the answer, or had no link when a person acted, can't know whether something was done. So it
-gives the action a key of its own and says it again until it is answered. The key and the answer are written in the
-transaction that acts (:func:`write`): either both are there or neither is. The same key with another input is refused;
-a refusal leaves nothing behind, so that the same words may succeed later.
+Theory. A client that lost the answer, or that was offline when a person acted, can't know whether the action was done.
+So it gives the action its own key and repeats it until it gets an answer. The key and the answer are written in the
+transaction that acts (:func:`write`): either both are stored or neither is. The same key with another input is refused.
+A refusal stores nothing, so the same input may succeed later.
 
-Owns the table ``idempotency_keys``. A feature takes part by an input that is :class:`Repeatable` and one call of
+Owns the table ``idempotency_keys``. A feature takes part with an input that is :class:`Repeatable` and one call of
 :func:`write` in place of the store's.
 """
 

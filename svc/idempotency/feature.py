@@ -1,4 +1,4 @@
-"""The row of idempotency: its table, and whose the keys become."""
+"""The row of idempotency: its table, and who gets the keys when the instance is claimed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows: a person's keys, what each was used for, and what came of it."""
+"""The stored keys: each with its owner, the action that it was used for, and the result."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from svc.principal import Principal
 from svc.store import Tx
 
 KEEP_MS: Final = 30 * DAY_MS
-"""How long a key is known: longer than a client may hold an action back (static/offline/queue.js)."""
+"""How long a key is kept: longer than a client may hold an action back (static/offline/queue.js)."""
 KEEP_KEYS: Final = 10_000
-"""Of one person, the newest."""
+"""The newest keys of one person are kept."""
 
 
 class Used(NamedTuple):
-    """``fingerprint``: of the procedure and its input; ``result``: the answer, as JSON."""
+    """``fingerprint``: the hash of the procedure and its input; ``result``: the answer, as JSON."""
 
     fingerprint: bytes
     result: bytes
@@ -34,7 +34,7 @@ def used(tx: Tx, principal: Principal, key: str) -> Used | None:
 
 
 def use(tx: Tx, principal: Principal, key: str, this: Used) -> None:
-    """Note what came of it, and forget what is too old or too much."""
+    """Stores the result under the key, and deletes keys that are too old or too many."""
     tx.run(
         """
         insert into idempotency_keys (user_id, key, fingerprint, result, at)
@@ -60,5 +60,5 @@ def use(tx: Tx, principal: Principal, key: str, this: Used) -> None:
 
 
 def hand_over(tx: Tx, user_id: str) -> None:
-    """What was asked for before there was anybody was asked for by the first admin."""
+    """Keys from the time before there were users become the first admin's."""
     tx.run("update idempotency_keys set user_id = :user_id where user_id is null", user_id=user_id)

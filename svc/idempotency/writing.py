@@ -1,4 +1,4 @@
-"""An action of the store that is done once for its key."""
+"""A write of the store that is done once for its key."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ Key = Annotated[str, msgspec.Meta(min_length=16, max_length=100, pattern=r"^[A-Z
 
 
 class Repeatable(Wire, frozen=True):
-    """An input that may be said more than once. ``idempotency_key``: the client's own name for this one action, random
-    enough to be nobody else's. Said again with the same input it is answered as the first time, and done once."""
+    """An input that may be sent more than once. ``idempotency_key``: the client's own name for this one action, random
+    enough to be unique. If it is sent again with the same input, the answer is the first one, and nothing is done
+    again."""
 
     idempotency_key: Key | None = None
 
@@ -37,9 +38,9 @@ async def write(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> T:
-    """Run ``action`` as :meth:`Store.write` does; where ``wanted`` has a key that was used, return what came of it
-    then. ``result`` is what the action returns, and what JSON can hold. Raises :class:`Conflict` where the key was used
-    for something else, and whatever the action raises, which leaves the key unused."""
+    """Runs ``action`` as :meth:`Store.write` does; if the key of ``wanted`` was used before, returns the result of that
+    time. ``result`` is the type of what the action returns; JSON must be able to hold it. Raises :class:`Conflict` if
+    the key was used for something else, and whatever the action raises; the key is then not used."""
     key = wanted.idempotency_key
     if key is None:
         return await context.workspace.store.write(action, *args, **kwargs)

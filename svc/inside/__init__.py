@@ -1,4 +1,5 @@
-"""What an admin sees of the running service: its tasks, its lines, its stalls and its last errors. Owns no data."""
+"""The inside of the running service, for admins: its tasks, its queues, its stalls and its last errors. Owns no
+data."""
 
 from svc.inside.feature import FEATURE
 

@@ -1,4 +1,4 @@
-"""``inside.look``: one look at all of it."""
+"""``inside.look``: a snapshot of everything that this feature shows."""
 
 from __future__ import annotations
 

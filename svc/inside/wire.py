@@ -1,4 +1,4 @@
-"""What an admin sees of the inside, as records on the wire. No text of mail, pages or files is in any of them."""
+"""The records of ``inside`` on the wire. None of them holds text of mail, pages or files."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from svc.protocol import Wire
 
 
 class TaskRow(Wire, frozen=True):
-    """A line of the tree, in the order of the tree. ``depth``: under how many others it stands.
+    """A line of the task tree, in the order of the tree. ``depth``: its level in the tree.
 
-    ``kind``: a `task`; a `nursery` of the task above it, where that has several; or `more` tasks of one name, which
-    wait less long than those shown. ``count``: how many tasks a nursery has, or `more` stands for. ``waits_in``: the
-    place in the code; ``waits_for``: what it called. ``seconds``: since it last ran; ``None`` where it has not run
-    since somebody began to look.
+    ``kind``: a `task`; a `nursery` of the task above it, if that task has several; or `more` tasks of one name, which
+    wait less long than those shown. ``count``: the number of tasks in a nursery, or behind `more`. ``waits_in``: the
+    place in the code; ``waits_for``: the function that it called. ``seconds``: the time since it last ran; ``None`` if
+    it has not run since the observation began.
     """
 
     depth: int
@@ -29,7 +29,7 @@ class TaskRow(Wire, frozen=True):
 
 
 class PartRow(Wire, frozen=True):
-    """A subsystem: how it fares, how often it was started again, and what it crashed of last."""
+    """A subsystem: its state, how often it was restarted, and its last crash."""
 
     name: str
     phase: Phase
@@ -38,7 +38,8 @@ class PartRow(Wire, frozen=True):
 
 
 class LineRow(Wire, frozen=True):
-    """Where work waits for its turn: ``busy`` of ``most`` are at it (``most`` 0: it goes one after the other)."""
+    """A queue where work waits for its turn: ``busy`` of ``most`` places are in use (``most`` 0: one after the
+    other)."""
 
     name: str
     title: str
@@ -58,7 +59,7 @@ class AccountRow(Wire, frozen=True):
 
 
 class StallRow(Wire, frozen=True):
-    """Something held the event loop until ``at``. ``stack``: the innermost place first."""
+    """A stall: something blocked the event loop until ``at``. ``stack``: the innermost place first."""
 
     at: str
     took_ms: int
@@ -73,8 +74,8 @@ class TroubleRow(Wire, frozen=True):
 
 
 class InsideOut(Wire, frozen=True):
-    """``cut``: the tree has more rows than are shown. ``connections``: open ones of the public port, and how many may
-    be; both are ``None`` behind another front."""
+    """``cut``: the tree has more rows than are shown. ``connections``: the open ones of the public port, and the
+    maximum; both are ``None`` behind another front."""
 
     at: str
     version: str

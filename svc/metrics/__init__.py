@@ -1,4 +1,4 @@
-"""``/metrics``: the numbers of all features, for who watches over the service. Owns no table, and keeps no number."""
+"""``/metrics``: the metrics of all features, for monitoring. Owns no table and stores no metric."""
 
 from svc.metrics.feature import FEATURE
 

@@ -1,4 +1,4 @@
-"""The numbers of the house itself: memory, the loop, queues, the database, the parts that run."""
+"""The metrics of the service itself: memory, the event loop, queues, the database, subsystems."""
 
 from __future__ import annotations
 

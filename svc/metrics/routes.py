@@ -1,4 +1,4 @@
-"""``/metrics``: for an admin, and for programs of this machine, which send no cookie."""
+"""``/metrics``: for admins, and for programs of this machine, which send no cookie."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Notifications: a person is told of new mail, by the browser that is open and by Web Push where none is.
+"""Notifications: tell a person of new mail, in the open browser, and by Web Push where none is open.
 
-Owns whom is told of which account, when and in how many words, and the browsers that take pushes. It follows what mail
-recorded (``mail-received``), so that nothing here slows down or fails the storing of a message.
+Owns who is notified of which account, when and in how much detail, and the browsers that receive pushes. It consumes
+the events that mail records (``mail-received``), so that nothing here slows down or breaks the storing of a message.
 """
 
 from svc.notifications.feature import FEATURE

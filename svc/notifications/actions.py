@@ -1,4 +1,4 @@
-"""What is written of notifications: preferences, browsers, and the pushes on their way."""
+"""The writes of notifications: preferences, browsers, and the queue of pushes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svc.notifications.model import KEEP_MS, Browser, Preferences, Push
 from svc.store import Tx
 
 MAX_BROWSERS: Final = 20
-"""Of one person. The oldest goes: it was hardly looked at since."""
+"""Browsers of one person. Beyond, the oldest is removed: it has hardly been used since."""
 
 MAX_PROBLEM_CHARS: Final = 200
 
@@ -41,7 +41,7 @@ def set_preferences(tx: Tx, *, user_id: str, wanted: Preferences) -> None:
 
 
 def take_browser(tx: Tx, *, user_id: str, device_id: str, endpoint: str, public_key: bytes, secret: bytes) -> str:
-    """The browser takes pushes from now on, for this person. Told again, it is the same one. Returns its id."""
+    """Registers a browser for pushes to this person. Idempotent per endpoint. Returns its id."""
     browser_id = derived_id("psh", endpoint)
     tx.run("delete from push_browsers where id = :id and user_id <> :user_id", id=browser_id, user_id=user_id)
     tx.run(
@@ -72,7 +72,7 @@ def take_browser(tx: Tx, *, user_id: str, device_id: str, endpoint: str, public_
 
 
 def forget_browser(tx: Tx, *, browser_id: str, user_id: str | None = None) -> bool:
-    """Whether there was one. ``user_id``: only if it is theirs."""
+    """Removes the browser. Returns whether there was one. ``user_id``: only if it belongs to this person."""
     return bool(
         tx.run(
             "delete from push_browsers where id = :id and (:user_id is null or user_id = :user_id)",
@@ -85,7 +85,7 @@ def forget_browser(tx: Tx, *, browser_id: str, user_id: str | None = None) -> bo
 def queue(
     tx: Tx, browsers: Iterable[Browser], *, message_id: str, thread_id: str, account_id: str, payload: bytes, at: Millis
 ) -> None:
-    """A push for each; one that was queued before, in whatever state it is now, is not queued again."""
+    """Queues a push for each browser. One that was queued before, in any state, is not queued again."""
     tx.run_many(
         """
         insert into push_queue (browser_id, message_id, thread_id, account_id, payload, state, created_at, next_at)
@@ -108,7 +108,7 @@ def queue(
 
 
 def begin(tx: Tx, push: Push) -> bool:
-    """Written before the first byte leaves: a push that was begun is never begun again, whatever dies in between."""
+    """Marks a push as begun, before its first byte is sent. A begun push is never begun again, even after a crash."""
     return bool(
         tx.run(
             """
@@ -122,7 +122,7 @@ def begin(tx: Tx, push: Push) -> bool:
 
 
 def end(tx: Tx, push: Push, *, problem: str | None = None) -> None:
-    """It was taken, refused for good, or is not wanted any more."""
+    """Marks a push as finished: it was accepted, refused for good, or is not wanted any more."""
     tx.run(
         "update push_queue set state = 'done' where browser_id = :browser_id and message_id = :message_id",
         browser_id=push.browser_id,
@@ -136,7 +136,7 @@ def end(tx: Tx, push: Push, *, problem: str | None = None) -> None:
 
 
 def put_off(tx: Tx, push: Push, *, next_at: Millis) -> None:
-    """Nothing of it was taken: it may be tried again."""
+    """Puts a push back into the queue: nothing of it was accepted, so it may be tried again."""
     tx.run(
         """
         update push_queue set state = 'waiting', next_at = :next_at
@@ -149,7 +149,7 @@ def put_off(tx: Tx, push: Push, *, next_at: Millis) -> None:
 
 
 def prune(tx: Tx) -> None:
-    """Forget what is old, and the browsers whose session has ended."""
+    """Deletes old rows, and the browsers whose session has ended."""
     tx.run("delete from push_queue where created_at < :before", before=tx.now - KEEP_MS)
     tx.run("delete from push_browsers where device_id in (select id from devices where revoked)")
 

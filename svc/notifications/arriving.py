@@ -1,10 +1,10 @@
-"""Who is told of a mail that has come: a durable consumer of what mail recorded.
+"""Decides who is notified of a new mail: a durable consumer of the events of mail.
 
-Only mail that came to the inbox just now: not what was read with a whole mailbox, not the person's own, not what a
-muted thread received, and nothing that is older than some minutes, as after a time when the server was away. A person
-is told of an account that they chose and may read, outside their quiet hours: as live news, for the browser that is
-open, and by a push to each browser that takes them. Both come of one transaction. After a crash the same events may be
-told again: the queue holds one push a message and browser, and a browser shows one notice a thread.
+Only mail that came to the inbox just now counts: not mail from the first sync of a mailbox, not the person's own mail,
+not mail in a muted thread, and nothing older than some minutes, as after a time when the server was off. A person is
+notified of an account that they chose and may read, outside their quiet hours: as a live event, for the open browser,
+and by a push to each registered browser. Both are written in one transaction. After a crash the same events may be
+consumed again: the queue holds one push per message and browser, and a browser shows one notice per thread.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MAX_SENDER_CHARS: Final = 100
 
 
 class _Received(msgspec.Struct, frozen=True, rename="camel"):
-    """Of events that were recorded before there was ``inbox`` nobody is told."""
+    """An old event without ``inbox`` notifies nobody."""
 
     sender: str
     subject: str
@@ -53,7 +53,8 @@ async def tell(workspace: Workspace, events: Sequence[Event]) -> None:
 
 
 def tell_of(tx: Tx, events: Sequence[Event]) -> bool:
-    """Whether there are pushes to send. Told again of the same events, it queues nothing new."""
+    """Queues pushes for these events. Returns whether there are pushes to send. The same events again queue nothing
+    new."""
     queued = False
     for event in events:
         received = msgspec.json.decode(event.payload, type=_Received)
@@ -65,7 +66,7 @@ def tell_of(tx: Tx, events: Sequence[Event]) -> bool:
 
 def _tell_one(tx: Tx, user_id: str, received: _Received, event: Event) -> bool:
     if mail.account_for(tx, as_person(user_id), account_id=received.account_id, to="read") is None:
-        return False  # it is no longer theirs to read
+        return False  # they may no longer read it
     wanted = queries.preferences(tx, user_id)
     if wanted.quiet is not None and wanted.quiet.holds_at(tx.now):
         return False
@@ -93,7 +94,7 @@ def _tell_one(tx: Tx, user_id: str, received: _Received, event: Event) -> bool:
 
 
 def mail_news(told: ArrivedOut) -> bytes:
-    """What a push says."""
+    """The content of a push."""
     return msgspec.json.encode(told)
 
 
@@ -110,7 +111,7 @@ def _worded(received: _Received, words: Words) -> ArrivedOut:
 
 
 def as_person(user_id: str) -> Principal:
-    """Somebody who is not here now: what they may read is decided as if they asked."""
+    """A principal for a person who is not signed in here: access is decided as if they asked."""
     return Principal(user_id=user_id, device_id="system:notifications", is_admin=False, via="session")
 
 

@@ -1,10 +1,10 @@
-"""Pushes on their way to the push services of the browsers' makers.
+"""Sends pushes to the push services of the browsers' makers.
 
-Theory: a row says ``sending`` before its first byte leaves, and nothing ever goes back from there but on the word that
-nothing was taken: no connection, 429, or a server's fault. So a push comes at most once, and one whose outcome is not
-known is not repeated. What is older than some minutes by then, or was read meanwhile, is not sent at all.
+Theory: a row says ``sending`` before its first byte leaves. It goes back to the queue only if certainly nothing was
+accepted: no connection, 429, or a server error. So a push arrives at most once, and a push with an unknown result is
+not repeated. A push that is older than some minutes by then, or whose message was read meanwhile, is not sent at all.
 
-An endpoint is an address that a browser sent: it goes out through the pinned egress, to public servers by HTTPS alone.
+A browser names its own endpoint, so requests go through the pinned egress: to public servers and by HTTPS only.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from svc.protocol.pinned import PinnedAnswer, PinnedEgress, PinnedFault
 from svc.workspace import Workspace
 
 OLDEST_MS: Final = 10 * MINUTE_MS
-"""A push that could not be sent until then is let go: a word of mail is worth something soon, or not at all."""
+"""A push that could not be sent within this time is dropped: a late notice of mail is useless."""
 
 KEPT_THERE_S: Final = 4 * 3_600
-"""How long a push service keeps it for a browser that is off (``TTL``)."""
+"""How long a push service keeps a push for a browser that is off (``TTL``)."""
 
 AT_A_TIME: Final = 8
 DEADLINE_S: Final = 10.0
@@ -45,13 +45,13 @@ _NOTHING_SENT: Final = frozenset({"unreachable", "tls"})
 
 @dataclass(kw_only=True)
 class Pusher:
-    """``egress`` is replaced in tests."""
+    """Sends pushes. Tests replace ``egress``."""
 
     egress: PinnedEgress
     vapid: Vapid
 
     async def send(self, browser: Browser, *, payload: bytes, topic: str) -> PinnedAnswer:
-        """One push. Raises :class:`PinnedFault`, and :class:`Invalid` for keys that are none."""
+        """Sends one push. Raises :class:`PinnedFault`, and :class:`Invalid` for invalid keys."""
         body = encrypt(payload, public_key=browser.public_key, secret=browser.secret)
         headers = {
             "authorization": await self.vapid.authorization(browser.endpoint, email=browser.email),
@@ -72,7 +72,7 @@ class Pusher:
 
 
 async def deliver(workspace: Workspace) -> Millis | None:
-    """Send what is due, a few at a time. Returns when more is."""
+    """Sends the pushes that are due, a few at a time. Returns the time when more are due."""
     store = workspace.store
     while pushes := await store.read_small(queries.due, limit=AT_A_TIME):
         async with open_task_group() as nursery:
@@ -126,7 +126,8 @@ async def _put_off(workspace: Workspace, push: Push, *, wait_s: float | None) ->
 
 
 def _topic(thread_id: str) -> str:
-    """A later push of the thread takes the place of one that still waits there (RFC 8030, section 5.4)."""
+    """The topic of a push: a later push of the thread replaces an earlier one that still waits at the push service (RFC
+    8030, section 5.4)."""
     return base64.urlsafe_b64encode(hashlib.sha256(thread_id.encode()).digest()[:24]).decode()
 
 

@@ -1,8 +1,9 @@
-"""A push message, encrypted for one browser: RFC 8291 over RFC 8188 (``aes128gcm``), one record.
+"""Encrypts a push message for one browser: RFC 8291 over RFC 8188 (``aes128gcm``), one record.
 
-Thirty lines over ``cryptography``, which is here anyway. The kept libraries stand on the same calls: ``http_ece`` adds
-the older drafts, and ``pywebpush`` brings two HTTP clients that we may not use, since what leaves goes through the
-pinned egress. The tests decrypt with ``http_ece`` what this encrypts, and hold it to the example of RFC 8291.
+These are thirty lines over ``cryptography``, which is installed anyway. The existing libraries use the same calls:
+``http_ece`` adds the older drafts, and ``pywebpush`` brings two HTTP clients that we may not use, since outgoing
+requests go through the pinned egress. The tests decrypt the result with ``http_ece``, and check the example of RFC
+8291.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
 MAX_PLAIN_BYTES: Final = 3_993
-"""What every push service takes (RFC 8291, section 4)."""
+"""The size that every push service accepts (RFC 8291, section 4)."""
 
 _RECORD_BYTES: Final = 4_096
 _SALT_BYTES: Final = 16
@@ -34,8 +35,8 @@ def encrypt(
 ) -> bytes:
     """The body of the request. ``public_key`` (an uncompressed point) and ``secret`` are the browser's.
 
-    ``salt`` and ``own_key`` are new for each message, but in tests. Raises :class:`Invalid` for a key that is no point
-    of the curve.
+    ``salt`` and ``own_key`` are new for each message; only tests pass them. Raises :class:`Invalid` for a key that is
+    not a point of the curve.
     """
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import ec

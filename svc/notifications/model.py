@@ -10,17 +10,19 @@ from zoneinfo import ZoneInfo
 from svc.clock import HOUR_MS, SECOND_MS, Millis
 
 Words = Literal["all", "sender", "none"]
-"""How much a notification says: sender, subject and how it begins; sender and subject; that there is mail."""
+"""How much a notification says: sender, subject and the beginning of the text; sender and subject; only that there is
+mail."""
 
 KEEP_MS: Final = HOUR_MS
-"""A row of the queue. An event that is older than some minutes is never told, so nothing can be told twice."""
+"""How long a row of the queue is kept. An event older than some minutes is never notified, so nothing can be notified
+twice."""
 
 DAY_MINUTES: Final = 24 * 60
 
 
 @dataclass(frozen=True, kw_only=True)
 class Quiet:
-    """Hours in which nothing is told: minutes of the day in ``time_zone``. They may go past midnight."""
+    """Hours without notifications: minutes of the day in ``time_zone``. They may go past midnight."""
 
     time_zone: str
     begin: int
@@ -36,7 +38,7 @@ class Quiet:
 
 @dataclass(frozen=True, kw_only=True)
 class Preferences:
-    """One person's. ``account_ids``: those they want to hear of."""
+    """One person's preferences. ``account_ids``: the accounts whose mail they want to be notified of."""
 
     words: Words = "all"
     quiet: Quiet | None = None
@@ -45,12 +47,12 @@ class Preferences:
 
 @dataclass(frozen=True, kw_only=True)
 class Browser:
-    """One that takes pushes, as the browser said: the address at its maker's push service, and two keys."""
+    """A browser that receives pushes, as it registered: its address at the maker's push service, and two keys."""
 
     id: str
     user_id: str
     email: str
-    """The person's."""
+    """The person's address."""
     device_id: str
     endpoint: str
     public_key: bytes
@@ -61,7 +63,7 @@ class Browser:
 
 @dataclass(frozen=True, kw_only=True)
 class Push:
-    """One message for one browser, on its way. ``payload`` is JSON."""
+    """One queued message for one browser. ``payload`` is JSON."""
 
     browser_id: str
     message_id: str

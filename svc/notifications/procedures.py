@@ -1,4 +1,4 @@
-"""The procedures of notifications: what a person wants to hear of, and the browsers that take pushes."""
+"""The procedures of notifications: a person's preferences, and the browsers that receive pushes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def unsubscribe(context: RequestContext, wanted: BrowserInput) -> Nothing:
 
 
 async def test(context: RequestContext, wanted: BrowserInput) -> Nothing:
-    """Waits for the push service's answer, so that a person sees what is wrong."""
+    """Sends a test push. Waits for the push service's answer, so that the person sees what is wrong."""
     browser = await context.workspace.store.read(_own_browser, context.principal, browser_id=wanted.browser_id)
     told = ArrivedOut(
         account_id="", thread_id="", message_id="", sender="svc", subject="Notifications work here.", snippet=""

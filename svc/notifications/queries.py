@@ -1,4 +1,4 @@
-"""Statements that read what people want to hear of, their browsers, and the pushes that wait."""
+"""Statements that read people's preferences, their browsers, and the queued pushes."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def preferences(tx: ReadTx, user_id: str) -> Preferences:
 
 
 def listeners(tx: ReadTx, account_id: str) -> list[str]:
-    """Who asked to hear of the account, whether or not they still may."""
+    """The people who chose the account, whether or not they still may read it."""
     rows = tx.all("select user_id from notify_accounts where account_id = :id order by user_id", id=account_id)
     return [str(user_id) for (user_id,) in rows]
 
 
 def browsers_of(tx: ReadTx, user_id: str) -> list[Browser]:
-    """Those of sessions that still hold."""
+    """The person's browsers whose session is still valid."""
     rows = tx.all(
         f"""
         select {_BROWSER} from push_browsers b join devices d on d.id = b.device_id join users u on u.id = b.user_id
@@ -44,7 +44,7 @@ def browsers_of(tx: ReadTx, user_id: str) -> list[Browser]:
 
 
 def browser(tx: ReadTx, browser_id: str) -> Browser | None:
-    """``None`` also where its session has ended."""
+    """The browser; ``None`` also if its session has ended."""
     row = tx.one(
         f"""
         select {_BROWSER} from push_browsers b join devices d on d.id = b.device_id join users u on u.id = b.user_id
@@ -75,7 +75,7 @@ def next_at(tx: ReadTx) -> Millis | None:
 
 
 def is_anything_old(tx: ReadTx) -> bool:
-    """Whether there is something for ``actions.prune``."""
+    """Whether ``actions.prune`` has something to delete."""
     found = tx.value(
         """
         select exists (select 1 from push_queue where created_at < :before)
@@ -87,7 +87,8 @@ def is_anything_old(tx: ReadTx) -> bool:
 
 
 def still_new(tx: ReadTx, message_id: str) -> bool:
-    """Whether the message is in the inbox and unread: who has read or archived it elsewhere needs no word of it."""
+    """Whether the message is in the inbox and unread: a person who has read or archived it elsewhere needs no
+    notification."""
     return bool(tx.value("select in_inbox and unread from mail_messages where id = :id", id=message_id))
 
 

@@ -1,7 +1,8 @@
-"""Who we are to a push service: VAPID (RFC 8292), with a key that is made once and kept among the secrets.
+"""Authenticates this server to push services: VAPID (RFC 8292), with a key that is made once and kept among the
+secrets.
 
-Browsers subscribe for its public half, so that nobody else's pushes reach them; with another key they would have to
-subscribe anew. The private half is acquired once a process.
+Browsers subscribe with its public half, so that no other server's pushes reach them; with another key they would have
+to subscribe again. The private half is acquired once per process.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ if TYPE_CHECKING:
 
 KEY_NAME: Final = "notifications.vapid"
 LASTS_S: Final = 12 * 3_600
-"""Push services take a token for a day at most."""
+"""Push services accept a token for a day at most."""
 
 _PURPOSE: Final = "signing pushes"
 
 
 @dataclass(kw_only=True, repr=False)
 class Vapid:
-    """``contact``: whom push services can write to, a real ``mailto:`` or ``https:``; Apple refuses what is not.
-    Without one it is the person whose browser it is."""
+    """``contact``: the address where push services can reach the operator, a real ``mailto:`` or ``https:``; Apple
+    refuses others. Without one it is the address of the person who owns the browser."""
 
     door: Door
     store: Store
@@ -40,13 +41,13 @@ class Vapid:
     _turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def public_key(self) -> str:
-        """The uncompressed point, as browsers take it: base64url without padding."""
+        """The uncompressed point in the form that browsers expect: base64url without padding."""
         key = (await self._own_key()).as_dict(private=False)
         point = b"\x04" + _bytes_of(str(key["x"])) + _bytes_of(str(key["y"]))
         return _text_of(point)
 
     async def authorization(self, endpoint: str, *, email: str) -> str:
-        """The header's value for a push to ``endpoint``, a browser of the person of that address."""
+        """The header's value for a push to ``endpoint``. ``email``: the address of the person who owns the browser."""
         from joserfc import jwt
 
         parts = urlsplit(endpoint)
@@ -69,7 +70,7 @@ class Vapid:
             return self._key
 
     def _keep(self, tx: Tx, made: bytes) -> bytes:
-        """The one that is there, else this one."""
+        """Returns the stored key; if there is none, stores this one."""
         known = self.door.acquire_in(tx, KEY_NAME, purpose=_PURPOSE)
         if known is None:
             self.door.keep(tx, KEY_NAME, made)

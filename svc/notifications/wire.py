@@ -23,7 +23,8 @@ _Key = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 class QuietInput(Wire, frozen=True):
-    """From ``begin`` to ``end``, minutes of the day in ``time_zone``; past midnight where ``end`` is the earlier."""
+    """Quiet hours from ``begin`` to ``end``, in minutes of the day in ``time_zone``. They go past midnight if ``end``
+    is earlier than ``begin``."""
 
     time_zone: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ZONE_CHARS)]
     begin: _Minute
@@ -37,7 +38,7 @@ class SetInput(Wire, frozen=True):
 
 
 class SubscribeInput(Wire, frozen=True):
-    """As ``PushSubscription.toJSON`` gives it: base64url."""
+    """The fields of ``PushSubscription.toJSON``: base64url."""
 
     endpoint: Annotated[str, msgspec.Meta(max_length=MAX_ENDPOINT_CHARS)]
     p256dh: _Key
@@ -59,7 +60,8 @@ class QuietOut(Wire, frozen=True):
 
 
 class BrowserOut(Wire, frozen=True):
-    """``service``: the host of the push service, which tells the browser's maker. ``current``: of this session."""
+    """``service``: the host of the push service, which shows the browser's maker. ``current``: the browser of this
+    session."""
 
     id: str
     service: str
@@ -69,7 +71,7 @@ class BrowserOut(Wire, frozen=True):
 
 
 class KeyOut(Wire, frozen=True):
-    """What a browser subscribes for: ``applicationServerKey``, base64url."""
+    """The key that a browser subscribes with: ``applicationServerKey``, base64url."""
 
     public_key: str
 
@@ -82,7 +84,7 @@ class SettingsOut(Wire, frozen=True):
 
 
 class ArrivedOut(Wire, frozen=True):
-    """A mail that has come, as a notification says it. Empty fields are what the person wants left unsaid."""
+    """A new mail, as a notification shows it. Fields that the person does not want to see are empty."""
 
     account_id: str
     thread_id: str
@@ -93,7 +95,7 @@ class ArrivedOut(Wire, frozen=True):
 
 
 def quiet_of(given: QuietInput | None) -> Quiet | None:
-    """Raises :class:`Invalid` for a time zone that is not known here."""
+    """Reads quiet hours. Raises :class:`Invalid` for an unknown time zone."""
     if given is None:
         return None
     quiet = Quiet(time_zone=given.time_zone, begin=given.begin, end=given.end)

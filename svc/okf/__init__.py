@@ -1,13 +1,14 @@
-"""Pages as files: each page is also ``okf/<path>.md`` in the home, Markdown with front matter, and both ways.
+"""Pages as files: each page is also a file ``okf/<path>.md`` in the home, Markdown with front matter. Changes go both
+ways.
 
-A page that changes is written anew; a file that a person edits becomes a revision, and a new file a page. Where both
-have changed, the page stays as it is and the text of the file is kept beside it. Triggers queue each page in the
-transaction that changes it. Off under the cloud profile.
+A changed page is written again; an edited file becomes a revision, and a new file a page. If both have changed, the
+page stays unchanged and the text of the file is kept in a copy beside it. Triggers queue each page in the transaction
+that changes it. Off under the cloud profile.
 
-``snapshots.py`` has restic make a snapshot of the folder each night.
+``snapshots.py`` makes a snapshot of the folder each night, with restic.
 
-Owns the tables ``okf_*`` and the folder; also how a page is written as such a file, which ``svc export`` uses too. How
-front matter is spelled and read apart is gitops'.
+Owns the tables ``okf_*``, the folder, and the format of such a file, which ``svc export`` uses too. The feature gitops
+owns the syntax of front matter.
 """
 
 from svc.okf.feature import FEATURE

@@ -1,4 +1,4 @@
-"""Whether pages and files say the same."""
+"""Checks that pages and files have the same text."""
 
 from __future__ import annotations
 

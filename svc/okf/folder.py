@@ -1,6 +1,7 @@
-"""The folder of the files: looked through, read, and written whole or not at all. Blocks; knows no database.
+"""The folder of the files: lists, reads and writes files. A write is complete or does nothing. Blocks; uses no
+database.
 
-Nothing is followed out of the folder: a link is no file here, nor is what lies behind one.
+Nothing outside the folder is read: links, and everything behind them, are ignored.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Folder:
     root: Path
 
     def files(self) -> Iterator[tuple[str, Stamp]]:
-        """The names of all that could be pages or kept copies, below the root; and what shows that one has changed."""
+        """The names of all possible pages and kept copies, relative to the root, each with a stamp that shows a
+        change."""
         for place, folders, names in os.walk(self.root, followlinks=False):
             folders[:] = sorted(one for one in folders if not one.startswith("."))
             for name in sorted(names):
@@ -48,7 +50,8 @@ class Folder:
             yield place
 
     def read(self, file: str) -> bytes | None:
-        """``None`` where there is no such plain file. Of one that is too large only so much that this shows."""
+        """The content; ``None`` if there is no such plain file. A file that is too large is read only just beyond the
+        limit, so that the caller sees it."""
         try:
             path = self._inside(file)
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -63,7 +66,8 @@ class Folder:
                 return None
 
     def write(self, file: str, data: bytes, *, durable: bool = True) -> None:
-        """Raises ``OSError`` where it can't be. Not ``durable``, a power loss may leave it empty."""
+        """Writes the file. Raises ``OSError`` if that fails. If not ``durable``, a power loss may leave the
+        file empty."""
         path = self._inside(file)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._inside(file)
@@ -81,7 +85,7 @@ class Folder:
                 temporary.unlink()
 
     def remove(self, file: str) -> None:
-        """With the folders that it leaves empty."""
+        """Deletes the file, and the folders that become empty."""
         path = self._inside(file)
         with suppress(FileNotFoundError, NotADirectoryError):
             path.unlink()
@@ -94,7 +98,7 @@ class Folder:
                 break
 
     def sweep(self) -> None:
-        """Take away what a killed process left half-written."""
+        """Deletes half-written files of a killed process."""
         for place, _, names in os.walk(self.root, followlinks=False):
             for name in names:
                 if name.startswith(TEMPORARY):

@@ -1,4 +1,4 @@
-"""What must always hold of the files of pages, checked by ``svc fsck``: their queue hears of every change."""
+"""The invariant of the files of pages, checked by ``svc fsck``: every change of a page is queued."""
 
 from __future__ import annotations
 

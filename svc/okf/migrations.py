@@ -1,4 +1,4 @@
-"""The tables of the files, and the triggers that queue a page whenever its file should be another."""
+"""The tables of the files, and the triggers that queue a page whenever its file has to change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``okf.status``: how far the files are, and what people wrote that could not become pages."""
+"""``okf.status``: the progress of the files, and the texts of people that could not become pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ MAX_TOLD: Final = 200
 
 
 class TroubleOut(Wire, frozen=True):
-    """``kept``: the copy that holds what was written, where both had changed. Names are below ``okf/``."""
+    """``kept``: the copy that holds the person's text, if page and file had both changed. Names are relative to
+    ``okf/``."""
 
     file: str
     path: str
@@ -30,7 +31,7 @@ class UnwrittenOut(Wire, frozen=True):
 
 
 class StatusOut(Wire, frozen=True):
-    """``pages`` are files, ``waiting`` are to be written."""
+    """``pages``: how many are written as files; ``waiting``: how many are queued."""
 
     enabled: bool
     pages: int

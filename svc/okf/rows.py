@@ -1,4 +1,4 @@
-"""What is read of pages for their files, and the rows of what was written. Statements only."""
+"""Reads pages for their files, and the rows about written files. Statements only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svc.store import ReadTx, Tx, json_array
 
 @dataclass(frozen=True, kw_only=True)
 class FilePage:
-    """A page with all that its file says. ``owner`` and grants are addresses, or ``everyone``."""
+    """A page with everything that its file contains. ``owner`` and grants are addresses, or ``everyone``."""
 
     id: str
     path: str
@@ -34,7 +34,7 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """``kept``: the file beside it that has the person's text."""
+    """``kept``: the copy beside the file, with the person's text."""
 
     file: str
     path: str
@@ -44,7 +44,7 @@ class Trouble:
 
 
 def page_ids(tx: ReadTx) -> list[str]:
-    """Of all pages, in the order of their paths."""
+    """The ids of all pages, in the order of their paths."""
     return [str(page_id) for (page_id,) in tx.all("select id from pages order by path")]
 
 
@@ -90,7 +90,7 @@ def first_admin(tx: ReadTx) -> str | None:
 
 
 def queued(tx: ReadTx, *, after: str, limit: int) -> list[str]:
-    """Pages whose files should be others, in the order of their ids."""
+    """The ids of pages whose files have to be written again, sorted."""
     rows = tx.all(
         "select page_id from okf_queue where page_id > :after order by page_id limit :limit", after=after, limit=limit
     )
@@ -112,15 +112,15 @@ def _known(tx: ReadTx, column: str, value: str) -> Known | None:
 
 
 def files(tx: ReadTx) -> dict[str, str]:
-    """Digests by file."""
+    """The digest of each file."""
     return {str(file): str(digest) for file, digest in tx.all("select file, digest from okf_files")}
 
 
 def wrote(
     tx: Tx, page: FilePage | None, *, page_id: str, file: str = "", digest: str = "", problem: str | None = None
 ) -> None:
-    """The file is as the page was; it may have changed since, and then it stays queued. ``page`` is ``None`` where it
-    is gone, with its file."""
+    """Records that the file was written from the page. If the page has changed since, it stays queued. ``page`` is
+    ``None`` if it was deleted, with its file."""
     tx.run("delete from okf_files where page_id = :id or file = :file", id=page_id, file=file)
     if page is not None:
         tx.run(
@@ -143,7 +143,7 @@ def queue(tx: Tx, page_id: str) -> None:
 
 
 def queue_files(tx: Tx, names: list[str]) -> None:
-    """Files that are gone, or are to be written again."""
+    """Queues the pages of these files, which are missing or have to be written again."""
     tx.run(
         """
         insert into okf_queue (page_id)
@@ -171,7 +171,7 @@ def trouble(tx: Tx, *, file: str, path: str, kept: str | None, reason: str, dige
 
 
 def no_trouble(tx: Tx, file: str) -> None:
-    """With that file, or that copy: it is gone, or was put right."""
+    """Deletes the trouble of that file or that copy: it was deleted, or corrected."""
     tx.run("delete from okf_troubles where file = :file or kept = :file", file=file)
 
 
@@ -190,7 +190,7 @@ def kept_copies(tx: ReadTx) -> list[str]:
 
 
 def unwritten(tx: ReadTx) -> list[tuple[str, str]]:
-    """Pages that can be no file, with the reason."""
+    """Pages that can't be written as a file, with the reason."""
     rows = tx.all(
         """
         select p.path, f.problem from okf_files f join pages p on p.id = f.page_id

@@ -1,4 +1,4 @@
-"""Where the snapshots go, and by which program."""
+"""The settings of snapshots: the repository, and the program."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Snapshots of ``okf/`` by restic, each night; the last one of each of 14 days is kept.
 
-restic is a child of a few minutes: its own process group, within a deadline, with the part of the environment that it
-and its ways to a repository know. Its exit code alone decides what happened: 0 is good, 3 is a snapshot in which some
-files are missing, 10 to 12 say what is wrong with the repository (restic 0.17 or later), and any other is a failure.
-Owns the record of the last night (in ``meta``).
+restic runs for a few minutes as a child process: in its own process group, within a deadline, with only those
+environment variables that it and its storage backends use. Its exit code alone decides the result: 0 is success, 3 is a
+snapshot in which some files are missing, 10 to 12 name a fault of the repository (restic 0.17 or later), and any other
+is a failure. Owns the record of the last night (in ``meta``).
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from svc.store import ReadTx, Store, Tx, records
 
 KEPT_DAYS: Final = 14
 NIGHTLY: Final = timedelta(hours=2, minutes=10)
-"""Of the local day."""
+"""The time of the local day."""
 RETRY_MS: Final = 6 * HOUR_MS
-"""After a night that failed."""
+"""The pause after a failed night."""
 WITHIN_S: Final = 3_600.0
 SAID_AT_MOST: Final = 4 * 1024 * 1024
 ERROR_BYTES: Final = 16 * 1024
@@ -51,7 +51,8 @@ class Snapshot(msgspec.Struct, frozen=True):
 
 
 class Kept(msgspec.Struct, frozen=True):
-    """``made_at``: of the last whole snapshot; ``tried_at``: of the last try. ``snapshots``: the newest first."""
+    """``made_at``: the time of the last complete snapshot; ``tried_at``: of the last try. ``snapshots``: the newest
+    first."""
 
     tried_at: Millis = 0
     made_at: Millis | None = None
@@ -68,7 +69,7 @@ class SnapshotFault(Exception):
 
 @dataclass(kw_only=True)
 class Snapshots:
-    """``repository`` is ``None`` where none are made."""
+    """``repository`` is ``None`` if snapshots are off."""
 
     store: Store
     clock: Clock
@@ -83,7 +84,7 @@ class Snapshots:
         return await self.store.read(kept)
 
     async def run_due(self) -> None:
-        """The job: once a night, and again some hours after one that failed."""
+        """The job: runs once a night, and again some hours after a failure."""
         if self.repository is None:
             return
         before = await self.status()
@@ -91,7 +92,7 @@ class Snapshots:
             await self.make()
 
     async def make(self) -> Kept:
-        """Make one now, let go of old ones, and note how it went."""
+        """Makes a snapshot now, removes old ones, and records the result."""
         async with self._turn:
             before = await self.status()
             now = self.clock.now()
@@ -117,7 +118,7 @@ class Snapshots:
             try:
                 await self._restic("cat", "config")
             except SnapshotFault as fault:
-                if fault.status not in {1, _NO_REPOSITORY}:  # before 0.17 it says 1 to whatever is wrong
+                if fault.status not in {1, _NO_REPOSITORY}:  # before 0.17 restic exits with 1 for every fault
                     raise
                 await self._restic("init")
         await self._restic("backup", "okf", "--tag", TAG, "--host", "svc")
@@ -137,7 +138,7 @@ class Snapshots:
         return tuple(sorted(found, key=lambda one: one.at, reverse=True))
 
     async def _restic(self, *words: str) -> bytes:
-        """What it prints. Raises :class:`SnapshotFault`."""
+        """Runs restic and returns its output. Raises :class:`SnapshotFault`."""
         assert self.repository is not None, "there is one where snapshots are made"
         environ = {
             name: value for name, value in self.environ.items() if name in PASSED_ON or name.startswith(PASSED_PREFIXES)
@@ -148,7 +149,7 @@ class Snapshots:
 
 
 def _instant(row: Mapping[str, object]) -> str:
-    """restic says nanoseconds, in the zone of the machine."""
+    """The time of a snapshot. restic prints nanoseconds, in the time zone of the machine."""
     try:
         return rfc3339(round(datetime.fromisoformat(str(row.get("time"))).timestamp() * SECOND_MS))
     except ValueError:
@@ -162,7 +163,7 @@ async def _ran(command: Sequence[str], *, environ: Mapping[str, str], directory:
         with trio.move_on_after(WITHIN_S):
             async with process_group(command, environ=environ, directory=directory) as process:
                 assert process.stdin is not None, "it was asked for"
-                await process.stdin.aclose()  # it can ask for nothing
+                await process.stdin.aclose()  # so that it can't ask for input
                 async with open_task_group() as nursery:
                     nursery.start_soon(_read, process.stdout, said, SAID_AT_MOST)
                     nursery.start_soon(_read, process.stderr, complained, ERROR_BYTES)
@@ -178,7 +179,7 @@ async def _ran(command: Sequence[str], *, environ: Mapping[str, str], directory:
 
 
 async def _read(stream: trio.abc.ReceiveStream | None, into: bytearray, at_most: int) -> None:
-    """All of it, and keep the first part."""
+    """Reads the stream to its end, and keeps the first ``at_most`` bytes."""
     assert stream is not None, "it was asked for"
     while piece := await stream.receive_some(64 * 1024):
         into += piece[: max(0, at_most - len(into))]
@@ -191,7 +192,8 @@ def _last_line(said: bytearray) -> str:
 
 
 def is_due(before: Kept, *, now: Millis) -> bool:
-    """Once a night by the local clock, however long the machine slept; a clock that went back does not hold it up."""
+    """Whether a snapshot is due: once a night by the local clock, however long the machine slept. A clock that was set
+    back does not delay it."""
     local = datetime.fromtimestamp(now / SECOND_MS).astimezone()
     tonight = (local.replace(hour=0, minute=0, second=0, microsecond=0) + NIGHTLY).timestamp() * SECOND_MS
     latest = tonight if now >= tonight else tonight - DAY_MS

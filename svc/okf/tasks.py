@@ -1,8 +1,9 @@
-"""The loop that keeps pages and files in step: one round at a time takes what people wrote, then writes what changed.
+"""The loop that keeps pages and files in step. One round at a time first takes over people's edits, then writes the
+changed pages.
 
-A file is known by the digest of what was written or read last. One with another digest was edited: if the page is
-still at the revision that the file had, the text becomes the next one; if not, the page stays, and the text is kept in
-a copy beside it. A file that is deleted is written again: to delete a page one asks the workspace.
+A file is recognized by the digest of the text that was last written or read. If its digest differs, it was edited: if
+the page is still at the file's revision, the text becomes the next revision; if not, the page stays unchanged, and the
+text is kept in a copy beside it. A deleted file is written again: to delete a page, a person uses the workspace.
 """
 
 from __future__ import annotations
@@ -31,10 +32,10 @@ from svc.store import Overflowed, Store, Tx
 
 ME: Final = system("okf")
 BATCH: Final = 100
-"""Pages looked up at once. That many are a mailbox's people: their files are not synced one by one, and one that a
-power loss leaves empty is written again."""
+"""Pages looked up at once. The people of a mailbox make that many pages: their files are not synced to disk one by one,
+and a file that a power loss leaves empty is written again."""
 RETRY_S: Final = 60.0
-"""After a disk that was full."""
+"""The pause after a full disk."""
 
 
 @dataclass(kw_only=True)
@@ -47,9 +48,9 @@ class Keeper:
     wake: Wake = field(default_factory=Wake)
     _turn: trio.Lock = field(default_factory=trio.Lock)
     _seen: dict[str, Stamp] = field(default_factory=dict)
-    """Files as they were when they were looked at last."""
+    """The stamps of the files when they were last read."""
     _look: bool = True
-    """Something may have changed in the folder."""
+    """Whether something may have changed in the folder."""
 
     async def run(self, child: Child) -> None:
         await self.threads.run(self.folder.sweep)
@@ -87,7 +88,7 @@ class Keeper:
             self.wake.call()
 
     async def round(self) -> None:
-        """What people wrote is taken, then all that waits is written."""
+        """Takes over people's edits, then writes all queued pages."""
         async with self._turn:
             if self._look:
                 self._look = False
@@ -135,7 +136,8 @@ class Keeper:
             await self._keep(file, data, "The page was changed here meanwhile as well.")
 
     async def _keep(self, file: str, data: bytes, reason: str) -> None:
-        """What a person wrote, and the page can't become. A known page's file is written anew, its text kept beside."""
+        """Keeps a person's text that can't become the page. The file of a known page is written again, and the person's
+        text is kept beside it."""
         known = await self.store.read(rows.known_file, file)
         path = file.removesuffix(ENDING)
         kept = None
@@ -154,13 +156,13 @@ class Keeper:
     # Into the folder
 
     async def _write(self, page_id: str, *, over: str | None = None, durable: bool = True) -> None:
-        """``over``: the digest of a text that is kept elsewhere by now, and may be written over."""
+        """Writes the page's file. ``over``: the digest of a text that is kept elsewhere, so it may be overwritten."""
         page = await self.store.read(rows.page_of, page_id)
         known = await self.store.read(rows.known_page, page_id)
         if known is not None and known.digest:
             found = await self.threads.run(self.folder.read, known.file)
             if found and digest_of(found) not in {known.digest, over}:
-                await self._take(known.file, known.digest)  # edited in this very moment
+                await self._take(known.file, known.digest)  # edited at this very moment
                 page = await self.store.read(rows.page_of, page_id)
                 known = await self.store.read(rows.known_page, page_id)
         try:
@@ -204,7 +206,7 @@ def read_or_none(data: bytes) -> str | None:
 
 
 def _take(tx: Tx, *, file: str, path: str, title: str | None, body: str, data: bytes) -> bool:
-    """The file's text becomes the page's. False: both have changed. Raises :class:`Refusal`."""
+    """Makes the file's text the page's text. Returns False if both have changed. Raises :class:`Refusal`."""
     known = rows.known_file(tx, file)
     page = readable_page(tx, ME, path)
     if known is None and page is not None:
@@ -218,13 +220,13 @@ def _take(tx: Tx, *, file: str, path: str, title: str | None, body: str, data: b
     fresh = rows.page_of(tx, saved.id)
     assert fresh is not None, "it was just saved"
     rows.wrote(tx, fresh, page_id=saved.id, file=file, digest=digest_of(data))
-    rows.queue(tx, saved.id)  # its file says the new revision then
+    rows.queue(tx, saved.id)  # so that its file names the new revision
     rows.no_trouble(tx, file)
     return True
 
 
 def _owner(tx: Tx) -> Principal:
-    """Who has the files of this machine: the first admin."""
+    """The person for whom the files are read: the first admin."""
     owner = rows.first_admin(tx)
     if owner is None:
         return ME

@@ -1,4 +1,4 @@
-"""A page as the text of a file, and back. Pure."""
+"""Converts a page to the text of a file, and back. Pure."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from svc.pages import page_path
 
 ENDING: Final = ".md"
 CONFLICT: Final = ".conflict-"
-"""In the name of a file that keeps what a person wrote where the page had changed as well."""
+"""Marks the name of a copy that keeps a person's text, where the page had changed as well."""
 MAX_NAME_BYTES: Final = 255
 
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
-    """``title`` is ``None`` where the file says none."""
+    """The parsed text of a file. ``title`` is ``None`` if the file has none."""
 
     title: str | None
     body: str
 
 
 def file_of(path: str) -> str:
-    """Below ``okf/``. Raises `Invalid` where no disk takes such a name."""
+    """The file of a page, relative to ``okf/``. Raises `Invalid` if no disk accepts such a name."""
     file = path + ENDING
     if any(len(part.encode()) > MAX_NAME_BYTES for part in file.split("/")):
         raise Invalid(f"A part of its path has more than {MAX_NAME_BYTES} bytes, which no file's name may.")
@@ -45,7 +45,7 @@ def file_of(path: str) -> str:
 
 
 def path_of(file: str) -> str:
-    """The page that a file is. Raises `Invalid`."""
+    """The path of the page that belongs to a file. Raises `Invalid`."""
     path = page_path(file.removesuffix(ENDING))
     if path + ENDING != file:
         raise Invalid(
@@ -55,7 +55,7 @@ def path_of(file: str) -> str:
 
 
 def written(page: FilePage) -> str:
-    """All that the page's own head says stands in the same block, behind our fields."""
+    """The text of a page's file. The page's own front matter follows our fields in the same block."""
     lines = [
         f"id: {page.id}",
         f"title: {front_matter_quoted(page.title)}",
@@ -73,7 +73,7 @@ def written(page: FilePage) -> str:
 
 
 def read(data: bytes) -> Read:
-    """What a person has written. Raises `Invalid`, in words."""
+    """Parses the text of a file that a person has written. Raises `Invalid`, with a message for people."""
     try:
         text = front_matter_in_lf(data.decode())
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
-"""Hearing of files that change, by inotify: a descriptor that is read when the kernel has something to say.
+"""Watches for changed files, with inotify: waits on a descriptor that becomes readable when something has changed.
 
-Only *that* something changed is used, never what: who hears looks. Where there is no inotify (another system, or its
-limit of watches is reached) the folder is looked through every so often.
+Only *that* something changed is used, never what: the caller looks through the folder. Without inotify (another system,
+or its limit of watches is reached) the folder is looked through at intervals.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from typing import Final
 import trio
 
 LOOK_EVERY_S: Final = 30.0
-"""Where nothing tells."""
+"""The interval without inotify."""
 SETTLE_S: Final = 0.3
-"""An editor that saves makes several changes at once."""
+"""The pause after a change: an editor that saves makes several changes at once."""
 _READ_BYTES: Final = 64 * 1024
 _CLOSE_WRITE, _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE = 0x8, 0x40, 0x80, 0x100, 0x200
 _ONLY_FOLDERS: Final = 0x01000000
@@ -27,7 +27,7 @@ _MASK: Final = _CLOSE_WRITE | _MOVED_FROM | _MOVED_TO | _CREATE | _DELETE | _ONL
 
 
 class Watch:
-    """One descriptor for all folders below one."""
+    """One inotify descriptor for all folders of a tree."""
 
     def __init__(self) -> None:
         self._descriptor = -1
@@ -40,7 +40,7 @@ class Watch:
         return self._descriptor >= 0
 
     def add(self, folders: Iterable[str]) -> None:
-        """Watch these, too; those that are watched already stay so. Blocks."""
+        """Watches these folders, too; those that are already watched stay so. Blocks."""
         for folder in folders:
             if not self.tells:
                 return
@@ -50,7 +50,7 @@ class Watch:
                 self.close()
 
     async def changed(self) -> None:
-        """Returns soon after something was, or may have been, changed."""
+        """Returns soon after something changed, or may have changed."""
         if not self.tells:
             await trio.sleep(LOOK_EVERY_S)
             return

@@ -1,6 +1,7 @@
-"""Preferences: how a person wants the app to be, in every browser of theirs: dates, where it opens, and its keys.
+"""Preferences of a person for the app, in all their browsers: the format of dates, the start page, and the keys.
 
-Owns one row a person. What belongs to a screen, as colours and density do, is kept in the browser, and not here.
+Owns one row per person. Settings that belong to a screen, such as colours and density, are stored in the browser, not
+here.
 """
 
 from svc.preferences.actions import bring_back

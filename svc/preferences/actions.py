@@ -1,4 +1,4 @@
-"""Reading and changing one's preferences."""
+"""Reads and changes a person's preferences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svc.store import ReadTx, Tx
 
 TOPIC: Final = "preferences"
 _NOBODY: Final = ""
-"""Whose they are until the instance is claimed: everybody's."""
+"""The owner of preferences until the instance is claimed: everybody shares them."""
 
 
 def preferences_of(tx: ReadTx, principal: Principal) -> Preferences:
@@ -22,7 +22,7 @@ def preferences_of(tx: ReadTx, principal: Principal) -> Preferences:
 
 
 def change(tx: Tx, principal: Principal, *, changes: Changes) -> Preferences:
-    """What was changed, on top of what was there; the person's other browsers hear of it."""
+    """Applies the changes to the stored preferences. The person's other browsers are notified."""
     wanted = msgspec.structs.replace(preferences_of(tx, principal), **_named(changes))
     tx.run(
         """
@@ -44,7 +44,7 @@ def change(tx: Tx, principal: Principal, *, changes: Changes) -> Preferences:
 
 
 def bring_back(tx: Tx, *, user_id: str | None, wanted: object) -> None:
-    """What a person had chosen, from an export. Raises :class:`Invalid` where it is none."""
+    """Restores a person's preferences from an export. Raises :class:`Invalid` if ``wanted`` is not valid."""
     try:
         kept = msgspec.convert(wanted, Preferences)
     except msgspec.ValidationError as error:
@@ -61,7 +61,7 @@ def bring_back(tx: Tx, *, user_id: str | None, wanted: object) -> None:
 
 
 def hand_over(tx: Tx, user_id: str) -> None:
-    """What was chosen before there was anybody was chosen by the first admin."""
+    """Preferences from the time before there were users become the first admin's."""
     tx.run("update preferences set user_id = :user_id where user_id = :nobody", user_id=user_id, nobody=_NOBODY)
 
 

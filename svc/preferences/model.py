@@ -1,4 +1,4 @@
-"""What a person prefers. Every default is "as the browser does it", or as the app comes."""
+"""A person's preferences. Every default means "as the browser does it", or the app's own choice."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import msgspec
 from svc.protocol import Wire
 
 MAX_COMMANDS: Final = 200
-"""How many commands may have keys of one's own: more than there are."""
+"""How many commands may have custom keys: more than there are."""
 MAX_KEYS: Final = 4
-"""Of one command."""
+"""Custom keys of one command."""
 
 Hours = Literal["auto", "12", "24"]
 DateOrder = Literal["auto", "day", "month", "year"]
-"""Which part of a date stands first."""
+"""Which part of a date comes first."""
 WeekStart = Literal["auto", "monday", "saturday", "sunday"]
 StartPage = Literal["inbox", "account", "tasks", "pages", "last"]
 Language = Annotated[str, msgspec.Meta(max_length=35, pattern=r"^(?:[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*)?$")]
@@ -26,12 +26,12 @@ CommandKeys = Annotated[
     dict[Command, Annotated[tuple[Keys, ...], msgspec.Meta(max_length=MAX_KEYS)]],
     msgspec.Meta(max_length=MAX_COMMANDS),
 ]
-"""By command (its place, and the key that it comes with), the keys that it has instead; none: it has lost them."""
+"""The custom keys of each command (its place, and its default key); an empty list: the command has no key."""
 AccountId = Annotated[str, msgspec.Meta(max_length=200)]
 
 
 class Preferences(Wire, frozen=True):
-    """``start_account``: which account's inbox it is, where the start page is ``account``."""
+    """``start_account``: the account whose inbox opens, if the start page is ``account``."""
 
     language: Language = ""
     hours: Hours = "auto"
@@ -43,7 +43,7 @@ class Preferences(Wire, frozen=True):
 
 
 class Changes(Wire, frozen=True, omit_defaults=True):
-    """What is not named stays."""
+    """Changes to preferences. Fields that are not named stay unchanged."""
 
     language: Language | None = None
     hours: Hours | None = None

@@ -1,4 +1,4 @@
-"""The procedures of preferences: each person's own, and nobody else's."""
+"""The procedures of preferences. Each person reads and changes only their own."""
 
 from __future__ import annotations
 

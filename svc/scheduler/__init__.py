@@ -1,7 +1,7 @@
-"""The scheduler: what must happen at a time of the wall, such as a scheduled mail, happens from here.
+"""The scheduler: starts everything that must happen at a certain date and time, such as sending a scheduled mail.
 
-Owns the loops of all features' jobs (:class:`svc.job.Job`), and says how each fares. Nothing is kept here: all dates
-stand in the features' own tables.
+Owns the loops of all features' jobs (:class:`svc.job.Job`), and reports the state of each. It stores nothing: all dates
+are in the features' own tables.
 """
 
 from svc.scheduler.feature import FEATURE

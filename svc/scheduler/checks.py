@@ -1,4 +1,4 @@
-"""Whether the jobs of the service do their work."""
+"""Checks that the jobs of the service run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svc.check import Check, CheckContext, Finding, ok, skipped, warning
 from svc.scheduler.tasks import Scheduler
 
 LATE_ROUNDS: Final = 4
-"""So many intervals without a run are more than a slow one."""
+"""After so many intervals without a run, a job counts as late: a slow run takes less."""
 
 
 async def _jobs(context: CheckContext) -> Sequence[Finding]:

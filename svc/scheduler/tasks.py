@@ -1,12 +1,14 @@
-"""The tick: every job each time its interval is over, and earlier when it says so or is nudged.
+"""Runs every job each time its interval is over, and earlier when the job asks for it or is nudged.
 
-Theory: durations and dates run on two clocks. The pauses here are slept on Trio's clock, which stands still while a
-laptop sleeps; what is due is asked of the wall, anew at each run. So eight hours of sleep end in one run and not in a
-thousand, and a wall clock that jumps, either way, is met within a tick. No date is kept in memory but the next one.
+Theory: durations and dates need two clocks. The pauses here are slept on Trio's clock, which stands still while a
+laptop sleeps; due dates are compared with the wall clock, at each run. So eight hours of sleep end in one run and not
+in a thousand, and a wall clock that jumps, either way, is noticed within one interval. Memory holds no date but the
+next one.
 
-Owns one loop a job, and how each fares. That is kept in memory: to write it down at each tick would be a durable write
-every few seconds for a service that has nothing to do. A job never overlaps itself, and one that crashes or hangs is no
-other's trouble. What a job does must be safe to do again at once: a nudge may come at any time, also while it runs.
+Owns one loop per job, and the state of each. The state is kept in memory: storing it at each run would mean a durable
+write every few seconds for a service that has nothing to do. A job never overlaps itself, and a job that crashes or
+hangs does not affect the others. A job must be safe to run again at once: a nudge may come at any time, also while it
+runs.
 """
 
 from __future__ import annotations
@@ -25,12 +27,12 @@ from svc.nursery import Child, Wake
 W = TypeVar("W")
 
 SHORTEST_PAUSE_S: Final = 0.2
-"""Between two runs that nobody asked for: a job whose next date stays in the past must not spin."""
+"""The shortest pause between two runs without a nudge: a job whose next date stays in the past must not spin."""
 
 
 @dataclass(kw_only=True)
 class Scheduler(Generic[W]):
-    """The jobs of one process. ``context`` is what each gets: the workspace of its plane."""
+    """The jobs of one process. ``context`` is passed to each job: the workspace of its plane."""
 
     clock: Clock
     context: W
@@ -40,7 +42,7 @@ class Scheduler(Generic[W]):
     _runs: bool = False
 
     def add(self, job: Job[W]) -> None:
-        """Twice the same name, or a job that comes when the scheduler runs already, is a bug."""
+        """Adds a job. A duplicate name, or a job that is added while the scheduler runs, is a bug."""
         if job.name in self._jobs or self._runs:
             raise RuntimeError(f"the job {job.name} is added twice, or too late")
         self._jobs[job.name] = job
@@ -48,7 +50,8 @@ class Scheduler(Generic[W]):
         self._states[job.name] = JobState(name=job.name, every_s=job.every_s)
 
     def nudge(self, name: str) -> None:
-        """Something changed: the job of that name looks again as soon as it can. Never waits; many count as one."""
+        """Makes the job of that name run as soon as it can, because something changed. Never waits; many nudges count
+        as one."""
         self._nudges[name].call()
 
     def states(self) -> Sequence[JobState]:
@@ -56,7 +59,7 @@ class Scheduler(Generic[W]):
         return tuple(self._states.values())
 
     async def run(self, child: Child) -> None:
-        """The subsystem. On drain the loops end at once: what a job must finish it starts elsewhere."""
+        """Runs the subsystem. On drain the loops end at once: work that a job must finish runs elsewhere."""
         self._runs = True
         child.started()
         async with trio.open_nursery() as nursery:
@@ -72,7 +75,7 @@ class Scheduler(Generic[W]):
             next_at, problem = None, ""
             try:
                 next_at = await job.run(self.context)
-            except Exception as error:  # an edge: one job's mistake must not stop the others, nor its own next try
+            except Exception as error:  # an edge: an error in one job must not stop the others, nor its own next try
                 log.error("scheduler.job_failed", error, job=job.name)
                 problem = summary(error)
             state = self._states[job.name]

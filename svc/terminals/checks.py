@@ -1,4 +1,4 @@
-"""Whether the shell of terminals is there."""
+"""Checks that the shell of terminals exists."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a shell is told of the service's environment: what every shell of this user has, and nothing that is ours.
+"""The environment of a shell: the variables that every shell of this user has, and none of the service's own.
 
-Built from a list of what may pass, for whatever else is set may be a secret, the service's or that of something it
-speaks to. A login shell reads the rest from the user's own files. Pure.
+It is built from a list of allowed variables: any other may be a secret, of the service or of something it uses. A login
+shell reads the rest from the user's own files. Pure.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BEGINNINGS: Final = ("LC_", "XDG_")
 
 
 def environment_of(environ: Mapping[str, str], *, shell: Path) -> dict[str, str]:
-    """For a shell of this user, in UTF-8 unless the user says otherwise."""
+    """The environment for a shell of this user, in UTF-8 unless the user says otherwise."""
     passed = {name: value for name, value in environ.items() if name in _NAMES or name.startswith(_BEGINNINGS)}
     if not any(passed.get(name) for name in ("LC_ALL", "LC_CTYPE", "LANG")):
         passed["LANG"] = "C.UTF-8"

@@ -22,7 +22,7 @@ def _build(workspace: Workspace) -> None:
 
 
 def _claim(tx: Tx, user_id: str) -> None:
-    """Told within the service; no topic that anybody could subscribe to."""
+    """Publishes the claim within the service; clients can't subscribe to this topic."""
     tx.emit(topic=TOPIC, kind=CLAIMED, id=user_id, audience=None)
 
 

@@ -1,10 +1,10 @@
-"""All terminals of this service: who has which, how many there may be, and the nursery that they live in.
+"""All terminals of this service: who owns which, how many are allowed, and the nursery in which they run.
 
-Theory. They outlive the sockets that show them, so they are work of a subsystem of their own; when it drains they end
-first with HUP and then with KILL. Who may see one is decided when a socket opens, so news about people have to be
-heard: a device that is revoked loses its sockets, and somebody whose role changes loses their terminals, too.
+Theory. Terminals outlive the sockets that show them, so they run in a subsystem of their own; when it drains, they end
+first with HUP and then with KILL. Access is decided when a socket opens, so this module follows events about people: a
+revoked device loses its sockets, and a person whose role changes also loses their terminals.
 
-Owns the table of terminals. What happens in them is their own; that they began and ended stands in the log.
+Owns the list of terminals. The log records that they began and ended, not what happens in them.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ MAX_TERMINALS: Final = 32
 """Terminals of one service, of all admins together. Beyond: another one is refused in words, and those go on."""
 TOPIC: Final = "terminals"
 CLAIMED: Final = "claimed"
-"""Told by the transaction that claims the instance: what nobody owned is its first admin's now."""
+"""The event of the transaction that claims the instance: what had no owner becomes the first admin's."""
 DRAIN_S: Final = GRACE_S + KILLED_WITHIN_S + 1.0
 _SIGNALS: Final = {one.value: one.name for one in Signals}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asker:
-    """Where a terminal was asked for, for the log."""
+    """Who asked for a terminal and from where, for the log."""
 
     principal: Principal
     request_id: str
@@ -51,7 +51,7 @@ class Asker:
 
 @dataclass(kw_only=True)
 class Terminals:
-    """The service. ``shell`` is the program that each of them starts, in ``directory``."""
+    """The terminals of the service. ``shell`` is the program that each of them starts, in ``directory``."""
 
     store: Store
     clock: Clock
@@ -83,25 +83,26 @@ class Terminals:
     # Whose they are
 
     def running(self) -> list[Terminal]:
-        """The oldest first."""
+        """The running terminals, the oldest first."""
         return [one for one in self._open.values() if one.shell is not None]
 
     def program_of(self, terminal: Terminal) -> str:
-        """What is in its foreground, or else its shell."""
+        """The program in its foreground, or else its shell."""
         return (terminal.shell.foreground() if terminal.shell else None) or self.shell.name
 
     def is_of(self, principal: Principal, terminal: Terminal) -> bool:
         return terminal.owner == principal.user_id
 
     def find(self, principal: Principal, terminal_id: str) -> Terminal:
-        """One of theirs that runs. Another's is as missing as what never was."""
+        """A running terminal of this person. Another person's terminal is reported as missing, like one that never
+        existed."""
         terminal = self._open.get(terminal_id)
         if terminal is None or terminal.over.is_set() or not self.is_of(principal, terminal):
             raise _missing()
         return terminal
 
     def kill(self, asker: Asker, terminal_id: str) -> None:
-        """End one, also another admin's."""
+        """Ends a terminal, also another admin's."""
         terminal = self._open.get(terminal_id)
         if terminal is None:
             raise _missing()
@@ -109,14 +110,14 @@ class Terminals:
         terminal.end("kill")
 
     def ends_at(self, terminal: Terminal) -> Millis | None:
-        """When it ends by itself, if nobody comes back to it."""
+        """When the terminal ends by itself, if no client comes back to it."""
         if terminal.view is not None:
             return None
         left_s = max(0.0, terminal.idle_from + self.idle_s - trio.current_time())
         return self.clock.now() + int(left_s * SECOND_MS)
 
     async def open(self, asker: Asker, size: Size) -> Terminal:
-        """A new one. Raises a refusal where there can be none."""
+        """Opens a new terminal. Raises a refusal if none can be opened."""
         child = self._child
         if child is None or child.draining:
             raise Unavailable("The service is shutting down, or its terminals are starting.")
@@ -148,7 +149,7 @@ class Terminals:
     # Their life
 
     async def run(self, child: Child) -> None:
-        """Until the service drains. What is open then ends with it."""
+        """Runs until the service drains. Terminals that are then open end with it."""
         self._child = child
         child.started()
         try:
@@ -157,7 +158,7 @@ class Terminals:
             self._child = None
 
     async def _keep(self, child: Child, terminal: Terminal, shell: Shell) -> None:
-        """One terminal's life, which may fail without the others."""
+        """Runs one terminal. Its failure does not affect the others."""
         began = trio.current_time()
         try:
             async with trio.open_nursery() as nursery:
@@ -184,7 +185,7 @@ class Terminals:
                     while True:
                         for row in await subscription.receive():
                             self._hear(row)
-                except Overflowed:  # what was missed may have been a revocation
+                except Overflowed:  # a missed event may have been a revocation
                     for terminal in self._open.values():
                         terminal.dismiss(TOO_SLOW, "Connect again.")
 
@@ -211,7 +212,7 @@ class Terminals:
                 terminal.end(why)
 
     def _note(self, event: str, terminal: Terminal, asker: Asker, **more: object) -> None:
-        """What is said in a terminal is in no log; that somebody had one is."""
+        """Logs an event of a terminal: that a person had one, but never its input or output."""
         principal = asker.principal
         self.log.info(
             event,
@@ -231,7 +232,7 @@ def _missing() -> NotFound:
 
 
 def outcome(terminal: Terminal) -> dict[str, object]:
-    """How its program ended: by a status of its own, or by a signal."""
+    """How its program ended: with an exit status, or by a signal."""
     status = terminal.status
     if status is None:
         return {}

@@ -1,7 +1,7 @@
-"""The first program of a terminal, run by the interpreter alone: it makes its standard input the terminal that controls
+"""The first program of a terminal, run by the bare interpreter: it makes its standard input the controlling terminal of
 its session, and becomes the shell.
 
-A session's leader has to do that itself, and between fork and exec of a process with threads nothing is safe to do.
+The session's leader has to do that itself, and in a process with threads nothing is safe to do between fork and exec.
 """
 
 import fcntl
@@ -11,13 +11,13 @@ import sys
 import termios
 
 NOT_STARTED = 127
-"""As shells have it."""
+"""The exit status that shells use for it."""
 
 
 def main(shell: str) -> None:
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    # What is ignored would be inherited, and a shell leaves it so: the interpreter ignores some, and a service that was
-    # started in the background of a script, or by nohup, ignores ^C and the hang-up.
+    # Resets ignored signals, which the shell would inherit and keep ignoring: the interpreter ignores some, and a
+    # service that was started in the background of a script, or by nohup, ignores ^C and the hang-up.
     for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())

@@ -1,12 +1,12 @@
-"""A program on a pseudoterminal, and the end of it and of everything that it has started there.
+"""Runs a program on a pseudoterminal, and ends it with everything that it has started there.
 
 Theory (POSIX, "General Terminal Interface"). The program leads a session of its own, and the terminal controls that
-session: it turns ^C into a signal for the foreground group, and its hang-up is theirs. A shell puts each job into a
-group of its own, so whoever wants to end all of them has to know the session, which only ``/proc`` tells (Linux).
-Elsewhere the leader's group and the one in the foreground are signalled; the rest hears of the hang-up from the shell.
-The numbers of a session and of a group are given to nobody else while somebody is in them.
+session: it turns ^C into a signal for the foreground group, and its hang-up goes to the session. A shell puts each job
+into its own process group, so ending all of them needs the members of the session, which only ``/proc`` lists (Linux).
+Elsewhere the leader's group and the foreground group are signalled; the other jobs get the hang-up from the shell. The
+ids of a session and of a group are not reused while a process is in them.
 
-Owns the two ends of the terminal and the process. It never looks at what is said.
+Owns the two ends of the terminal and the process. It never interprets the output.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _PROC: Final = Path("/proc")
 
 @dataclass(frozen=True, kw_only=True)
 class Size:
-    """Of a terminal, in characters."""
+    """The size of a terminal, in characters."""
 
     cols: int
     rows: int
 
 
 class Shell:
-    """Made by :meth:`start`; whoever has it calls :meth:`close` in the end."""
+    """A running program. :meth:`start` makes it; its owner must call :meth:`close` in the end."""
 
     def __init__(self, *, process: trio.Process, terminal: int, threads: ThreadPool) -> None:
         self._process = process
@@ -57,7 +57,7 @@ class Shell:
     async def start(
         cls, program: Path, *, environ: Mapping[str, str], directory: Path, size: Size, threads: ThreadPool
     ) -> Shell:
-        """Raises :class:`OSError` where there is no terminal or no process to be had."""
+        """Starts the program. Raises :class:`OSError` if no terminal or no process can be created."""
         ours, theirs = os.openpty()
         try:
             _set_size(theirs, size)
@@ -82,7 +82,7 @@ class Shell:
         return self._process.pid
 
     async def read(self, at_most: int) -> bytes:
-        """What it says next; empty once nobody can say anything any more (Linux tells that as EIO)."""
+        """The next output; empty once no process can write any more (Linux reports that as EIO)."""
         try:
             return bytes(await self._stream.receive_some(at_most))
         except trio.BrokenResourceError as error:
@@ -91,7 +91,7 @@ class Shell:
             raise
 
     async def write(self, data: bytes) -> None:
-        """Type ``data``. Waits while the program takes nothing; nothing happens once it has ended."""
+        """Types ``data``. Waits while the program reads nothing; does nothing once it has ended."""
         with suppress(trio.BrokenResourceError):
             await self._stream.send_all(data)
 
@@ -100,32 +100,32 @@ class Shell:
             _set_size(self._stream.fileno(), size)
 
     def redraw(self) -> None:
-        """Have what is in the foreground draw its screen again."""
+        """Makes the program in the foreground draw its screen again."""
         if (group := self._foreground_group()) is not None:
             with suppress(OSError):
                 os.killpg(group, signal.SIGWINCH)
 
     def foreground(self) -> str | None:
-        """What the program in the foreground is called, where that can be known."""
+        """The name of the program in the foreground, if it can be known."""
         with suppress(OSError):
             return (_PROC / str(self._foreground_group()) / "comm").read_text(errors="replace").strip() or None
         return None
 
     async def wait(self) -> int:
-        """How it ended: its status, or the negative number of the signal that ended it."""
+        """Waits for the end. Returns the exit status, or the negative number of the signal that ended it."""
         return await self._process.wait()
 
     async def end(self) -> None:
-        """End all that runs in it: HUP first, and KILL for who is still there after a moment."""
+        """Ends all processes in it: HUP first, and KILL for those that still run after a moment."""
         with trio.move_on_after(GRACE_S):
-            await self._signal(signal.SIGHUP, signal.SIGCONT)  # who stands still hears of it only once it goes on
+            await self._signal(signal.SIGHUP, signal.SIGCONT)  # a stopped process receives it only once it continues
             while await self._anybody():  # noqa: ASYNC110  no system tells that a session is empty
                 await trio.sleep(_LOOK_EVERY_S)
             return
         await self._kill()
 
     async def close(self) -> None:
-        """Let go of it. Whatever happens, nothing of it runs on afterwards."""
+        """Releases the terminal. None of its processes runs on afterwards, whatever happens."""
         with trio.CancelScope(shield=True):  # bounded: KILLED_WITHIN_S
             if await self._anybody():
                 await self._kill()
@@ -134,7 +134,7 @@ class Shell:
         await self._stream.aclose()
 
     async def _kill(self) -> None:
-        """Again and again, for who is about to be killed may just have started another one."""
+        """Kills repeatedly, since a process that is about to be killed may just have started another one."""
         with trio.move_on_after(KILLED_WITHIN_S):
             while await self._anybody():
                 await self._signal(signal.SIGKILL)
@@ -144,7 +144,9 @@ class Shell:
         found = await self._members()
         for pid in found:
             for number in numbers:
-                with suppress(ProcessLookupError, PermissionError):  # gone meanwhile; or another user's, as by sudo
+                with suppress(
+                    ProcessLookupError, PermissionError
+                ):  # ended meanwhile; or another user's process, as by sudo
                     os.kill(pid, number)
         if not found:
             self._signal_groups(numbers)
@@ -168,11 +170,12 @@ class Shell:
             group = os.tcgetpgrp(self._stream.fileno())
         except OSError:
             return None
-        return group if group > 1 else None  # 0 would be our own
+        return group if group > 1 else None  # 0 would mean our own group
 
 
 def members_of(session: int) -> list[int]:
-    """Who is in a session, those left out that have ended. Empty where there is no ``/proc``. Blocks for a moment."""
+    """The processes of a session, without those that have ended. Empty where there is no ``/proc``. Blocks for a
+    moment."""
     try:
         pids = [name for name in os.listdir(_PROC) if name.isdigit()]
     except OSError:

@@ -1,9 +1,9 @@
 """``/pty``: one socket shows one terminal (contract 11).
 
-Binary frames are bytes, both ways. Text frames are about the terminal: the client says ``resize``, ``kill`` and, if it
-wants not to be sent more than it can draw, ``drawn`` with all the bytes that it has drawn since ``ready``; the service
-says ``ready``, ``exit`` and, for a frame that means nothing, ``error``. The end of the socket is not the end of the
-terminal.
+Binary frames are terminal bytes, both ways. Text frames are about the terminal: the client sends ``resize``, ``kill``
+and, if it does not want to receive more than it can draw, ``drawn`` with the number of bytes that it has drawn since
+``ready``; the service sends ``ready``, ``exit`` and, for an invalid frame, ``error``. The terminal goes on when the
+socket ends.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ async def pty(context: RequestContext, request: Request, socket: Socket) -> None
     size = _size_of(query)
     terminals = context.workspace.service(Terminals)
     asker = Asker(principal=context.principal, request_id=context.request_id, peer=request.peer)
-    await socket.accept()  # from here on a refusal is a close code with its reason, which a browser can read
+    await socket.accept()  # from here on a refusal is a close code with a reason, which a browser can read
     if wanted := query.get("session"):
         terminal = terminals.find(asker.principal, wanted)
     else:
@@ -93,7 +93,7 @@ async def _show(socket: Socket, terminal: Terminal, view: View, shown: trio.Even
 
 
 async def _dismiss(socket: Socket, view: View, shown: trio.Event) -> None:
-    """The frame under way is let out first: a close in the middle of it would be no close, but a cut."""
+    """Closes the socket after the frame under way: in the middle of it no close frame is possible."""
     await view.dismissed.wait()
     with trio.move_on_after(LAST_FRAME_S):
         await shown.wait()
@@ -104,7 +104,7 @@ async def _dismiss(socket: Socket, view: View, shown: trio.Event) -> None:
 async def _listen(socket: Socket, terminal: Terminal, view: View) -> None:
     while (message := await socket.receive()) is not None:
         if view.dismissal is not None:
-            continue  # it is about to be closed, and says why
+            continue  # it is about to be closed, with the reason
         if isinstance(message, bytes):
             await terminal.type(message)
             continue
@@ -138,7 +138,7 @@ def _number(query: dict[str, str], name: str, *, usual: int, most: int) -> int:
 
 
 def _exit(terminal: Terminal) -> str:
-    """``code``, or ``signal`` where one ended it."""
+    """The ``exit`` frame: with ``code``, or with ``signal`` if a signal ended the program."""
     found = outcome(terminal)
     return _frame(type="exit", **({"code": found["status"]} if "status" in found else found))
 

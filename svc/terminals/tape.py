@@ -1,4 +1,5 @@
-"""The last that a terminal has said, by its place in all that it ever said. Bytes, whatever they are. Pure."""
+"""The newest output of a terminal, as raw bytes. A position counts from the terminal's first byte, so it stays right
+when old output is dropped. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ _LOOKS_FOR_A_LINE: Final = 8 * 1024
 
 
 class Tape:
-    """``ends`` only grows; what stands before ``begins`` is gone."""
+    """The kept output lies between ``begins`` and ``ends``. ``ends`` only grows; output before ``begins`` was
+    dropped."""
 
     def __init__(self, kept_bytes: int = KEPT_BYTES) -> None:
         self.begins = 0
@@ -29,17 +31,17 @@ class Tape:
             self.begins += excess
 
     def after(self, place: int, at_most: int) -> bytes:
-        """What was said from ``place`` on, or from where the tape begins by now."""
+        """The output from ``place`` on, or from ``begins`` if ``place`` was already dropped."""
         begin = max(0, place - self.begins)
         return bytes(self._kept[begin : begin + at_most])
 
     def room(self, place: int) -> int:
-        """How much can be added before the one who is at ``place`` would miss something."""
+        """How many bytes can be added before a reader at ``place`` would miss some."""
         return max(0, self._limit - (self.ends - place))
 
     def start(self) -> int:
-        """Where one begins who has seen nothing: at the start of a line, for what was dropped may have ended within a
-        character or a command to the terminal."""
+        """Where a new reader begins: at the start of a line, since the dropped output may have ended within a character
+        or an escape sequence."""
         if self.begins == 0:
             return 0
         found = self._kept.find(b"\n", 0, _LOOKS_FOR_A_LINE)

@@ -1,11 +1,11 @@
-"""One terminal: a shell, what it said last, and the one socket that shows it just now.
+"""One terminal: a shell, its newest output, and the one socket that shows it now.
 
-Theory. The reader takes output only as far as the socket that shows it has kept up with, so a fast program waits for a
-slow browser as it would for a slow line, and no more than the tape is held in memory. A socket that takes nothing is
-given up by its own deadlines; then nobody is waited for any more. A browser also says how much it has drawn
-(:meth:`View.drew`): bytes that it has received and not drawn yet lie in its memory, and would keep ^C from being seen.
+Theory. Output is read only as far as the socket that shows it has kept up. So a fast program waits for a slow browser
+as it would for a slow line, and memory holds no more than the tape. A socket that takes nothing is closed by its own
+deadlines; then the program waits for no socket. A browser also reports how much it has drawn (:meth:`View.drew`): bytes
+that it has received but not drawn fill its memory, and would delay the visible effect of ^C.
 
-Owns the shell and the tape. It knows no socket and no person but by name.
+Owns the shell and the tape. It knows sockets and people only by name.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ LAST_WORDS_S: Final = 15.0
 """What a program said last may take so long to be read and shown. Beyond: it is left unread."""
 
 TAKEN_OVER: Final = 4409
-"""The close code of a socket whose terminal is shown by another one now."""
+"""The close code of a socket when another one now shows its terminal."""
 TOO_SLOW: Final = 1013
 
 
 class Program(Protocol):
-    """What a terminal wants of a shell: see :class:`svc.terminals.shell.Shell`."""
+    """The interface that a terminal needs of a shell: see :class:`svc.terminals.shell.Shell`."""
 
     async def read(self, at_most: int) -> bytes: ...
     async def write(self, data: bytes) -> None: ...
@@ -58,7 +58,7 @@ Why = Literal["exit", "kill", "idle", "drain", "role"]
 
 @dataclass(frozen=True, kw_only=True)
 class Dismissal:
-    """Why a socket has to go."""
+    """Why a socket is closed."""
 
     code: int
     reason: str
@@ -66,7 +66,7 @@ class Dismissal:
 
 @dataclass(kw_only=True, eq=False)
 class View:
-    """What one socket shows of a terminal: from ``began``, up to ``place``."""
+    """The part of a terminal's output that one socket shows: from ``began``, up to ``place``."""
 
     device_id: str
     began: int
@@ -75,11 +75,12 @@ class View:
     dismissed: trio.Event = field(default_factory=trio.Event)
     changed: Wake = field(default_factory=Wake)
     moved_at: float = field(default_factory=trio.current_time)
-    """When it was last sent something, or had drawn something."""
+    """When bytes were last sent to it, or it last reported drawn bytes."""
     _drawn: int | None = None
 
     def drew(self, amount: int) -> None:
-        """How much the browser has drawn since the beginning. From the first word on it is never sent far ahead."""
+        """Notes how much the browser has drawn since the beginning. From the first report on it is never sent far more
+        than it has drawn."""
         drawn = min(self.place, self.began + amount)
         if self._drawn is None or drawn > self._drawn:
             self._drawn, self.moved_at = drawn, trio.current_time()
@@ -97,7 +98,7 @@ class View:
 
 @dataclass(kw_only=True, eq=False)
 class Terminal:
-    """``owner`` is a user's id; ``None`` while there are no users. ``status`` is set once it is ``over``."""
+    """``owner`` is a user's id; ``None`` while there are no users. ``status`` is set once ``over`` is set."""
 
     id: str
     owner: str | None
@@ -110,7 +111,7 @@ class Terminal:
     status: int | None = None
     over: trio.Event = field(default_factory=trio.Event)
     idle_from: float = math.inf
-    """On trio's clock: since when nobody has shown it."""
+    """The time on trio's clock since which no socket has shown it."""
     _ending: trio.Event = field(default_factory=trio.Event)
     _read_on: Wake = field(default_factory=Wake)
     _seen: Wake = field(default_factory=Wake)
@@ -118,28 +119,29 @@ class Terminal:
     _typing: Wake = field(default_factory=Wake)
     _taken: Wake = field(default_factory=Wake)
 
-    # What a socket does with it
+    # For sockets
 
     def show(self, device_id: str) -> View:
-        """A view from the start of what is kept. The one that showed it until now is dismissed."""
+        """Starts a view at the beginning of the kept output. The view that showed the terminal until now is
+        dismissed."""
         self.dismiss(TAKEN_OVER, "This terminal is shown in another window now.")
         place = self.tape.start()
         self.view = View(device_id=device_id, began=place, place=place)
         if place > 0 and self.shell is not None:
-            self.shell.redraw()  # what set up its screen may be gone from the tape
+            self.shell.redraw()  # the bytes that set up its screen may have been dropped
         self.idle_from = math.inf
         self._seen.call()
         return self.view
 
     def leave(self, view: View) -> None:
-        """It goes on by itself, for a while."""
+        """Ends the view. The terminal goes on without it for a while."""
         if self.view is view:
             self.view, self.idle_from = None, trio.current_time()
             self._seen.call()
             self._read_on.call()
 
     def dismiss(self, code: int, reason: str) -> None:
-        """The socket that shows it gets no byte more, and none of its bytes is typed."""
+        """Dismisses the socket that shows it: it gets no more output, and its input is ignored."""
         if (view := self.view) is not None:
             view.dismissal = Dismissal(code=code, reason=reason)
             view.dismissed.set()
@@ -147,7 +149,7 @@ class Terminal:
             self.leave(view)
 
     async def next_output(self, view: View) -> bytes:
-        """What ``view`` has to show next; empty once there will be nothing more, or it was dismissed."""
+        """The next output for ``view``; empty once there will be no more, or the view was dismissed."""
         while view.dismissal is None:
             if data := self.tape.after(view.place, view.may_be_sent):
                 view.sent(len(data))
@@ -164,7 +166,7 @@ class Terminal:
         return b""
 
     async def type(self, data: bytes) -> None:
-        """Waits while too much was typed already that nobody takes."""
+        """Types ``data``. Waits while the program has not read earlier input."""
         while len(self._typed) >= TYPED_BYTES and not self.over.is_set():
             await self._taken.wait()
         self._typed += data
@@ -176,14 +178,14 @@ class Terminal:
             self.shell.resize(size)
 
     def end(self, why: Why) -> None:
-        """It ends soon. Only the first reason counts."""
+        """Makes the terminal end soon. Only the first reason counts."""
         self.why = self.why or why
         self._ending.set()
 
-    # What it does by itself
+    # Its own work
 
     async def live(self, shell: Program, *, idle_s: float) -> None:
-        """From now until nothing of it runs any more. Cancelled, it ends at once."""
+        """Runs the terminal until none of its processes runs. If cancelled, it ends at once."""
         self.shell = shell
         if self.view is None:
             self.idle_from = trio.current_time()
@@ -226,7 +228,7 @@ class Terminal:
             await self._typing.wait()
 
     async def _watch(self, idle_s: float) -> None:
-        """One that nobody comes back to ends."""
+        """Ends the terminal if no client comes back to it."""
         while (left_s := self.idle_from + idle_s - trio.current_time()) > 0:
             await self._seen.wait(at_most_s=left_s)
         self.end("idle")

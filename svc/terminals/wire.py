@@ -12,8 +12,9 @@ MAX_ID_CHARS = 100
 
 
 class TerminalOut(Wire, frozen=True):
-    """``program`` is what runs in its foreground; ``owner`` a user id. ``shown``: a browser has it open. ``ends_at``:
-    when it ends by itself, where nobody comes back to it. One that is not ``mine`` can be ended, and not opened."""
+    """``program`` is the program in its foreground; ``owner`` a user id. ``shown``: a browser has it open.
+    ``ends_at``: when it ends by itself, if no client comes back to it. A terminal that is not ``mine`` can be
+    ended, but not opened."""
 
     session: str
     program: str

@@ -1,4 +1,4 @@
-"""Trying svc out: a made-up mailbox beside one's own mail. Owns no table; the mail is the demo's."""
+"""Lets a person try svc with a made-up mailbox beside their own mail. Owns no table; the mail is the demo's."""
 
 from svc.tryout.feature import FEATURE
 

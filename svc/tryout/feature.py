@@ -1,6 +1,8 @@
-"""Trying svc out beside one's own mail: the demo's mailbox as an account that is kept here, and goes when it is erased.
+"""Trying svc beside one's own mail: adds the demo's mailbox as an account that exists only here. Erasing the account
+removes it.
 
-Nothing outside is asked, and nothing is sent from it. ``make demo`` is the whole demo world, without any real account.
+It contacts no outside server, and nothing can be sent from it. ``make demo`` is the whole demo world, without any real
+account.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 ACCOUNT_NAME: Final = "demo"
 _NOBODY: Final = "demo.example"
-"""Whose word on where a mail comes from is taken there: nobody's."""
+"""The authority whose authentication results are trusted for this mailbox: none, since no such server exists."""
 
 
 class TriedOut(Wire, frozen=True):
@@ -26,7 +28,7 @@ class TriedOut(Wire, frozen=True):
 
 
 async def try_out(context: RequestContext, wanted: Nothing) -> TriedOut:
-    from svc.demo.mail import mailboxes  # made with the first who wants it, and not at each start
+    from svc.demo.mail import mailboxes  # loaded on first use, and not at each start
 
     workspace = context.workspace
     first, *_ = mailboxes(workspace.clock.now(), authority=_NOBODY)

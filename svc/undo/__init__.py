@@ -1,8 +1,8 @@
-"""Undo: a person's newest steps, each with what it takes to take it back.
+"""Undo: a person's newest steps, each with the data that is needed to take it back.
 
-Owns the table ``undo_steps``. A feature records a step in the transaction that does it (:func:`record`) and says how
-steps of that kind are taken back by a :class:`svc.reversal.Reversal` among its rows. The log is short, so that what is
-offered is what the person still remembers. Taking back is not remembered itself: one goes further back with each.
+Owns the table ``undo_steps``. A feature records a step in the transaction that does it (:func:`record`), and adds a
+:class:`svc.reversal.Reversal` to its rows that takes steps of that kind back. The log is short, so that a person still
+remembers the offered steps. Taking back is not recorded itself: each undo goes one step further back.
 """
 
 from svc.undo.actions import TakenBack, forget_concerning, record, take_back

@@ -1,4 +1,4 @@
-"""Recording steps, and taking the newest one back."""
+"""Records steps, and takes the newest one back."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def record(
     inverse: msgspec.Struct,
     group: str | None = None,
 ) -> None:
-    """Remember a step of ``kind``, and forget those that are too old or too many. ``group``: the client's own name for
-    a step that it tells in several calls."""
+    """Records a step of ``kind``, and deletes steps that are too old or too many. ``group``: the client's own name for
+    a step that it sends in several calls."""
     tx.run(
         """
         insert into undo_steps (user_id, kind, what, concerns, inverse, at, group_id)
@@ -48,7 +48,8 @@ def record(
 
 
 def _forget_old(tx: Tx, principal: Principal) -> None:
-    """A group stays or goes as a whole, but for one that alone has more rows than are kept."""
+    """Deletes old steps. A group is kept or deleted as a whole, except for one that alone has more rows than
+    are kept."""
     tx.run(
         """
         delete from undo_steps where user_id is :user_id and (
@@ -68,8 +69,8 @@ def _forget_old(tx: Tx, principal: Principal) -> None:
 
 
 def take_back(tx: Tx, principal: Principal, *, reversals: Reversals) -> TakenBack | None:
-    """Take back the newest step that can be, with all the calls it was told in; ``None`` when there is none. What can't
-    be taken back any more is forgotten."""
+    """Takes back the newest step that can be taken back, with all the calls of its group; ``None`` if there is none.
+    Steps that can no longer be taken back are deleted."""
     taken: list[UndoStep] = []
     draft_id: str | None = None
     for step in steps(tx, principal):
@@ -86,7 +87,7 @@ def take_back(tx: Tx, principal: Principal, *, reversals: Reversals) -> TakenBac
 
 
 def forget_concerning(tx: Tx, *, user_id: str | None, ids: Collection[str]) -> None:
-    """Steps that concern nothing but these can't be taken back any more."""
+    """Deletes the steps that concern only these ids: they can't be taken back any more."""
     tx.run(
         """
         delete from undo_steps where user_id is :user_id and json_array_length(concerns) > 0 and not exists (
@@ -99,5 +100,5 @@ def forget_concerning(tx: Tx, *, user_id: str | None, ids: Collection[str]) -> N
 
 
 def hand_over(tx: Tx, user_id: str) -> None:
-    """What was done before there was anybody was done by the first admin."""
+    """Steps from the time before there were users become the first admin's."""
     tx.run("update undo_steps set user_id = :user_id where user_id is null", user_id=user_id)

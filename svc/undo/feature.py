@@ -1,4 +1,4 @@
-"""The rows that undo contributes, and the table of reversals that all features' rows make."""
+"""The rows that undo contributes, and the table of the reversals of all features."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svc.workspace import RequestContext, Workspace
 
 
 class UndoStepOut(Wire, frozen=True):
-    """``concerns``: the ids of what the step was done to."""
+    """``concerns``: the ids of the things that the step changed."""
 
     id: str
     kind: str
@@ -24,19 +24,19 @@ class UndoStepOut(Wire, frozen=True):
 
 
 class TakenBackOut(Wire, frozen=True):
-    """``draft_id``: what a mail that was held back has become."""
+    """``draft_id``: the draft that a held-back mail has become."""
 
     step: UndoStepOut | None
     draft_id: str | None
 
 
 def reversals_of(workspace: Workspace) -> Reversals:
-    """The rows of all features, by kind."""
+    """The reversals of all features, by kind of step."""
     return {row.kind: row for feature in workspace.features for row in feature.reversals}
 
 
 def carry_on(workspace: Workspace, taken_back: TakenBack) -> None:
-    """After the commit: tell who has to take it further."""
+    """After the commit: notifies the features that have to carry on."""
     reversals_of(workspace)[taken_back.step.kind].then(workspace)
 
 

@@ -1,4 +1,4 @@
-"""The table of undo. Mail's own migrations bring the steps of older homes here."""
+"""The table of undo. Mail's own migrations move the steps of older homes into it."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def m001_undo(db: Database) -> None:
 
 @MIGRATIONS(name="m002_groups")
 def m002_groups(db: Database) -> None:
-    """What the client called a step that it had to tell in several calls."""
+    """Adds the client's name for a step that it sends in several calls."""
     db.execute("alter table undo_steps add column group_id text")

@@ -1,4 +1,4 @@
-"""A person's steps, and those of them that can still be taken back."""
+"""Reads a person's steps, and those of them that can still be taken back."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from svc.store import ReadTx
 
 KEEP_STEPS: Final = 50
 KEEP_ROWS: Final = 500
-"""A step told in several calls has a row for each."""
+"""Rows kept. A step that the client sends in several calls has a row for each."""
 
 KEEP_MS: Final = DAY_MS
 
 Reversals = Mapping[str, Reversal]
-"""By kind."""
+"""The reversals, by kind of step."""
 
 _decode_ids = msgspec.json.Decoder(tuple[str, ...]).decode
 
 
 def undoable(tx: ReadTx, principal: Principal, *, reversals: Reversals) -> list[UndoStep]:
-    """What the principal can take back, newest first; what was told in several calls is one."""
+    """The steps that the principal can take back, newest first. The calls of one group count as one step."""
     known = [(step, reversals.get(step.kind)) for step in steps(tx, principal)]
     still_open = [step for step, reversal in known if reversal is not None and reversal.is_open(tx, step)]
     by_group: dict[str | int, list[UndoStep]] = {}
@@ -36,7 +36,7 @@ def undoable(tx: ReadTx, principal: Principal, *, reversals: Reversals) -> list[
 
 
 def as_one(rows: Sequence[UndoStep]) -> UndoStep:
-    """The rows of one step, newest first, as the step they are."""
+    """Joins the rows of one step, newest first, into one step."""
     concerns = dict.fromkeys(one for row in reversed(rows) for one in row.concerns)
     return replace(rows[0], concerns=tuple(concerns))
 

@@ -25,7 +25,7 @@ __all__ = ["FixtureMailbox", "FixtureMessage", "mailboxes"]
 
 def mailboxes(now: Millis, *, authority: str) -> tuple[FixtureMailbox, ...]:
     """Every mailbox of the world at the time ``now``; the oldest mail is two years old, the newest minutes.
-    ``authority``: the name with which their server signs its authentication results."""
+    ``authority``: the name of their server in its authentication results."""
     return tuple(_mailbox(spec, now, authority) for spec in _mailbox_specs())
 
 
