@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * The connected accounts: their state, badges and how fast a backfill goes.
+ * The connected accounts: their state, their badges, and the speed of a backfill.
  *
- * Fetched at the start, moved by live events, and fetched again now and then, because a poll that finds nothing new
- * moves only "last synced", which is not worth an event.
+ * Fetched at the start, updated by live events, and fetched again now and then, because a poll that finds nothing new
+ * changes only "last synced", which is not worth an event.
  */
 import { computed, signal } from "@preact/signals";
 import { query } from "../rpc.js";
@@ -21,7 +21,7 @@ export const unifiedUnread =
   computed(() => (accounts.value ?? []).reduce((sum, one) => sum + one.unread - one.unreadTwins, 0));
 
 /**
- * How far each backfill was, and when: account id -> samples, oldest first.
+ * The progress of each backfill over time: account id -> samples, oldest first.
  * @type {Map<string, { at: number, done: number }[]>}
  */
 const samples = new Map();
@@ -60,10 +60,10 @@ export function accountRemoved(id) {
 }
 
 /**
- * Move a badge before the server has said so.
+ * Changes a badge before the server confirms it.
  * @param {string} accountId
  * @param {number} by
- * @param {number} [twins] how many of these Unified counts under another account
+ * @param {number} [twins] how many of these the unified inbox counts under another account
  */
 export function moveUnread(accountId, by, twins = 0) {
   if (!by || !accounts.value) return;
@@ -78,20 +78,17 @@ export function accountOf(accountId) {
   return accounts.value?.find((one) => one.id === accountId) ?? null;
 }
 
-/** Whether somebody else shares it. @param {Account} account */
+/** Whether the account belongs to another person who shares it. @param {Account} account */
 export function isShared(account) {
   return account.access !== "own";
 }
 
-/** Whether the person may change anything in it, and send from it. @param {string} accountId */
+/** Whether the person may change anything in the account, and send from it. @param {string} accountId */
 export function mayAct(accountId) {
   return accountOf(accountId)?.access !== "read";
 }
 
-/**
- * Seconds until a backfill is done, at the rate seen lately; null while that is not known.
- * @param {Account} account
- */
+/** Seconds until a backfill is done, at its recent rate; null while the rate is not known. @param {Account} account */
 export function secondsLeft(account) {
   const seen = samples.get(account.id);
   const first = seen?.[0];

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * What a person does with threads: shown at once, told to the server, taken back with a notice if that fails.
+ * The actions on threads: shown at once, sent to the server, and reverted with a notice if that fails.
  *
- * Steps are told one after the other, so that the server's undo log has them in the person's order. Where all accounts
- * stand together a step is also for a thread's duplicates: the same mail in other accounts, in the same call.
+ * Steps are sent one after the other, so that the server's undo log has them in the person's order. In the unified
+ * inbox a step also applies to a thread's duplicates, the same mail in other accounts, in the same call.
  */
 import { batch } from "@preact/signals";
 import { liveState } from "../live.js";
@@ -19,31 +19,32 @@ import { applyThread, knownThread, refetchLists } from "./lists.js";
 import { relabelled } from "./relabel.js";
 import { welcome } from "./returned.js";
 
-/** As many threads as the server takes in one call. */
+/** The most threads that the server accepts in one call. */
 const MAX_A_CALL = 500;
 /** @typedef {import("./relabel.js").SystemLabel} SystemLabel */
 /**
- * As much of a step as one call takes; `group` is the same for all calls of one step, so that undo takes it back whole.
+ * The part of a step that fits in one call; `group` is the same for all calls of one step, so that undo takes the whole
+ * step back.
  * @typedef {{ threadIds: string[], group?: string }} Part
  */
 /**
  * @typedef {object} Step
- * @property {(thread: Thread) => Partial<Thread>} patch how it will be
+ * @property {(thread: Thread) => Partial<Thread>} patch the changed fields of the row
  * @property {(part: Part) => Promise<unknown>} tell
  * @property {string} failure
- * @property {string} [done] said with a way back, once it is shown
+ * @property {string} [done] the text of the notice that offers undo
  */
 
-/** The steps that are being told. @type {Promise<unknown>} */
+/** The steps that are being sent. @type {Promise<unknown>} */
 let told = Promise.resolve();
-/** Takes away the notice that offers to undo: another step is the newest now. */
+/** Removes the notice that offers undo, because another step is the newest now. */
 let dropOffer = () => {};
-/** How the newest step is taken back where the server does not know of it yet. @type {(() => void) | null} */
+/** Takes the newest step back if the server does not know of it yet. @type {(() => void) | null} */
 let takeBackHere = null;
 
 /**
- * Resolves to whether it went well; so do the others. `group`: of the steps that are taken back with it; `quiet`: what
- * it was done with offers the way back.
+ * Resolves to whether it succeeded; so do the other actions. `group`: of the steps that are undone with it; `quiet`:
+ * without a notice of its own, because the caller offers undo.
  * @param {Thread[]} threads
  * @param {{ group?: string, quiet?: boolean }} [how]
  */
@@ -66,7 +67,11 @@ export function unarchive(threads, { quiet = false } = {}) {
   });
 }
 
-/** Out of the inbox, and their new messages with them; or so no more. @param {Thread[]} threads @param {boolean} on */
+/**
+ * Mutes threads, which leave the inbox with their new messages; or unmutes them.
+ * @param {Thread[]} threads
+ * @param {boolean} on
+ */
 export function mute(threads, on) {
   if (!on) {
     return run(threads, {
@@ -116,7 +121,7 @@ export function reportSpam(threads) {
     said(threads, "Moved to spam", "moved to spam"));
 }
 
-/** Out of spam or trash, back to the inbox. @param {Thread[]} threads */
+/** Moves threads from spam or trash back to the inbox. @param {Thread[]} threads */
 export function restore(threads) {
   return setSystem(threads, ["INBOX"], ["SPAM", "TRASH"], "Could not move to the inbox",
     said(threads, "Moved to the inbox", "moved to the inbox"));
@@ -143,12 +148,12 @@ export function unsnooze(threads) {
 }
 
 /**
- * Put a label of a person's own on threads, or take it away. Labels are each account's own: in an account that has none
- * of that name it is made first.
+ * Adds a person's own label to threads, or removes it. Each account has its own labels: in an account that has none of
+ * that name it is created first.
  * @param {Thread[]} threads
  * @param {string} name
  * @param {boolean} on
- * @param {{ color?: string | undefined, file?: boolean }} [how] `file`: and archive them, in the same step
+ * @param {{ color?: string | undefined, file?: boolean }} [how] `file`: also archive them, in the same step
  */
 export async function label(threads, name, on, { color, file = false } = {}) {
   const accountIds = [...new Set(withTwins(threads).map(({ accountId }) => accountId))];
@@ -182,7 +187,7 @@ export async function label(threads, name, on, { color, file = false } = {}) {
   });
 }
 
-/** Reading marks as read; a failure is not worth a word, the next opening tries again. @param {Thread} thread */
+/** Marks an opened thread as read. A failure is not reported: the next opening tries again. @param {Thread} thread */
 export async function markOpened(thread) {
   welcome(thread.id);
   if (!thread.unread) return;
@@ -196,7 +201,10 @@ export async function markOpened(thread) {
   }
 }
 
-/** Take back the newest step, whenever and wherever it was taken. Resolves to what that was, once it is said. */
+/**
+ * Takes the newest step back, even one from another window or an earlier time. Resolves to a description of the step
+ * after the notice is shown.
+ */
 export async function undo() {
   dropOffer();
   if (takeBackHere) {
@@ -229,7 +237,7 @@ function isStep({ name }) {
   return name !== "mail.send" && name !== "mail.open";
 }
 
-/** The newest step waits to be told: it never happens. @returns {Promise<Undone>} */
+/** Takes back the newest step while it waits to be sent: it never happens. @returns {Promise<Undone>} */
 async function undoWaiting() {
   const taken = await takeBackNewest(isStep);
   const [newest] = taken;
@@ -240,7 +248,7 @@ async function undoWaiting() {
   return { id: "", what, threadIds: taken.flatMap(({ input }) => input.threadIds), draftId: null };
 }
 
-/** A step that waited was refused: what is shown is wrong, and the person is told. Called once. */
+/** Handles refusals of steps that waited: the lists are wrong then, and the person gets a notice. Called once. */
 export function startRefusals() {
   onRefusal("", ({ name, input }, why) => {
     const [first = ""] = input.threadIds ?? [input.threadId];
@@ -258,7 +266,7 @@ const WAITED = { "mail.archive": "Archiving", "mail.unarchive": "The move to the
   "mail.markUnread": "Marking as unread", "mail.snooze": "Snoozing", "mail.unsnooze": "Bringing back",
   "mail.setLabels": "A change of labels", "mail.mute": "Muting", "mail.unmute": "Unmuting" };
 
-/** What follows when the notice of a step is asked to take it back; the page says. */
+/** Runs when the person presses undo in a notice; the page sets it. */
 export const onUndo = { run: () => void undo() };
 
 /**
@@ -300,7 +308,7 @@ async function run(threads, { patch, tell, failure, done }) {
   }
 }
 
-/** Another step is the newest now; where there are words for it, with a way back. @param {string} [done] */
+/** Makes another step the newest one; with `done`, shows a notice that offers undo. @param {string} [done] */
 export function offerUndo(done) {
   dropOffer();
   takeBackHere = null;
@@ -309,7 +317,7 @@ export function offerUndo(done) {
 }
 
 /**
- * The same for what is done only a while later: until then `run` takes it back. Returns what ends that.
+ * The same for an action that is delayed: until then `run` takes it back. Returns a function that ends the offer.
  * @param {string} done
  * @param {() => void} run
  */
@@ -324,7 +332,7 @@ export function offerUndoHere(done, run) {
 }
 
 /**
- * Tell a step after those before it.
+ * Sends a step after the earlier ones.
  * @template T
  * @param {() => Promise<T>} tell
  */
@@ -334,7 +342,7 @@ export function inOrder(tell) {
   return mine;
 }
 
-/** A name for steps that are taken back together. */
+/** A new group id for steps that are undone together. */
 export function newGroup() {
   return Array.from(crypto.getRandomValues(new Uint32Array(4)), (one) => one.toString(36)).join("-");
 }
@@ -349,7 +357,7 @@ function parts(ids) {
 }
 
 /**
- * The threads, each with its duplicates where all accounts stand together; those that the person may act on.
+ * The threads, each with its duplicates in the unified inbox; only those that the person may change.
  * @param {Thread[]} threads
  * @returns {{ id: string, accountId: string, duplicate: boolean }[]}
  */
@@ -363,7 +371,8 @@ export function withTwins(threads) {
 }
 
 /**
- * Show the threads as they will be. Returns what takes it back, if nothing newer came from the server meanwhile.
+ * Shows the expected state of the threads. Returns a function that reverts it, unless the server sent a newer state
+ * meanwhile.
  * @param {{ id: string, duplicate: boolean }[]} all
  * @param {(thread: Thread) => Partial<Thread>} patch
  */
@@ -389,7 +398,7 @@ export function pretend(all, patch) {
 /**
  * @param {Thread} thread
  * @param {number} badge
- * @param {boolean} duplicate whether Unified counts it under another account
+ * @param {boolean} duplicate whether the unified inbox counts it under another account
  */
 function put(thread, badge, duplicate) {
   applyThread(thread);
@@ -425,7 +434,10 @@ const UNDONE = {
     unblock: "Blocked again", send: "Not sent: your message is open again",
 };
 
-/** A thread that comes back from where no list shows it is not known before the news of it. @param {Undone} undone */
+/**
+ * Describes an undone step. A thread that no list shows is not known before its live event arrives, so it is fetched.
+ * @param {Undone} undone
+ */
 async function undoneWords({ what, threadIds, draftId }) {
   const both = draftId !== null && what !== "send";
   const words = both ? "Not sent, and back in the inbox" : UNDONE[what] ?? "Taken back";

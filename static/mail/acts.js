@@ -21,7 +21,7 @@ const WORDS = {
 };
 const SHOWN = 10;
 
-/** The newest of them, oldest first; what was sent stands at its message. @param {{ acts: readonly Act[] }} props */
+/** The newest of them, oldest first. A sent message shows its sender itself. @param {{ acts: readonly Act[] }} props */
 export function Acts({ acts }) {
   const shown = acts.filter(({ messageId }) => messageId === null).slice(-SHOWN);
   if (!shown.length) return null;
@@ -31,7 +31,7 @@ export function Acts({ acts }) {
   </ul>`;
 }
 
-/** Who had a message sent, where that was written down. @param {readonly Act[]} acts @param {string} messageId */
+/** The person who sent a message, if that was recorded. @param {readonly Act[]} acts @param {string} messageId */
 export function sentBy(acts, messageId) {
   return acts.find((act) => act.messageId === messageId)?.by ?? null;
 }

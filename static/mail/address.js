@@ -9,9 +9,9 @@
  *     /p/mail/l/<label>              the threads with a label, by its name; below an account as well
  *     /p/mail/k/<kind>               the threads of a kind, as triage tells them apart
  *     /p/mail/all                    all mail, but for spam and the trash
- *     /p/mail/snoozed                what comes back later
- *     /p/mail/drafts                 what is begun and not sent
- *     /p/mail/search?q=<query>       what was searched for; a thread opened from it keeps the query
+ *     /p/mail/snoozed                snoozed threads
+ *     /p/mail/drafts                 drafts
+ *     /p/mail/search?q=<query>       the results of a search; a thread opened from it keeps the query
  *     ?only=unread                   after any of them: a filter; a thread opened from the list keeps it, too
  */
 import { computed } from "@preact/signals";
@@ -27,7 +27,7 @@ import { kindOf } from "./kinds.js";
 /** @typedef {{ kind: "search", query: string }} SearchView */
 /** @typedef {"unread" | "to-me" | "attachment" | "starred"} Filter */
 /**
- * What the mail page lists, and to what it is narrowed.
+ * What the mail page lists, and the filter on it.
  * @typedef {(SectionsView | LabelView | AllView | SnoozedView | DraftsView | TriageView | SearchView)
  *   & { only?: Filter }} View
  */
@@ -39,10 +39,10 @@ const MAIL = new RegExp(String.raw`^/p/mail(?:/a/([^/]+))?(?:/(?:${LIST}))?(?:/t
 /** @type {readonly Filter[]} */
 export const FILTERS = ["unread", "to-me", "attachment", "starred"];
 
-/** @type {View} The inbox, and what skipped it. */
+/** @type {View} The inbox, and the mail that skipped it. */
 export const SECTIONS_VIEW = { kind: "sections" };
 
-/** Where in mail the person is; null: elsewhere. */
+/** The current place in mail; null: the person is on another page. */
 export const mailPlace = computed(() => parseMailAddress(address.value));
 
 /** @param {URL} url @returns {MailPlace | null} */
@@ -70,7 +70,7 @@ export function mailPath(accountId, threadId = null, view = SECTIONS_VIEW) {
   return `/p/mail${account}${list}${thread}${query.length ? `?${query.join("&")}` : ""}`;
 }
 
-/** Another view, under the filter of what is shown now. @param {View} view @returns {View} */
+/** Another view, with the current filter. @param {View} view @returns {View} */
 export function underFilter(view) {
   const only = mailPlace.value?.view.only;
   return only ? { ...view, only } : view;

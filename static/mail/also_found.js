@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What a search found besides mail: pages, people and files, each a section below the list of mail. It stands there
- * folded to a line that counts them, and unfolded where no mail was found.
+ * The results of a search besides mail: pages, people and files, each a section below the list of mail. The sections
+ * are folded to a line with their counts, and unfolded if no mail was found.
  */
 import { useEffect, useState } from "preact/hooks";
 import { html } from "../ui/html.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** What came with a message: each file once, to look at where that is possible, to download, alone or all at once. */
+/** The attachments of a message: each file once, with a preview if possible, and downloads of one file or all. */
 import { fileIcon } from "../files/icon.js";
 import { addressOf, canView } from "../files/viewer.js";
 import { fileSize } from "../ui/format.js";
@@ -9,7 +9,7 @@ import { Icon } from "../ui/icons.js";
 const DAMAGED =
   "This part of the message is damaged on this server. Where that is possible it is mended by itself, and shown then.";
 
-/** The same file under the same name is one. @param {Attachment[]} files */
+/** Removes duplicates: the same file under the same name. @param {Attachment[]} files */
 export function onceEach(files) {
   const isSame = (/** @type {Attachment} */ one, /** @type {Attachment} */ other) =>
     one.sha256 === other.sha256 && one.filename === other.filename;

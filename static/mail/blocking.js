@@ -1,5 +1,8 @@
 // @ts-check
-/** Blocking a sender: a dialog asks where their mail goes, in which accounts, and what becomes of what is here. */
+/**
+ * Blocks a sender: a dialog asks where their mail goes, in which accounts, and what happens to the mail that is already
+ * here.
+ */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
@@ -20,7 +23,10 @@ const asked = signal(/** @type {Asked | null} */ (null));
 /** @type {Record<Place, string>} */
 export const PLACE_WORDS = { trash: "the trash", spam: "spam" };
 
-/** Whether a message's sender can be blocked: in one's own accounts, and not oneself. @param {Message} message */
+/**
+ * Whether a message's sender can be blocked: only in the person's own accounts, and never the person's own address.
+ * @param {Message} message
+ */
 export function mayBlock(message) {
   const account = accountOf(opened.value?.detail?.thread.accountId ?? null);
   return account !== null && !isShared(account) && message.from.address.includes("@") && !isMe(message.from.address);
@@ -95,7 +101,7 @@ function Question({ about: { messageId, address, accountId } }) {
 }
 
 /**
- * The threads that are here of that address, written down; null while that is not known.
+ * The stored threads from that address, selected on the server; null while that is not known.
  * @param {string} address
  * @param {string | null} accountId
  */
@@ -114,7 +120,7 @@ function useHere(address, accountId) {
 }
 
 /**
- * One step, and one way back.
+ * Blocks the sender in one step, which one undo takes back.
  * @param {{ messageId: string, address: string, to: Place, everywhere: boolean, moved: MailSelectedOut | null }} wanted
  */
 async function block({ messageId, address, to, everywhere, moved }) {

@@ -1,7 +1,5 @@
 // @ts-check
-/**
- * The bar that takes the place of the list's own while threads are picked: how many, and what can be done with them.
- */
+/** The bar that replaces the list's own bar while threads are picked: how many, and the actions on them. */
 import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { keysFor, withKeys } from "../ui/key_words.js";
@@ -11,7 +9,7 @@ import { pickMore } from "./everything.js";
 import { clearPicks, everything, openLists, picked, pickedThreads } from "./selection.js";
 import { toolsFor } from "./tools.js";
 
-/** What has a button on a phone as well, where one line holds no more: the others are in a menu. */
+/** The actions that have a button on a phone, too; one line has no room for more, so the others are in a menu. */
 const FIRST = new Set(["archive", "inbox", "read", "unread", "trash"]);
 
 export function BulkBar() {

@@ -1,17 +1,17 @@
 // @ts-check
-/** Ask the providers for new mail now, because a person wants to know: by a pull, a button or a command. */
+/** Asks the providers for new mail when a person wants it: by a pull, a button or a command. */
 import { signal } from "@preact/signals";
 import { mutate } from "../rpc.js";
 import { toast } from "../ui/toast.js";
 import { accounts, loadAccounts } from "./accounts.js";
 
-/** Whether it is under way. */
+/** Whether a check is under way. */
 export const checking = signal(false);
 
-/** Those that nobody here may ask, or that want to be connected again first, are passed over. @param {Account} one */
+/** Skips accounts that this person may not check, or that have to be connected again first. @param {Account} one */
 const canAsk = ({ access, state }) => access === "own" && state !== "disconnected" && state !== "reconnect";
 
-/** Of one account, or of all. What came shows itself in the list. @param {string | null} accountId */
+/** Checks one account, or all. New mail appears in the list by itself. @param {string | null} accountId */
 export async function checkMail(accountId) {
   const asked = (accounts.value ?? []).filter((one) => canAsk(one) && (accountId === null || one.id === accountId));
   if (checking.value || !asked.length) return;

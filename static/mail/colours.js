@@ -1,25 +1,25 @@
 // @ts-check
-/** Whether a mail has colours of its own: only then would dark paper change what its sender chose. Pure. */
+/** Decides whether a mail has its own colours: only then would dark paper change its sender's choice. Pure. */
 
-/** What programs write where nobody chose a colour. */
+/** The values that mail programs write although nobody chose a colour. */
 const NO_CHOICE = new Set(["", "inherit", "initial", "unset", "currentcolor", "transparent", "none", "windowtext",
   "window", "auto"]);
 /** @type {Record<string, number[]>} */
 const NAMED = { black: [0, 0, 0], white: [255, 255, 255], gray: [128, 128, 128], grey: [128, 128, 128] };
-/** How far apart red, green and blue are in what one takes for grey, and in a black with a touch of colour. */
+/** The largest difference of red, green and blue in a grey, and in a black with a touch of colour. */
 const GREY_SPREAD = 24;
 const BLACK_SPREAD = 48;
-/** Of 255. Darker than this, a colour is ink; a grey that is lighter is not read as text on white. */
+/** Of 255. A darker colour counts as text colour; a lighter grey can't be read as text on white. */
 const BLACK_MAX = 96;
 const GREY_MAX = 170;
 const PAPER_MIN = 245;
-/** A border is none: programs draw one beside each quotation. */
+/** A border does not count: programs draw one beside each quotation. */
 const DECLARATION = /(?:^|;)\s*(color|background(?:-color|-image)?)\s*:\s*([^;]*)/giu;
 
-/** Programs write the text of links and of quotations in a colour of theirs. */
+/** Mail programs colour the text of links and quotations themselves. */
 const OF_PROGRAMS = "a, blockquote, blockquote *";
 
-/** @param {Element} body sanitized: colours stand in style attributes, and in `bgcolor` and `color` */
+/** @param {Element} body sanitized: colours are in style attributes, and in `bgcolor` and `color` */
 export function hasColours(body) {
   return [...body.querySelectorAll("[style],[bgcolor],[color]")].some((one) => {
     const ink = one.matches(OF_PROGRAMS) ? () => true : isInk;
@@ -29,7 +29,7 @@ export function hasColours(body) {
 }
 
 /**
- * White is no choice, and on dark paper no slab either: what stands on it stands on the paper itself. Changes `body`.
+ * Removes white backgrounds: white is not a choice, and on dark paper it would be a bright block. Changes `body`.
  * @param {HTMLElement} body sanitized
  */
 export function clearPaper(body) {
@@ -55,7 +55,10 @@ function isChosen(value, isUsual) {
   return !NO_CHOICE.has(plain) && !isUsual(plain);
 }
 
-/** Black, a black with a touch of colour, or a grey: what programs write text in. @param {string} plain */
+/**
+ * Whether it is a usual text colour of programs: black, a black with a touch of colour, or a grey.
+ * @param {string} plain
+ */
 function isInk(plain) {
   const parts = partsOf(plain);
   if (!parts) return false;
@@ -63,13 +66,17 @@ function isInk(plain) {
   return (most <= BLACK_MAX && spread <= BLACK_SPREAD) || (most <= GREY_MAX && spread <= GREY_SPREAD);
 }
 
-/** White, or as good as white. @param {string} plain */
+/** Whether it is white, or almost white. @param {string} plain */
 function isPaper(plain) {
   const parts = partsOf(plain);
   return parts !== null && Math.min(...parts) >= PAPER_MIN;
 }
 
-/** Red, green and blue, of 255; null: it says it in another way. @param {string} plain @returns {number[] | null} */
+/**
+ * Red, green and blue, of 255; null: the colour is written in another form.
+ * @param {string} plain
+ * @returns {number[] | null}
+ */
 function partsOf(plain) {
   const [, short, long, list] = /^(?:#([\da-f]{3})|#([\da-f]{6})|rgb\((\d+,\d+,\d+)\))$/u.exec(plain) ?? [];
   if (list) return list.split(",").map(Number);

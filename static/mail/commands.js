@@ -1,7 +1,5 @@
 // @ts-check
-/**
- * What the keys, the bar of picked threads, the toolbar of a thread and the palette do: one table of commands for all.
- */
+/** The commands of mail: one table for the keys, the bar of picked threads, the toolbar of a thread and the palette. */
 import { signal } from "@preact/signals";
 import { navigate } from "../router.js";
 import { FILTERS, SECTIONS_VIEW, mailPath } from "./address.js";
@@ -30,24 +28,30 @@ import { askToLeave, mailingOpen } from "./unsubscribe.js";
 
 /** Which dialog is open, and for which threads. */
 export const picker = signal(/** @type {{ kind: "label" | "snooze", threads: Thread[] } | null} */ (null));
-/** Moves when the search field should take the focus. */
+/** Changes when the search field should take the focus. */
 export const searchWanted = signal(0);
 
-/** Archive; with nothing in the inbox there is nothing to do. @param {Thread[]} threads */
+/** Archives threads; does nothing if none is in the inbox. @param {Thread[]} threads */
 export function archiveThese(threads) {
   if (standForAll(threads)) return archiveAll();
   const inside = threads.filter((one) => one.inInbox);
   if (inside.length) goOn(threads, () => archive(inside));
 }
 
-/** Nothing of these lists is in the inbox: a step on all of one would change nothing and still be there to undo. */
+/**
+ * Archives everything in a list. No thread of some lists is in the inbox: there the step would change nothing and still
+ * be offered for undo.
+ */
 function archiveAll() {
   const list = everything.value?.list;
   if (list && hasNothingInInbox(list.name)) toast(`Nothing of ${list.title} is in the inbox.`);
   else actOnAll("archive");
 }
 
-/** Wherever they are now: archived, snoozed, spam or trash. An open one stays open. @param {Thread[]} threads */
+/**
+ * Moves threads to the inbox, from the archive, snoozed, spam or trash. An open one stays open.
+ * @param {Thread[]} threads
+ */
 export function toInbox(threads) {
   if (standForAll(threads)) return actOnAll("inbox");
   const step = threads.some((one) => one.snoozedUntil !== null) ? unsnooze : threads.some((one) => one.hidden) ? restore
@@ -62,13 +66,13 @@ export function trashThese(threads) {
   goOn(threads, () => trash(threads));
 }
 
-/** Spam, or no spam after all. @param {Thread[]} threads */
+/** Marks threads as spam, or as not spam. @param {Thread[]} threads */
 export function spamThese(threads) {
   if (standForAll(threads)) return actOnAll(threads.every(isSpam) ? "inbox" : "spam");
   goOn(threads, () => (threads.every(isSpam) ? restore(threads) : reportSpam(threads)));
 }
 
-/** Mute, or hear of it again. An open thread that is unmuted stays open. @param {Thread[]} threads */
+/** Mutes or unmutes threads. An open thread that is unmuted stays open. @param {Thread[]} threads */
 export function muteThese(threads) {
   if (standForAll(threads)) return actOnAll(threads.every((one) => one.muted) ? "unmute" : "mute");
   if (threads.every((one) => one.muted)) void mute(threads, false);
@@ -81,7 +85,10 @@ export function starThese(threads) {
   void star(threads, !threads.every((one) => one.starred));
 }
 
-/** Unread, and back to the list if it is open: it would be read at once again. @param {Thread[]} threads */
+/**
+ * Marks threads as unread. An open one closes, since it would be marked as read again at once.
+ * @param {Thread[]} threads
+ */
 export function unreadThese(threads) {
   if (standForAll(threads)) return actOnAll("unread");
   void markUnread(threads);
@@ -104,7 +111,7 @@ export function openPicker(kind, threads) {
   if (threads.length) picker.value = { kind, threads };
 }
 
-/** Take back, and go to what is back. */
+/** Undoes the newest step, and goes to the thread that is back. */
 export async function undoAndShow() {
   const undone = await undo();
   if (!undone) return;
@@ -115,7 +122,10 @@ export async function undoAndShow() {
   else if (open !== null && split.value) select(open, { focus: true }); // the notice that had the focus is gone
 }
 
-/** The news of it may come after the answer: until then its row stands where it stood before. @param {string} id */
+/**
+ * Selects the thread in its list. Its live event may arrive after the answer: until then its row is at the old place.
+ * @param {string} id
+ */
 async function selectWhereItIs(id) {
   const thread = await latest(id);
   if (thread) applyThread(thread);
@@ -146,7 +156,7 @@ function pickSelected() {
   if (thread) togglePick(thread.id);
 }
 
-/** As the menu key does: what is asked for at the row, for all that are picked where it is one of them. */
+/** Opens the menu at the selected row, as the menu key does: for all picked threads if the row is one of them. */
 function openMenu() {
   document.querySelector(".lists .row.selected")?.dispatchEvent(new MouseEvent("contextmenu",
     { bubbles: true, cancelable: true }));
@@ -157,13 +167,18 @@ function goTo(view) {
   return () => navigate(mailPath(currentAccountId(), null, view));
 }
 
-/** In a thread these keys move its text. */
+/** Only in the list: in a thread these keys scroll the text. */
 const inList = () => openId() === null;
 const hasTargets = () => picked.value.size > 0 || current() !== null;
 
 /** @typedef {import("../keys.js").Shortcut} Shortcut */
 
-/** Under what they stand in the overlay. @param {string} part @param {Shortcut[]} shortcuts @returns {Shortcut[]} */
+/**
+ * Sets the heading of shortcuts in the overlay.
+ * @param {string} part
+ * @param {Shortcut[]} shortcuts
+ * @returns {Shortcut[]}
+ */
 const under = (part, shortcuts) => shortcuts.map((one) => ({ ...one, part }));
 
 /** @type {Shortcut[]} */
@@ -229,11 +244,11 @@ export const SHORTCUTS = [
   ]),
 ];
 
-/** Where the person has triage on: one key says of what kind a thread is. @type {import("../keys.js").Shortcut[]} */
+/** While triage is on: keys that set the kind of a thread. @type {import("../keys.js").Shortcut[]} */
 export const TRIAGE_SHORTCUTS = KINDS.map((one) => ({ keys: [KIND_KEYS[one]], label: `Kind: ${KIND_WORDS[one]}`,
   run: onTargets((threads) => void correct(threads.map(({ id }) => id), one)), when: hasTargets }));
 
-/** What the palette offers besides the keys. */
+/** The commands of the palette that have no key. */
 export function otherCommands() {
   return [
     { id: "check", label: "Check for new mail", run: () => void checkMail(null) },

@@ -226,7 +226,7 @@ def _take(tx: Tx, *, file: str, path: str, title: str | None, body: str, data: b
 
 
 def _owner(tx: Tx) -> Principal:
-    """The person for whom the files are read: the first admin."""
+    """The owner of the files on this machine: the first admin."""
     owner = rows.first_admin(tx)
     if owner is None:
         return ME

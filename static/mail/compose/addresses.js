@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Recipients as people type and paste them: taken apart, judged, and written as mailboxes of RFC 5322. Pure, linear.
+ * Recipients as people type and paste them: parsed, checked, and written as mailboxes of RFC 5322. Pure, linear.
  *
- * The server has the last word on what an address is; this is for the person's eyes, while typing.
+ * The server decides what a valid address is; this check is only for the display while typing.
  */
 
-/** At most this many of them in one message. */
+/** The most recipients in one message. */
 export const MAX_RECIPIENTS = 500;
 
 const SEPARATORS = ",;\n\r\t";
@@ -18,8 +18,8 @@ export function isAddress(address) {
 }
 
 /**
- * All mailboxes of a text: `Ann <ann@x.org>, bob@y.org; "Smith, Carl" <carl@z.org>`, one a line as well. What is none
- * comes back as an address that isAddress refuses, so that nothing typed is lost.
+ * All mailboxes of a text: `Ann <ann@x.org>, bob@y.org; "Smith, Carl" <carl@z.org>`, or one per line. Text that is not
+ * a mailbox is returned as an address that isAddress refuses, so that nothing typed is lost.
  * @param {string} text
  * @returns {Person[]}
  */
@@ -35,7 +35,7 @@ export function formatMailbox({ name, address }) {
   return `${shown} <${address}>`;
 }
 
-/** Without those that stand there already, whatever their name. @param {Person[]} people */
+/** Removes repeated addresses, even with different names. @param {Person[]} people */
 export function withoutDoubles(people) {
   const seen = new Set();
   return people.filter(({ address }) => {
@@ -44,7 +44,7 @@ export function withoutDoubles(people) {
   });
 }
 
-/** Cut at separators outside quotes and angle brackets. @param {string} text */
+/** Splits at separators outside of quotes and angle brackets. @param {string} text */
 function split(text) {
   const parts = [];
   let part = "";

@@ -1,5 +1,8 @@
 // @ts-check
-/** The files of a message: chips to open or take away, the ones under way, and the ways in (picker, drop, paste). */
+/**
+ * The files of a message: chips to open or remove, the uploads under way, and the ways to add files (picker, drop,
+ * paste).
+ */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { UploadList } from "../../files/uploads.js";
 import { fileSize } from "../../ui/format.js";
@@ -9,7 +12,7 @@ import { fileIcon } from "../../files/icon.js";
 import { attachedBytes } from "./checks.js";
 
 /**
- * What is added comes into sight: it may lie below the edge of the pane.
+ * Scrolls an added file into view: it may be below the edge of the pane.
  * @param {{ files: OutgoingFile[], remove: (fileId: string) => void, uploads:
  * import("../../files/uploads.js").Upload[],
  *   cancel: (upload: import("../../files/uploads.js").Upload) => void }} props

@@ -1,5 +1,7 @@
 // @ts-check
-/** What the mail page shows of writing: the button, the drafts, mail in trouble, and the answers below a thread. */
+/**
+ * The parts of writing on the mail page: the button, the drafts, mail in trouble, and the reply buttons below a thread.
+ */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { now } from "../../now.js";
 import { troubled } from "../../tasks/outgoing.js";
@@ -14,7 +16,7 @@ import { inlineIn } from "./current.js";
 import { drafts, loadDrafts } from "./drafts.js";
 
 /**
- * Above the list. `drafts`: whether it leads to them.
+ * The bar above the list. `drafts`: whether it has a link to them.
  * @param {{ accountId: string | null, drafts: boolean }} props
  */
 export function ComposeBar({ accountId, drafts: leads }) {
@@ -53,7 +55,7 @@ function DraftsMenu() {
   };
   const choose = (/** @type {string} */ id) => {
     setOpen(false);
-    button.current?.focus(); // where the focus goes back to in the end
+    button.current?.focus(); // the focus returns to it when writing ends
     void openDraft(id);
   };
   if (!count) return null;
@@ -94,7 +96,7 @@ const TROUBLE = {
   overdue: "A message was due while the server was away, and waits for your word.",
 };
 
-/** Below the messages of a thread, while none is being answered. @param {{ threadId: string }} props */
+/** The bar below the messages of a thread, while none is being answered. @param {{ threadId: string }} props */
 export function AnswerBar({ threadId }) {
   if (inlineIn(threadId)) return null;
   return html`<div class="answers" role="group" aria-label="Answer">

@@ -1,19 +1,17 @@
 // @ts-check
-/** What is said before a message goes: what keeps it from going, and what one may want to think of. Pure. */
+/** The checks before a message is sent: errors that prevent it, and warnings. Pure. */
 import { MAX_RECIPIENTS, isAddress } from "./addresses.js";
 import { plural } from "../../ui/format.js";
 import { SIGNATURE } from "./signature.js";
 
-/** From here on people are told that all of them see each other's addresses. */
+/** From this number on a warning says that all recipients see each other's addresses. */
 const MANY_RECIPIENTS = 25;
-/** The server's bounds, so that they are told while the window is open. */
+/** The server's limits, so that the person sees them while the window is open. */
 const MAX_ATTACHED_BYTES = 25 * 1024 * 1024;
 const MAX_ATTACHMENTS = 100;
 const MAX_CHECKED_CHARS = 50_000;
 
-/**
- * Words that promise an attachment, whole, in the languages that people here write.
- */
+/** Whole words that promise an attachment, in the languages of the users. */
 const PROMISES = new RegExp(
   "(?<![\\p{L}\\p{N}])(?:" +
     [
@@ -33,12 +31,12 @@ const PROMISES = new RegExp(
   "iu",
 );
 
-/** @typedef {{ stops: boolean, text: string }} Finding `stops`: it can't go so */
+/** @typedef {{ stops: boolean, text: string }} Finding `stops`: the message can't be sent like this */
 
 /**
  * @param {import("./wire.js").Fields} fields
  * @param {{ uploading: number, signature: string | null, unfilled: string[] }} state `uploading`: files still under
- * way; `signature`: the account's; `unfilled`: the fields of snippets that still stand in it
+ * way; `signature`: the account's; `unfilled`: the fields of snippets that are still in it
  * @returns {Finding[]}
  */
 export function findings(fields, { uploading, signature, unfilled }) {
@@ -73,7 +71,7 @@ export function attachedBytes({ attachments }) {
 }
 
 /**
- * What the person wrote: without what is quoted, and without the signature, unless something was written into it.
+ * The person's own text: without the quotation, and without the signature, unless they wrote into it.
  * @param {string} html
  * @param {string | null} signature
  */

@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * What may come into the editor: a short list of elements and, of attributes, an address that is safe to follow.
+ * The filter for the editor's content: a short list of elements and, of attributes, only addresses that are safe to
+ * follow.
  *
- * Everything that is set, pasted or dropped goes through here. Of pictures only those come through that are files of
- * the message: one from the web would tell its sender that it was pasted. The server sanitizes again before it sends.
+ * All HTML that is set, pasted or dropped is filtered here. Only pictures that are files of the message are kept: a
+ * picture from the web would tell its sender that it was pasted. The server sanitizes again before it sends.
  */
 import DOMPurify from "dompurify";
 import { fileOf, pictureAddress } from "./pictures.js";
@@ -16,7 +17,7 @@ const TAGS = [
 const ADDRESSES = /^(?:https?|mailto|tel):/i;
 const OF_PICTURES = /^(?:https?:|cid:|\/files\/)/i;
 const NONE = () => false;
-/** Longer HTML is taken as text: laying it out would hold the window up for seconds. */
+/** Longer HTML is inserted as text: its layout would block the window for seconds. */
 export const MAX_HTML_CHARS = 400_000;
 /** Longer text is cut. */
 export const MAX_TEXT_CHARS = 400_000;
@@ -30,7 +31,7 @@ export function clean(html, isOurs = NONE) {
   const fragment = DOMPurify.sanitize(withoutFrames(withoutStyleSheets(html.slice(0, MAX_HTML_CHARS * 2))), {
     ALLOWED_TAGS: [...TAGS, "img"],
     ALLOWED_ATTR: ["href", "data-signature", "src", "alt", "width"],
-    ADD_URI_SAFE_ATTR: ["data-signature"], // its value is no address
+    ADD_URI_SAFE_ATTR: ["data-signature"], // its value is not an address
     ALLOW_DATA_ATTR: false,
     ALLOW_ARIA_ATTR: false,
     ALLOWED_URI_REGEXP: new RegExp(`${ADDRESSES.source}|${OF_PICTURES.source}`, "i"),
@@ -49,7 +50,7 @@ export function clean(html, isOurs = NONE) {
   return document.importNode(fragment, true);
 }
 
-/** An address as typed, or null if a link must not lead there. @param {string} typed */
+/** The typed address, or null if a link must not lead there. @param {string} typed */
 export function safeAddress(typed) {
   const text = typed.trim();
   if (ADDRESSES.test(text)) return text;
@@ -59,8 +60,8 @@ export function safeAddress(typed) {
 }
 
 /**
- * A set of frames has no body to clean, and what stands in for it is no HTML to the parser. As blocks they are like
- * others.
+ * Replaces framesets by blocks: a frameset has no body to clean, and the parser takes its fallback content as plain
+ * text.
  * @param {string} html
  */
 function withoutFrames(html) {
@@ -68,8 +69,8 @@ function withoutFrames(html) {
 }
 
 /**
- * Office programs paste style sheets. They go in any case; left to the parser, each would be one more complaint about
- * the policy in the console, also where nothing is laid out.
+ * Removes style sheets, which office programs paste. The filter would drop them anyway, but the parser would report
+ * each as a violation of the policy in the console, even in an inert document.
  * @param {string} html
  */
 function withoutStyleSheets(html) {

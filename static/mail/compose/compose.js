@@ -1,5 +1,5 @@
 // @ts-check
-/** The face of this folder: what the app and the mail page need of writing mail. */
+/** The public interface of this folder: what the app and the mail page need for writing mail. */
 import { effect } from "@preact/signals";
 import { address, navigate } from "../../router.js";
 import { me } from "../../session.js";
@@ -33,7 +33,7 @@ export function startCompose() {
   addEventListener("focus", () => void loadDrafts());
 }
 
-/** An address with ?answer=reply, as a notice of new mail has it, opens a reply to its thread. */
+/** Opens a reply to the thread if the address has ?answer=reply, as in a notice of new mail. */
 function answerAsAsked() {
   effect(() => {
     const threadId = mailPlace.value?.threadId;
@@ -45,13 +45,13 @@ function answerAsAsked() {
   });
 }
 
-/** There is a gap in the live updates. */
+/** Fetches everything again, after a gap in the live updates. */
 export function refetchCompose() {
   void loadDrafts();
 }
 
 /**
- * The keys of the mail page that begin a message.
+ * The keys of the mail page that start a message.
  * @param {() => string | null} threadHere the open thread, or the selected one
  * @param {() => string | null} accountHere
  * @returns {import("../../keys.js").Shortcut[]}
@@ -71,10 +71,10 @@ export function composeKeys(threadHere, accountHere) {
   ];
 }
 
-/** The text that is written hears these keys, too. */
+/** These keys also work inside the text. */
 const there = { when: () => composition.value !== null, fixed: true };
 
-/** While something is written. @type {import("../../keys.js").Shortcut[]} */
+/** The keys while a message is being written. @type {import("../../keys.js").Shortcut[]} */
 export const WRITING_KEYS = [
   { keys: ["Mod+enter"], label: "Send what is written", run: () => void composition.value?.send?.(), ...there },
   { keys: ["Mod+Shift+enter"], label: "Send it, and archive the thread",
@@ -84,7 +84,7 @@ export const WRITING_KEYS = [
   { keys: ["Mod+Shift+p"], label: "Write in the window, or under the message again", run: popOut, ...there },
 ];
 
-/** The message that has the focus, in a thread of several. */
+/** The message with the focus, in a thread of several. */
 function messageHere() {
   const card = document.activeElement?.closest("[data-message]");
   return card instanceof HTMLElement ? card.dataset.message : undefined;

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The one message that is being written, if any: how it is begun, put aside, sent, thrown away and brought back.
+ * The one message that is being written, if any: starting, closing, sending, discarding and restoring it.
  *
- * When it closes the focus goes back to where it was, or to the message that was answered. Beginning another message
+ * When it closes, the focus returns to where it was, or to the message that was answered. Starting another message
  * keeps the open one as a draft.
  */
 import { batch, effect } from "@preact/signals";
@@ -26,12 +26,12 @@ import { bodyWith, signatureOf } from "./signature.js";
 import { handOverLater, mayGoLater, startRefusedMail } from "./waiting.js";
 import { blankFields, fromDraft, fromPrepared } from "./wire.js";
 
-/** How long a draft that was thrown away can be brought back; longer than its notice stays. */
+/** How long a discarded draft can be restored; longer than its notice stays. */
 const DELETE_AFTER_MS = 15_000;
 
 /** @typedef {import("./current.js").Composition} Composition */
 
-/** What had the focus before the window. @type {HTMLElement | null} */
+/** The element that had the focus before the window. @type {HTMLElement | null} */
 let before = null;
 
 /** Called once. */
@@ -76,11 +76,10 @@ export function composeBlank({ to = [], accountId = null, snippet = null } = {})
 }
 
 /**
- * Answer under the message that is answered. Where an answer to it is begun already, that one goes on; with "reply to
- * all" to everybody.
+ * Answers under the message. An answer that was already begun continues; with "reply to all" it gets all recipients.
  * @param {AnswerKind} kind
  * @param {string} threadId
- * @param {string} [messageId] the newest one, unless it is named
+ * @param {string} [messageId] without it, the newest one
  */
 export async function composeAnswer(kind, threadId, messageId) {
   const what = kind === "forward" ? "Forward" : kind === "reply" ? "Reply" : "Reply to all";
@@ -103,8 +102,11 @@ export async function composeAnswer(kind, threadId, messageId) {
   });
 }
 
-/** Those whom an answer to all would go to, and this one does not. @param {Draft} draft
- * @param {import("./wire.js").Fields} all */
+/**
+ * Adds the recipients of an answer to all that the draft does not have.
+ * @param {Draft} draft
+ * @param {import("./wire.js").Fields} all
+ */
 function addEverybody(draft, all) {
   const { to, cc, bcc } = draft.fields.value;
   const known = new Set([...to, ...cc, ...bcc].map(({ address }) => address.toLowerCase()));
@@ -133,7 +135,7 @@ async function openedDraft(id) {
   return { ...made, focus: found.to.length ? "body" : "to", title: titleOf(found) };
 }
 
-/** Continue a draft of the mailbox, which another program began. @param {string} messageId */
+/** Continues a draft of the mailbox that another program began. @param {string} messageId */
 export async function continueDraft(messageId) {
   try {
     const { draftId } = await mutate("mail.takeUpDraft", { messageId });
@@ -143,7 +145,7 @@ export async function continueDraft(messageId) {
   }
 }
 
-/** What a closed browser left open. @param {import("./remembered.js").Remembered} left */
+/** Opens a message that was open when the browser closed. @param {import("./remembered.js").Remembered} left */
 export async function openLeft(left) {
   const { fields, id, version, key, making } = left;
   if (!fields) {
@@ -157,8 +159,10 @@ export async function openLeft(left) {
   });
 }
 
-/** Take a message back that has not left yet, and go on writing it. Resolves to whether it could be.
- * @param {string} id of the outgoing */
+/**
+ * Takes back a message that was not sent yet, and continues it. Resolves to whether that worked.
+ * @param {string} id of the outgoing
+ */
 export async function bringBack(id) {
   try {
     const draftId = await takeBack(id);
@@ -172,7 +176,10 @@ export async function bringBack(id) {
   }
 }
 
-/** Go on with what was not sent: it is put away, and its words are a draft. @param {string} id of the outgoing */
+/**
+ * Continues a message that was not sent: the outgoing mail is dismissed, and its text becomes a draft.
+ * @param {string} id of the outgoing
+ */
 export async function rewrite(id) {
   try {
     const draftId = await dismiss(id, true);
@@ -183,7 +190,7 @@ export async function rewrite(id) {
 }
 
 /**
- * Close it; what is in it stays a draft, unless it is to be dropped. Under a message its line says so.
+ * Closes the message; its content stays as a draft, unless `drop` is set. Under a message a line shows the draft.
  * @param {{ drop?: boolean }} [how]
  */
 export async function closeComposer({ drop = false } = {}) {
@@ -194,7 +201,7 @@ export async function closeComposer({ drop = false } = {}) {
   const touched = !drop && (draft.id !== null || draft.changes > 0);
   const kept = !touched || (await draft.saveIfTouched());
   if (composition.value !== current) return;
-  if (!kept) { // it says why, and the words stay where they are; under a message the thread has its keys all the same
+  if (!kept) { // it shows the reason and stays open; under a message the keys of the thread work again
     if (place.value === "inline") focusMessage(current);
     return;
   }
@@ -204,7 +211,10 @@ export async function closeComposer({ drop = false } = {}) {
   toast("Kept as a draft.", { action: { label: "Continue", run: () => void openDraft(draft.id ?? "") } });
 }
 
-/** Throw the message away. The draft itself goes a while later, so that it can be brought back whole, files and all. */
+/**
+ * Discards the message. The draft itself is deleted a while later, so that it can be restored completely, with its
+ * files.
+ */
 export async function discard() {
   const current = composition.value;
   if (!current) return;
@@ -217,7 +227,7 @@ export async function discard() {
   deleteSoon(id, () => void open(async () => begun(fields, { id, version, making, dirty: true }, about)));
 }
 
-/** Throw a draft of the list away. @param {string} id */
+/** Discards a draft of the list. @param {string} id */
 export function discardKept(id) {
   if (composition.value?.draft.id === id) void discard();
   else deleteSoon(id, () => undefined);
@@ -250,9 +260,10 @@ async function deleteDraft(id) {
 }
 
 /**
- * Hand the message over for sending. Resolves to the answer, or to null when it did not go: it stays and says why.
+ * Passes the message to the server for sending. Resolves to the answer, or to null if that failed: the message stays
+ * open and shows the reason.
  * @param {string} [sendAt]
- * @param {string} [group] of the steps that are taken back with it
+ * @param {string} [group] of the steps that are undone with it
  */
 export async function handOver(sendAt, group) {
   const current = composition.value;
@@ -274,7 +285,7 @@ export async function handOver(sendAt, group) {
   return answer;
 }
 
-/** Go on writing what was handed over and did not leave. @param {import("./waiting.js").Written} written */
+/** Continues a message that was passed on but not sent. @param {import("./waiting.js").Written} written */
 function openWritten({ fields, id, version }) {
   void open(async () => begun(fields, { id, version, dirty: true }, aboutOf(fields)));
 }
@@ -305,7 +316,7 @@ async function open(make) {
   }
 }
 
-/** Another message is begun: the open one becomes a draft, or there is no other one. */
+/** Before another message starts: keeps the open one as a draft. If that fails, no other message starts. */
 async function putAside() {
   const current = composition.value;
   if (!current) return;
@@ -332,7 +343,7 @@ function shut(current, { focus = true } = {}) {
   void loadDrafts();
 }
 
-/** To the message that was answered: the thread's keys work from there. @param {Composition} current */
+/** Focuses the message that was answered, so that the thread's keys work from there. @param {Composition} current */
 function focusMessage({ about }) {
   inside.value = false;
   before = null;
@@ -343,13 +354,13 @@ function focusMessage({ about }) {
   });
 }
 
-/** The answer that is open already has the keyboard again. */
+/** Gives the keyboard to the answer that is already open. */
 function focusAnswer() {
   const field = document.querySelector(".answer-card .rich-text");
   if (place.value === "inline" && field instanceof HTMLElement) field.focus();
 }
 
-/** To where it was, or to what stands there now; the page's keys work again from there. */
+/** Returns the focus to where it was, or to its replacement, so that the page's keys work again from there. */
 function giveFocusBack() {
   const old = before;
   before = null;
@@ -375,12 +386,12 @@ function begun(fields, known, about) {
   return { draft, uploads, about, focus: "body", title: titleOf(fields) };
 }
 
-/** What fields alone tell of it. @param {import("./wire.js").Fields} fields */
+/** The answered thread and message, as far as the fields name them. @param {import("./wire.js").Fields} fields */
 function aboutOf({ replyTo, quote }) {
   return replyTo === null ? null : { threadId: replyTo, messageId: quote?.messageId ?? null };
 }
 
-/** The account of the tab, else the first that can send. */
+/** The account of the current tab, else the first that can send. */
 function accountHere() {
   const here = mailPlace.value?.accountId ?? null;
   const able = (accounts.value ?? [])

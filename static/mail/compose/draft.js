@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * A message while it is written: its fields, and how they get to the server as a draft.
+ * A message while it is being written: its fields, and how they are saved on the server as a draft.
  *
- * Theory. Every change is saved a moment after the fingers rest, one request at a time, under the version that was read
- * last. Somebody else's version (another tab) is never overwritten unasked. Until the server has confirmed a change, a
- * copy lies in this browser (remembered.js), so that a crash, a closed lid or a lost connection takes nothing away.
- * What makes the draft is said again as it was, until it is known what came of it: one message is never two drafts.
+ * Theory. Changes are saved a moment after the last key, one request at a time, with the version that was read last. A
+ * version from another tab is never overwritten without asking. Until the server has confirmed a change, this browser
+ * keeps a copy (remembered.js), so that a crash, a closed lid or a lost connection loses nothing. The request that
+ * creates the draft is repeated unchanged until its result is known: one message never becomes two drafts.
  */
 import { signal } from "@preact/signals";
 import { RpcError, mutate, newIdempotencyKey, query } from "../../rpc.js";
@@ -22,7 +22,7 @@ const REMEMBER_AFTER_MS = 250;
 /** @typedef {ReturnType<typeof toWire>} Wanted */
 /** @typedef {Wanted & { idempotencyKey: string }} Making */
 /**
- * "untouched": nothing worth keeping; "conflict": another tab saved it; "gone": sent or deleted elsewhere.
+ * "untouched": nothing worth saving; "conflict": another tab saved it; "gone": sent or deleted elsewhere.
  * @typedef {"untouched" | "dirty" | "saving" | "saved" | "failed" | "conflict" | "gone"} State
  */
 
@@ -32,24 +32,27 @@ export class Draft {
   /**
    * @param {Fields} fields
    * @param {{ id?: string | null, version?: number | null, key?: string, dirty?: boolean, notes?: string[],
-   * making?: Making | null }} [known] `dirty`: begun in this browser, not saved; `notes`: what the server says of it
+   * making?: Making | null }} [known] `dirty`: begun in this browser, not saved; `notes`: the server's remarks on it
    */
   constructor(fields, { id = null, version = null, key, dirty = false, notes = [], making = null } = {}) {
     this.key = key ?? `${Date.now().toString(36)}-${++lastKey}`;
     this.fields = signal(fields);
     this.state = signal(/** @type {State} */ (id === null ? "untouched" : "saved"));
     this.problem = signal("");
-    /** Why the last saving failed. @type {unknown} */
+    /** Why the last save failed. @type {unknown} */
     this.failure = null;
     this.id = id;
     this.version = version;
-    /** What was said to make the draft, while nobody knows what came of it. */
+    /** The request that creates the draft, while its result is unknown. */
     this.making = making;
     this.notes = notes;
-    /** The files that the text shows, or has shown: not listed beside it, and not sent once they are out of it. */
+    /**
+     * The files that the text shows or has shown: they are not listed beside the text, and not sent once they are
+     * removed from it.
+     */
     this.pictures = picturesIn(fields.html);
     this.closed = false;
-    /** Counts the changes; `saved` is the count that the server has. */
+    /** The number of changes; `saved` is the number that the server has. */
     this.changes = 0;
     this.saved = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -72,7 +75,7 @@ export class Draft {
   }
 
   /**
-   * The text as the editor has it, where nobody wrote anything: of an untouched message that is no change.
+   * Takes the editor's form of a text that nobody changed: in an untouched message that is not a change.
    * @param {string} html
    */
   settle(html) {
@@ -80,29 +83,29 @@ export class Draft {
     else this.write({ html });
   }
 
-  /** Have the server know everything that stands here. Resolves to whether it does. */
+  /** Saves everything on the server. Resolves to whether that worked. */
   async save() {
     clearTimeout(this.timer);
     for (;;) {
-      if (this.running) await this.running; // and look again: others wait for it, too
+      if (this.running) await this.running; // then check again: other callers wait for it, too
       else if (this.state.value === "conflict" || this.state.value === "gone") return false;
       else if (this.changes === this.saved && this.id !== null) return true;
       else if (!(await this.#once())) return false;
     }
   }
 
-  /** Save what is not saved yet; an untouched message is not worth a draft. */
+  /** Saves unsaved changes; an untouched message does not become a draft. */
   async saveIfTouched() {
     return this.changes === this.saved || this.save();
   }
 
-  /** It may not go: where that is because it is another one by now, whoever writes chooses. @param {unknown} error */
+  /** Handles a refused send: if the draft has changed elsewhere, the person has to choose. @param {unknown} error */
   refused(error) {
     const isOther = error instanceof RpcError && error.code === "CONFLICT" && "version" in error.data;
     if (isOther) this.state.value = "conflict";
   }
 
-  /** Take what the other tab saved. */
+  /** Replaces the content by what the other tab saved. */
   async takeTheirs() {
     const theirs = await query("mail.draft", { id: this.id ?? "" });
     this.version = theirs.version;
@@ -111,7 +114,7 @@ export class Draft {
     this.#confirm(this.changes);
   }
 
-  /** Save mine over what the other tab saved. */
+  /** Overwrites what the other tab saved. */
   async keepMine() {
     const theirs = await query("mail.draft", { id: this.id ?? "" });
     this.version = theirs.version;
@@ -119,7 +122,7 @@ export class Draft {
     await this.save();
   }
 
-  /** The draft is gone at the server, the words are here: begin a new one with them. */
+  /** Saves the text as a new draft, because the old one no longer exists on the server. */
   async keepAsNew() {
     this.id = null;
     this.version = null;
@@ -127,7 +130,7 @@ export class Draft {
     await this.save();
   }
 
-  /** Let go of the pictures that were taken out of the text: until now an undo could have brought them back. */
+  /** Forgets the pictures that were removed from the text: until now an undo could have restored them. */
   dropPictures() {
     const { html, attachments } = this.fields.value;
     const shown = picturesIn(html);
@@ -135,14 +138,14 @@ export class Draft {
     if (kept.length < attachments.length) this.write({ attachments: kept });
   }
 
-  /** The page may be about to go: keep a copy in this browser at once. */
+  /** Keeps a copy in this browser at once, because the page may be closing. */
   rememberNow() {
     clearTimeout(this.rememberTimer);
     this.rememberTimer = undefined;
     if (!this.closed && this.state.value !== "untouched") remember(this);
   }
 
-  /** It is sent, deleted, or put aside: nothing more is saved. */
+  /** Stops saving: the message was sent, deleted, or put aside. */
   close() {
     this.closed = true;
     clearTimeout(this.timer);
@@ -165,7 +168,7 @@ export class Draft {
     this.problem.value = tooLarge(this.fields.value);
     if (this.problem.value) {
       this.failure = null;
-      this.state.value = "failed"; // also the next time: asking waits for a change
+      this.state.value = "failed"; // also for the next save: it waits for a change
       return false;
     }
     this.running = this.#exchange();
@@ -195,7 +198,7 @@ export class Draft {
     }
   }
 
-  /** Resolves to whether the draft was made of these words, and not of earlier ones. @param {Wanted} wanted */
+  /** Creates the draft. Resolves to whether it has this content, and not an earlier one. @param {Wanted} wanted */
   async #make(wanted) {
     this.making ??= { ...wanted, idempotencyKey: newIdempotencyKey() };
     this.rememberNow();
@@ -231,14 +234,14 @@ export class Draft {
   }
 }
 
-/** Why no server keeps it, in a sentence. @param {Fields} fields */
+/** Why the server can't store it, in a sentence. @param {Fields} fields */
 function tooLarge({ to, cc, bcc }) {
   const most = Math.max(to.length, cc.length, bcc.length);
   return most > MAX_RECIPIENTS ? `At most ${MAX_RECIPIENTS} recipients, and these are ${most}.` : "";
 }
 
 /**
- * Whether these words would never be taken. Any other refusal says nothing about an earlier try of the same.
+ * Whether the server would never accept this content. Any other error says nothing about an earlier, identical try.
  * @param {unknown} error
  */
 function refusesTheWords(error) {
@@ -246,7 +249,9 @@ function refusesTheWords(error) {
     .includes(error.code);
 }
 
-/** Not so once it was sent or deleted; a lost connection says nothing about it. @param {string} id */
+ * Whether the draft still exists: false once it was sent or deleted; a lost connection does not count.
+ * @param {string} id
+ */
 async function stillThere(id) {
   try {
     await query("mail.draft", { id });

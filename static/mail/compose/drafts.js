@@ -1,13 +1,13 @@
 // @ts-check
-/** The drafts that are kept, newest first, as a signal; fetched at the start and after a gap, moved by live events. */
+/** The saved drafts, newest first, as a signal; fetched at the start and after a gap, updated by live events. */
 import { computed, signal } from "@preact/signals";
 import { query } from "../../rpc.js";
 
 const known = signal(/** @type {DraftRow[]} */ ([]));
-/** Thrown away a moment ago, with a way back: still at the server, not shown. */
+/** Drafts that were just discarded and can be restored: still on the server, but hidden. */
 const leaving = signal(/** @type {string[]} */ ([]));
 export const drafts = computed(() => known.value.filter((one) => !leaving.value.includes(one.id)));
-/** The threads that a draft is about: their rows say so. */
+/** The threads that have a draft: their rows show it. */
 export const drafted = computed(() => new Set(drafts.value.map(({ threadId }) => threadId)));
 let asked = 0;
 
@@ -15,7 +15,7 @@ let asked = 0;
 export function onDraftEvent(event) {
   const payload = /** @type {{ draft?: DraftRow | null } | null} */ (event.payload);
   if (payload?.draft === undefined) return;
-  asked += 1; // an answer under way is older
+  asked += 1; // the answer under way is out of date
   const others = known.value.filter((one) => one.id !== event.id);
   known.value = payload.draft ? [payload.draft, ...others] : others;
 }
@@ -26,7 +26,10 @@ export function hideDraft(id, hidden) {
   leaving.value = hidden ? [...others, id] : others;
 }
 
-/** Only the newest answer is shown. A failure (null) leaves what is shown: the next change asks again. */
+/**
+ * Fetches the drafts; only the newest answer is shown. After a failure (null) the list stays as it is: the next change
+ * fetches again.
+ */
 export async function loadDrafts() {
   const mine = ++asked;
   try {
@@ -34,6 +37,6 @@ export async function loadDrafts() {
     if (mine === asked) known.value = found;
     return found;
   } catch {
-    return null; // nothing that a person is waiting for
+    return null; // no person waits for it
   }
 }

@@ -14,20 +14,20 @@ import { Toolbar } from "./toolbar.js";
 /** @typedef {import("./formatting.js").Format} Format */
 /**
  * @typedef {object} Snippeting
- * @property {(snippet: import("../snippets/store.js").Snippet, typed: number) => void} put in the place of so many
- * letters before the caret
- * @property {() => import("./wire.js").Fields} fields of the mail, to make one of it
+ * @property {(snippet: import("../snippets/store.js").Snippet, typed: number) => void} put inserts the
+ *   snippet in place of the `typed` letters before the caret
+ * @property {() => import("./wire.js").Fields} fields of the mail, to make a snippet from it
  */
 /**
  * @typedef {object} EditorProps
- * @property {string} start the HTML it begins with; later ones are not heard of
+ * @property {string} start the initial HTML; later values are ignored
  * @property {string} label
  * @property {(html: string) => void} changed
  * @property {(files: File[], place?: Range) => void} [files]
  * @property {(fileId: string) => boolean} [isOurs] whether a picture's file is the message's
  * @property {(words: string) => void} [said]
  * @property {(editor: RichText | null) => void} ready
- * @property {Snippeting} [snippets] where it takes them
+ * @property {Snippeting} [snippets] if the editor accepts them
  * @property {unknown} [children] below the text, in the same scrolled column
  */
 
@@ -61,7 +61,7 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
             fields: freeFields,
           }),
         });
-        if (snippets) void wantSnippets().catch(() => undefined); // the menu says what is wrong
+        if (snippets) void wantSnippets().catch(() => undefined); // the menu shows the error
         ready(editor.current);
       },
       () => current && again(),
@@ -99,7 +99,7 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
   </div>`;
 }
 
-/** The text is fetched with the app; when that fails it can be tried again. */
+/** Loads the editor; a failed load can be tried again. */
 function useAttempts() {
   const [attempt, setAttempt] = useState(0);
   const [failed, setFailed] = useState(-1);
@@ -108,7 +108,7 @@ function useAttempts() {
 }
 
 /**
- * A click into the empty room below the text is meant for the text.
+ * A click into the empty space below the text focuses the text.
  * @param {MouseEvent} event
  * @param {RichText | null} editor
  */

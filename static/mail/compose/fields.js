@@ -1,5 +1,5 @@
 // @ts-check
-/** From whom, to whom, about what: the fields above the text. */
+/** The fields above the text: From, the recipients, and the subject. */
 import { useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { CannotSend, From } from "./from.js";
@@ -39,7 +39,7 @@ export function Fields({ draft, signatureWanted, subject = true }) {
         give(person.address, target);
         focusChip(`compose-${target}`, person.address);
       }}>${more}</${Recipients}>`;
-  // While a chip is carried every line is there to take it. A browser gives a drag up whose page changes at its start.
+  // While a chip is dragged, every line is shown as a target. A browser ends a drag if the page changes at its start.
   const carry = (/** @type {boolean} */ on) => setTimeout(() => setCarried(on));
   return html`<div class="compose-fields" onDragStart=${() => carry(true)} onDragEnd=${() => carry(false)}
     onDrop=${() => carry(false)}>
@@ -62,7 +62,7 @@ export function Fields({ draft, signatureWanted, subject = true }) {
   </div>`;
 }
 
-/** Once it stands in its other line. @param {string} id of the line's field @param {string} address */
+/** Focuses a chip once it is in its new line. @param {string} id of the line's field @param {string} address */
 function focusChip(id, address) {
   requestAnimationFrame(() => {
     const line = document.getElementById(id)?.closest(".recipients");

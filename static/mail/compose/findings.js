@@ -1,5 +1,5 @@
 // @ts-check
-/** What is said before a message goes: it can't, or one may want to think again. */
+/** The messages before sending: errors that prevent it, and warnings. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";

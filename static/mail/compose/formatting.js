@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What the editor can make of text, by name: how each is put on and taken off, and what a line may begin with to become
- * it. Knows Squire and its document, nothing of mail.
+ * The formats of the editor, by name: how each is applied and removed, and which marks at the start of a line create
+ * it. Uses Squire and its document; independent of mail.
  */
 
 /** @typedef {import("squire-rte").default} Squire */
@@ -10,7 +10,10 @@
  *   | "subheading"} Format
  */
 
-/** By its element: any of them says that the caret is in it. @type {Record<Format, string[]>} */
+/**
+ * The elements of each format: the caret in any of them means that the format is on.
+ * @type {Record<Format, string[]>}
+ */
 const ELEMENTS = {
   bold: ["B", "STRONG"], italic: ["I", "EM"], link: ["A"], bullets: ["UL"], numbers: ["OL"],
   quotation: ["BLOCKQUOTE"], code: ["CODE", "PRE"], heading: ["H1", "H2"], subheading: ["H3"],
@@ -19,7 +22,7 @@ const ELEMENTS = {
 const BEGINNINGS = { "-": "bullets", "*": "bullets", "1.": "numbers", ">": "quotation", "#": "heading",
   "##": "subheading", "```": "code" };
 const LINES = "div, p, h1, h2, h3, h4, h5, h6";
-/** What holds lines of its own kind: none of them becomes a heading there. */
+/** Elements whose lines never become headings. */
 const NOT_THERE = "li, td, th, pre, [data-signature]";
 
 /** @param {Squire} squire @returns {ReadonlySet<Format>} what the caret is in */
@@ -40,7 +43,10 @@ export function toggleFormat(squire, format) {
   else setLines(squire, on ? "div" : format === "heading" ? "h2" : "h3");
 }
 
-/** Plain text in plain lines. With nothing selected: the line that the caret is in. @param {Squire} squire */
+/**
+ * Removes all formats from the selection. With nothing selected: from the line with the caret.
+ * @param {Squire} squire
+ */
 export function clearFormats(squire) {
   const selected = !squire.getSelection().collapsed;
   if (isOn(squire, "code")) removeCode(squire);
@@ -51,8 +57,8 @@ export function clearFormats(squire) {
 }
 
 /**
- * A line that holds nothing but a mark as in Markdown (`- `, `1. `, `> `, `# `) becomes what it says. Undo gives the
- * mark back. Resolves to whether it was one.
+ * A line that contains only a Markdown mark (`- `, `1. `, `> `, `# `) gets the format of the mark. Undo restores the
+ * mark. Resolves to whether it was one.
  * @param {Squire} squire
  */
 export function beginLine(squire) {
@@ -76,7 +82,7 @@ function isOn(squire, format) {
   return ELEMENTS[format].some((element) => squire.hasFormat(element));
 }
 
-/** A block of code becomes lines: Squire's own way leaves them without any block. @param {Squire} squire */
+/** Turns a block of code into lines: Squire's own function leaves the text without any block. @param {Squire} squire */
 function removeCode(squire) {
   if (!squire.hasFormat("PRE")) {
     squire.removeCode();
@@ -88,7 +94,7 @@ function removeCode(squire) {
   });
 }
 
-/** @param {Element} block of text with line ends */
+/** @param {Element} block a block of text with line breaks */
 function linesOf(block) {
   const lines = [document.createElement("div")];
   for (const node of [...block.childNodes]) {

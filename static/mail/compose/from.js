@@ -1,5 +1,5 @@
 // @ts-check
-/** Whom a message is from: every address of every account that the person may send from. */
+/** The choice of the sender: every address of every account that the person may send from. */
 import { html } from "../../ui/html.js";
 import { accounts } from "../accounts.js";
 import { connectOpen } from "../connect.js";
@@ -27,7 +27,7 @@ export function From({ sender, change }) {
   </div>`;
 }
 
-/** Said before one has written: the account of this mail can't send it. @param {{ sender: Sender }} props */
+/** Shown before the person writes: the account of this mail can't send it. @param {{ sender: Sender }} props */
 export function CannotSend({ sender }) {
   const account = accounts.value?.find((one) => one.id === sender.accountId);
   if (!account || mayBeFrom(account)) return null;
@@ -43,8 +43,11 @@ function mayBeFrom({ access, state, provider }) {
   return access !== "read" && state !== "disconnected" && provider !== "local";
 }
 
-/** One that was chosen and is none any more is shown all the same: sending says so. @param {Account} account
- * @param {Sender} sender */
+/**
+ * The addresses to choose from. A chosen address that was removed since is still shown: sending then reports it.
+ * @param {Account} account
+ * @param {Sender} sender
+ */
 function addressesOf(account, { accountId, fromAddress }) {
   const able = sendable(account);
   return accountId !== account.id || !fromAddress || able.includes(fromAddress) ? able : [...able, fromAddress];

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * An answer under its message: the same writing as in the window, in a card of the thread.
+ * An answer under its message: the same editor as in the window, in a card of the thread.
  *
- * Only opening it scrolls and takes the keyboard. Whoever goes on to something else with the keyboard or the pointer
- * has the keys of the thread; nothing that comes in changes that.
+ * Only opening the card scrolls the page and takes the focus. When the person moves to something else by keyboard or
+ * pointer, the thread's keys work again; nothing that arrives changes that.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { classes, html } from "../../ui/html.js";
@@ -28,7 +28,7 @@ export function InlineAnswer({ current, messageId }) {
   useKeyboard(current, frame);
   const opened = useRef(false);
   useLayoutEffect(() => {
-    if (current.about) current.about.messageId = messageId; // it stays where it is, whatever comes
+    if (current.about) current.about.messageId = messageId; // it stays under this message, even if new ones arrive
   }, []);
   const ready = (/** @type {import("./richtext.js").RichText | null} */ editor) => {
     writing.ready(editor);
@@ -55,7 +55,7 @@ export function InlineAnswer({ current, messageId }) {
 }
 
 /**
- * To whom and from where, in one line that opens.
+ * The recipients and the sender, in one line that opens.
  * @param {{ current: Composition, open: boolean, toggle: () => void }} props
  */
 function Line({ current, open, toggle }) {
@@ -118,8 +118,8 @@ function Menu({ change }) {
 }
 
 /**
- * Follow whether the keyboard is in the card. What takes itself away in it (a cancelled upload) leaves it inside; only
- * the person's own step to something else takes it out.
+ * Tracks whether the focus is in the card. When the focused element disappears (a cancelled upload), the focus still
+ * counts as inside; only the person's own move to something else counts as leaving.
  * @param {Composition} current
  * @param {{ current: HTMLElement | null }} frame
  */
@@ -146,7 +146,10 @@ function useKeyboard(current, frame) {
   });
 }
 
-/** Once it has its height, as far as it must be, and never again. @param {HTMLElement | null} card */
+/**
+ * Scrolls the card into view once it has its height, only as far as needed, and never again.
+ * @param {HTMLElement | null} card
+ */
 function keepInSight(card) {
   requestAnimationFrame(() => requestAnimationFrame(() => card?.scrollIntoView({ block: "nearest" })));
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Choosing a time to send, in a panel above its button. */
+/** Asks for a time to send, in a panel above its button. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { TimeChooser } from "../times/chooser.js";

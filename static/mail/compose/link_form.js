@@ -1,5 +1,5 @@
 // @ts-check
-/** Asks where a link leads, below the text. */
+/** Asks for the address of a link, below the text. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { safeAddress } from "./clean.js";

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Mail on its way, above every page: the seconds in which it can be taken back, counted by the server's clock, and
- * after a restart of the browser what was left open. It follows the list of outgoing mail, so that a reload takes
- * nothing away.
+ * Notices of outgoing mail, above every page: the countdown in which it can be taken back, by the server's clock, and
+ * after a restart of the browser the messages that were open. It uses the list of outgoing mail, so that a reload loses
+ * nothing.
  */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -20,7 +20,7 @@ const SHOWN = 3;
 
 const left = signal(/** @type {import("./remembered.js").Remembered | null} */ (null));
 
-/** Offer what a closed browser left open. Called once it is known who is here. */
+/** Offers the messages that were open when the browser closed. Called once the signed-in person is known. */
 export async function offerLeftOpen() {
   const drafts = await loadDrafts();
   const open = (await leftOpen()).filter((one) => {
@@ -29,7 +29,7 @@ export async function offerLeftOpen() {
     return lives;
   });
   const [newest, ...others] = open;
-  for (const one of others) if (one.fields === null) forget(one.key); // saved: it stands under Drafts
+  for (const one of others) if (one.fields === null) forget(one.key); // saved: it is listed under Drafts
   left.value = newest ?? null;
 }
 
@@ -66,7 +66,7 @@ function LeftOpen() {
   return html`<div class="toast left-open">
     <span>You were writing ${one.subject ? html`“<bdi>${one.subject}</bdi>”` : "a message"}.</span>
     <button class="toast-action" onClick=${() => answer(true)}>Continue</button>
-    ${one.fields === null /* else it is nowhere but here */
+    ${one.fields === null /* else only this browser has it */
       && html`<button class="toast-action" onClick=${() => answer(false)}>Later</button>`}
   </div>`;
 }
@@ -80,7 +80,7 @@ async function hurry(id) {
   }
 }
 
-/** Whole seconds until then by the server's clock, moving while it is shown. @param {string | null} instant */
+/** Whole seconds until the instant by the server's clock, updated while shown. @param {string | null} instant */
 function useSecondsUntil(instant) {
   const left = () => (instant === null ? 0 : Math.max(0, Math.ceil((Date.parse(instant) - serverNow()) / 1000)));
   const [, setTick] = useState(0);

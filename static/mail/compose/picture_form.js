@@ -1,5 +1,5 @@
 // @ts-check
-/** How a picture of the text is described, how large it is, and taking it out. */
+/** The form for a picture in the text: its description, its size, and its removal. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { FITTING_PX, SMALL_PX } from "./pictures.js";

@@ -1,15 +1,16 @@
 // @ts-check
 /**
- * Pictures in the text: files of the message, uploaded like others, shown where they were put. In the editor one stands
- * under the address of its file; for the server, as `cid:` and the file's id. Pure but for the files' addresses.
+ * Pictures in the text: files of the message, uploaded like others, shown where they were inserted. In the editor a
+ * picture has the address of its file; for the server it has `cid:` and the file's id. Pure, except for the files'
+ * addresses.
  */
 
-/** What every mail program shows. */
+/** The types that every mail program shows. */
 const KINDS = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 const IN_EDITOR = /(<img\b[^>]*?\bsrc=")\/files\/([\w-]+)\/content"/g;
 const FOR_SERVER = /<img\b[^>]*?\bsrc="cid:([\w-]+)"/g;
 const ADDRESS = /^(?:cid:|\/files\/)([\w-]+)(?:\/content)?$/;
-/** As wide as a mail is read; the file keeps its size. */
+/** The usual width of a mail; the file keeps its size. */
 export const FITTING_PX = 600;
 export const SMALL_PX = 240;
 
@@ -23,13 +24,13 @@ export function pictureAddress(fileId) {
   return `/files/${fileId}/content`;
 }
 
-/** The file that an address of a picture leads to, whichever way it is written. @param {string} address */
+/** The file id in a picture's address, in either form. @param {string} address */
 export function fileOf(address) {
   const here = address.startsWith(location.origin) ? address.slice(location.origin.length) : address;
   return ADDRESS.exec(here)?.[1] ?? null;
 }
 
-/** The text of the editor as the server takes it. @param {string} html */
+/** Converts the editor's HTML to the form for the server. @param {string} html */
 export function forServer(html) {
   return html.replace(IN_EDITOR, '$1cid:$2"');
 }
@@ -39,7 +40,7 @@ export function picturesIn(html) {
   return new Set([...html.matchAll(FOR_SERVER)].map((found) => found[1] ?? ""));
 }
 
-/** What a picture is called until somebody says better. @param {string} name of its file */
+/** The default description of a picture. @param {string} name of its file */
 export function describing(name) {
   return name.replace(/\.\w{1,5}$/, "").replace(/[_-]+/g, " ").trim();
 }

@@ -1,5 +1,8 @@
 // @ts-check
-/** Moving what is written: under its message, into the window and back; and what follows when the page goes on. */
+/**
+ * Moves the message that is being written: under its message, into the window and back. Also handles a change of the
+ * page.
+ */
 import { effect } from "@preact/signals";
 import { navigate } from "../../router.js";
 import { mailPath, mailPlace } from "../address.js";
@@ -10,7 +13,7 @@ import { composition, full, inside, minimised, place } from "./current.js";
 
 /** @typedef {import("./current.js").Composition} Composition */
 
-/** Open the thread of an answer, unless it is. It can be where mail is shown. @param {string} threadId */
+/** Opens the thread of an answer, unless it is open. Only where mail is shown. @param {string} threadId */
 export function toThread(threadId) {
   if (mailPlace.value === null) return false;
   if (openId() !== threadId) {
@@ -20,19 +23,23 @@ export function toThread(threadId) {
   return true;
 }
 
-/** Whether it stands under this message; without one of its own, under the last.
- * @param {import("./current.js").About | null} about @param {string} messageId @param {boolean} last */
+/**
+ * Whether the answer is shown under this message; an answer without a message is shown under the last.
+ * @param {import("./current.js").About | null} about
+ * @param {string} messageId
+ * @param {boolean} last
+ */
 export function standsUnder(about, messageId, last) {
   if (!about) return false;
   if (about.messageId === messageId) return true;
   return last && !(opened.value?.detail?.messages ?? []).some(({ id }) => id === about.messageId);
 }
 
-/** Into the window, or back under its message, with the caret where it is. */
+/** Moves it into the window, or back under its message, with the caret at the same place. */
 export function popOut() {
   const current = composition.value;
   if (!current) return;
-  if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur(); // it takes what was typed
+  if (document.activeElement instanceof HTMLInputElement) document.activeElement.blur(); // adds the typed text
   if (place.value === "inline") toWindow(current);
   else if (current.about && toThread(current.about.threadId)) {
     current.entering = inside.value = true;
@@ -53,7 +60,8 @@ function toWindow(current) {
 }
 
 /**
- * Follow the page: whose thread is left is kept as a draft, and what can't be kept stays in sight. Called once.
+ * Follows the page: when the person leaves the thread, the answer is saved as a draft; if that fails it stays visible.
+ * Called once.
  * @param {(current: Composition) => Promise<boolean>} keep resolves to whether it is closed
  */
 export function startPlaces(keep) {
@@ -66,7 +74,7 @@ export function startPlaces(keep) {
       const lost = shown?.id === there && (shown.gone || (shown.problem !== null && !shown.detail));
       if (lost) queueMicrotask(() => toWindow(current));
     } else if (shown?.id === current.about.threadId && shown.detail && shown.detail.thread.id === there) {
-      current.about.threadId = there; // the thread was joined to another
+      current.about.threadId = there; // the thread was merged into another
     } else queueMicrotask(() => void leave(current, keep));
   });
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** The quoted original below one's own words: folded as "…", shown in the sandboxed frame of messages, or taken out. */
+/** The quoted original below the person's text: folded as "…", shown in the sandboxed frame of messages, or removed. */
 import { useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";

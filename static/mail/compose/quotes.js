@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The quoted originals, for the eyes: the server appends them itself when the message goes out. Kept by message, so
- * that a window that comes back (after Undo, from Drafts) shows the same.
+ * The quoted originals, for display only: the server appends them itself when it sends the message. Cached by message,
+ * so that a window that opens again (after Undo, from Drafts) shows the same.
  */
 import { signal } from "@preact/signals";
 import { query } from "../../rpc.js";
@@ -21,12 +21,12 @@ export function rememberQuote(quote, html) {
   entry(quote).value = { html, problem: "" };
 }
 
-/** Null while it is on its way. @param {Quote} quote */
+/** The quote; null while it is being fetched. @param {Quote} quote */
 export function quoted(quote) {
   return entry(quote);
 }
 
-/** Fetch a quote that is not known yet. @param {Quote} quote */
+/** Returns a quote, and fetches it if it is not cached. @param {Quote} quote */
 export async function quotedHtmlOf(quote) {
   const shown = entry(quote);
   if (shown.value && !shown.value.problem) return;
@@ -44,7 +44,7 @@ function entry({ messageId, kind }) {
   let found = known.get(key);
   if (found) known.delete(key);
   else found = signal(/** @type {Quoted | null} */ (null));
-  known.set(key, found); // the one asked for last stands last
+  known.set(key, found); // the most recently used is last
   for (const old of known.keys()) {
     if (known.size <= MAX_KEPT) break;
     known.delete(old);

@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * A line of recipients: each a chip, and a field that completes people who are known.
+ * A line of recipients: a chip for each, and a field that completes known people.
  *
- * Enter, Tab, comma and semicolon take what is typed or marked; Backspace in the empty field goes to the last chip,
- * once more removes it; the arrow keys walk along the chips; Enter, F2 or a second click changes a chip where it is;
- * Alt with ↑ or ↓, or the mouse, moves it to the line above or below.
+ * Enter, Tab, comma and semicolon add the typed address or the marked suggestion; Backspace in the empty field focuses
+ * the last chip, and pressed again removes it; the arrow keys move along the chips; Enter, F2 or a second click edits a
+ * chip; Alt with ↑ or ↓, or the mouse, moves it to the line above or below.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { query } from "../../rpc.js";
@@ -14,10 +14,10 @@ import { formatMailbox, isAddress, parseMailboxes, withoutDoubles } from "./addr
 
 const ASK_AFTER_MS = 120;
 const MOST_SUGGESTIONS = 8;
-/** More chips than this are folded: five hundred of them would push the text out of the window. */
+/** More chips than this are folded: five hundred would push the text out of the window. */
 const CHIPS_SHOWN = 60;
 
-/** What a dragged chip carries: its address. */
+/** The data type of a dragged chip; the data is its address. */
 export const CARRIED = "application/x-svc-recipient";
 
 /**
@@ -26,9 +26,9 @@ export const CARRIED = "application/x-svc-recipient";
  * @property {string} label
  * @property {Person[]} people
  * @property {(people: Person[]) => void} change
- * @property {(address: string) => void} take somebody of another line
- * @property {(person: Person, step: 1 | -1) => void} move to the line above or below
- * @property {unknown} [children] seen at the end of the line; Tab leads from the field to the next line, not to them
+ * @property {(address: string) => void} take moves a recipient here from another line
+ * @property {(person: Person, step: 1 | -1) => void} move moves a recipient to the line above or below
+ * @property {unknown} [children] shown at the end of the line; Tab goes from the field to the next line, not to them
  */
 
 /** @param {RecipientsProps} props */
@@ -57,7 +57,7 @@ export function Recipients({ id, label, people, change, take: takeOver, move, ch
     if (index > 0 && next instanceof HTMLElement) next.focus();
     else input.current?.focus();
   };
-  /** The chip reads so from now on; null: as before. */
+  /** Sets the text of a chip; null: unchanged. */
   const put = (/** @type {number} */ index, /** @type {string | null} */ words) => {
     setChanged(-1);
     if (words !== null) {
@@ -65,7 +65,7 @@ export function Recipients({ id, label, people, change, take: takeOver, move, ch
       change(withoutDoubles([...others.slice(0, index), ...parseMailboxes(words), ...others.slice(index)]));
     }
     requestAnimationFrame(() => {
-      if (document.activeElement?.matches("input, select, button, [contenteditable]")) return; // gone on already
+      if (document.activeElement?.matches("input, select, button, [contenteditable]")) return; // the focus has moved on
       const chip = chips.current?.querySelectorAll("button.person")[index];
       (chip instanceof HTMLElement ? chip : input.current)?.focus();
     });
@@ -104,7 +104,7 @@ export function Recipients({ id, label, people, change, take: takeOver, move, ch
       if (key !== "Enter" && !text.trim()) return;
       take();
     } else if (key === "Tab" && text.trim() && !event.shiftKey) {
-      if (options[active]) event.preventDefault(); // the completion took the key; the next Tab goes on
+      if (options[active]) event.preventDefault(); // the completion used the key; the next Tab moves on
       take();
     } else if ((key === "Backspace" || key === "ArrowLeft") && !text && people.length) {
       event.preventDefault();
@@ -169,7 +169,7 @@ function Chip({ person, remove, edit, move, field }) {
     else return;
     event.preventDefault();
   };
-  // The first click takes the focus, one on a chip that has it changes it: so a finger gets there, too.
+  // The first click focuses a chip, the second edits it: so this works with a finger, too.
   const onClick = (/** @type {MouseEvent} */ event) => {
     if (had.current) edit();
     else if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
@@ -190,13 +190,13 @@ function Chip({ person, remove, edit, move, field }) {
   </li>`;
 }
 
-/** A chip while it is changed. @param {{ person: Person, done: (words: string | null) => void }} props */
+/** A chip while it is being edited. @param {{ person: Person, done: (words: string | null) => void }} props */
 function ChangedChip({ person, done }) {
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const ended = useRef(false);
   useLayoutEffect(() => field.current?.select(), []);
   const end = (/** @type {string | null} */ words) => {
-    if (ended.current) return; // leaving takes it, and Enter leaves
+    if (ended.current) return; // leaving applies the change, and Enter leaves
     ended.current = true;
     done(words);
   };
@@ -205,7 +205,7 @@ function ChangedChip({ person, done }) {
     if (event.key === "Enter") end(event.currentTarget.value);
     else if (event.key === "Escape") end(null);
     else return;
-    if (event.ctrlKey || event.metaKey) return; // and it is sent
+    if (event.ctrlKey || event.metaKey) return; // Ctrl+Enter sends the message
     event.preventDefault();
     event.stopPropagation();
   };
@@ -236,7 +236,7 @@ function Suggestions({ id, label, options, active, take }) {
 }
 
 /**
- * Who may be meant. The first one is marked, unless what is typed is an address already.
+ * The suggestions for the typed text. The first one is marked, unless the text is already an address.
  * @param {string} text
  * @param {Person[]} people
  */
@@ -258,7 +258,7 @@ function useSuggestions(text, people) {
     }
     const timer = setTimeout(async () => {
       const found = await query("people.suggest", { text: wanted, limit: MOST_SUGGESTIONS }).catch(() => []);
-      if (mine !== asked.current) return; // a later letter has its own answer
+      if (mine !== asked.current) return; // a later request replaces this one
       const there = new Set(people.map(({ address }) => address.toLowerCase()));
       setOptions(found.filter(({ address }) => !there.has(address.toLowerCase())));
       setAnswered(wanted);
@@ -266,11 +266,11 @@ function useSuggestions(text, people) {
     }, ASK_AFTER_MS);
     return () => clearTimeout(timer);
   }, [wanted]);
-  // Until the answer to the newest letters is here nobody is marked: Enter must not take somebody else.
+  // Until the answer to the newest text is here no suggestion is marked: Enter must not add another person.
   return { options, active: answered === wanted ? marked : -1, setActive, forget };
 }
 
-/** A comma within the quotes of a name separates nothing. @param {string} text */
+/** Whether the caret is inside a quoted name: a comma there is not a separator. @param {string} text */
 function insideName(text) {
   return (text.match(/"/g)?.length ?? 0) % 2 === 1;
 }

@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * What this browser keeps of a message that is being written, so that it can be offered after a crash or a restart: the
- * id of its draft and, until the server has confirmed them, the words themselves.
+ * This browser's copies of the messages that are being written, to offer them after a crash or a restart: the id of the
+ * draft and, until the server has confirmed it, the text.
  *
- * Each open window has an entry of its own and holds a lock of its name: entries whose lock another tab holds are
- * that tab's business. Signing out empties the store with everything else of this origin.
+ * Each open window has its own entry and holds a lock with the entry's name: an entry whose lock another tab holds
+ * belongs to that tab. Signing out clears the store with all other data of this origin.
  */
 import { isLeaving } from "../../rpc.js";
 
@@ -17,11 +17,11 @@ const MAX_CHARS = 1_000_000;
  * import("./wire.js").Fields | null, subject: string, making?: import("./draft.js").Making | null }} Remembered
  */
 
-/** Lets go of the lock. @type {Map<string, () => void>} */
+/** Functions that release the locks. @type {Map<string, () => void>} */
 const held = new Map();
 let owner = "";
 
-/** Whose entries these are: an address, or "" while nobody is signed in. @param {string} user */
+/** Sets the owner of the entries: an address, or "" while nobody is signed in. @param {string} user */
 export function rememberFor(user) {
   owner = user;
 }
@@ -41,7 +41,7 @@ export function remember(draft) {
   try {
     if (text.length <= MAX_CHARS) localStorage.setItem(PREFIX + draft.key, text);
   } catch {
-    // A full or forbidden store: the server's draft is what remains.
+    // The storage is full or forbidden: only the server's draft remains.
   }
   hold(draft.key);
 }
@@ -51,13 +51,13 @@ export function forget(key) {
   try {
     localStorage.removeItem(PREFIX + key);
   } catch {
-    // Nothing was kept either.
+    // Then nothing was stored either.
   }
   held.get(key)?.();
   held.delete(key);
 }
 
-/** What was left open by a window that is no more, newest first; old entries are thrown away. */
+/** The messages of windows that are gone, newest first; deletes old entries. */
 export async function leftOpen() {
   const taken = await lockedElsewhere();
   const found = entries().filter((one) => one.user === owner && !taken.has(PREFIX + one.key) && !held.has(one.key));
@@ -90,7 +90,10 @@ function parse(text) {
   }
 }
 
-/** Locks need a secure origin; without them another tab's message may be offered, and its version guards it. */
+/**
+ * The locks of other tabs. Locks need a secure origin; without them another tab's message may be offered, and its
+ * version protects it.
+ */
 async function lockedElsewhere() {
   const known = await navigator.locks?.query().catch(() => null);
   return new Set(known?.held?.map((lock) => lock.name));

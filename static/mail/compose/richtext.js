@@ -1,9 +1,8 @@
 // @ts-check
 /**
- * The editor: Squire in a block of the page, loaded when first needed, with our keys and everything cleaned that comes
- * in.
+ * The editor: Squire in a block of the page, loaded on first use, with our keys. All HTML that enters it is cleaned.
  *
- * Owns one Squire. It knows nothing of mail but the block that holds the signature.
+ * Owns one Squire. Of mail it knows only the block that holds the signature.
  */
 import { MAX_HTML_CHARS, MAX_TEXT_CHARS, clean } from "./clean.js";
 import { beginLine, clearFormats, formatsOf, toggleFormat } from "./formatting.js";
@@ -11,7 +10,7 @@ import { CURSOR, fieldsIn } from "../snippets/fields.js";
 import { FITTING_PX, describing, forServer, pictureAddress } from "./pictures.js";
 import { SIGNATURE } from "./signature.js";
 
-/** A long text is kept in fewer steps back: each holds all of it. */
+/** A long text has fewer undo steps: each holds the whole text. */
 const UNDO = { documentSizeThreshold: 50_000, undoLimit: 30 };
 const MAC = /Mac|iP(?:hone|ad|od)/.test(navigator.platform);
 
@@ -20,26 +19,26 @@ const KEYS = { "Mod-Shift-7": "numbers", "Mod-Shift-8": "bullets", "Mod-Shift-9"
   "Alt-Mod-1": "heading", "Alt-Mod-2": "subheading" };
 
 /** @typedef {import("./formatting.js").Format} Format */
-/** @typedef {{ start: number[], end: number[] }} Caret the way to each end: indices of nodes, then the offset */
+/** @typedef {{ start: number[], end: number[] }} Caret the path to each end: indices of nodes, then the offset */
 /**
  * @typedef {object} Heard
  * @property {(html: string) => void} changed
  * @property {(formats: ReadonlySet<Format>) => void} formats
- * @property {(files: File[], place: Range) => void} files that were pasted, and where
+ * @property {(files: File[], place: Range) => void} files pasted files, and their place
  * @property {(fileId: string) => boolean} [isOurs] whether a picture's file is the message's
- * @property {(picture: HTMLImageElement) => void} [picture] that was pressed
+ * @property {(picture: HTMLImageElement) => void} [picture] a picture was pressed
  * @property {() => void} link Ctrl+K
  * @property {() => void} [snippets] Ctrl+;
- * @property {() => void} [moved] the caret, or the text before it
- * @property {(event: KeyboardEvent) => boolean} [press] whether somebody else takes the key
- * @property {() => string[]} [fields] that Tab leads to
- * @property {(words: string) => void} said what the person should know of a paste
+ * @property {() => void} [moved] the caret, or the text before it, has changed
+ * @property {(event: KeyboardEvent) => boolean} [press] whether another component handles the key
+ * @property {() => string[]} [fields] the fields that Tab goes to
+ * @property {(words: string) => void} said a message for the person about a paste
  */
 
 /** @type {Promise<typeof import("squire-rte").default> | null} */
 let loading = null;
 
-/** A failed fetch is tried again the next time. */
+/** Loads Squire. A failed load is tried again at the next call. */
 export function loadSquire() {
   loading ??= import("squire-rte").then(
     (module) => module.default,
@@ -67,7 +66,7 @@ export class RichText {
       didError: (error) => console.error(error) });
     this.squire.setHTML(html);
     this.#setKeys();
-    // Squire has handles of its own, whose inline styles our policy forbids: it must not hear of the press.
+    // Squire's own resize handles use inline styles, which our policy forbids: so it must not see the click.
     root.addEventListener("click", (event) => {
       if (!(event.target instanceof HTMLImageElement)) return;
       event.stopPropagation();
@@ -86,7 +85,7 @@ export class RichText {
     return forServer(this.squire.getHTML());
   }
 
-  /** Replace all of it, without a step back. @param {string} html */
+  /** Replaces the whole content, without an undo step. @param {string} html */
   reset(html) {
     this.squire.setHTML(html);
   }
@@ -95,13 +94,13 @@ export class RichText {
     this.squire.focus();
   }
 
-  /** Where writing begins: above the signature and the quote. */
+  /** Puts the caret where writing begins: above the signature and the quote. */
   focusStart() {
     this.squire.moveCursorToStart();
     this.squire.focus();
   }
 
-  /** Where the caret or the selection is, so that it is found again in another editor of the same text. */
+  /** The position of the caret or the selection, to restore it in another editor with the same text. */
   caret() {
     const { startContainer, startOffset, endContainer, endOffset } = this.squire.getSelection();
     return { start: [...pathTo(this.root, startContainer), startOffset],
@@ -163,20 +162,20 @@ export class RichText {
     this.heard.snippets?.();
   }
 
-  /** What stands before the caret in its run of text; empty while something is selected. */
+  /** The text before the caret in its text node; empty while something is selected. */
   textBefore() {
     const { collapsed, startContainer, startOffset } = this.squire.getSelection();
     return collapsed && startContainer instanceof Text ? startContainer.data.slice(0, startOffset) : "";
   }
 
-  /** Where the caret stands on the screen. */
+  /** The caret's position on the screen. */
   caretBox() {
     return this.squire.getSelection().getClientRects()[0] ?? null;
   }
 
   /**
-   * Put HTML in the place of the last `typed` letters before the caret, as one step back. `change`: what its runs of
-   * text say. Writing goes on at its {cursor}, else at the first field of its own that is left.
+   * Replaces the last `typed` letters before the caret by HTML, as one undo step. `change` maps each text of the HTML.
+   * The caret goes to its {cursor}, else to its first unfilled field.
    * @param {string} html
    * @param {{ typed: number, change: (text: string) => string }} how
    */
@@ -194,12 +193,12 @@ export class RichText {
     const next = cursors[0] ?? (first === undefined ? null : found(this.root, [first])[0]);
     if (next) this.squire.setSelection(next);
     this.squire.focus();
-    queueMicrotask(() => this.squire.saveUndoState()); // what is typed behind it is a step of its own
+    queueMicrotask(() => this.squire.saveUndoState()); // text typed after it is a separate undo step
   }
 
   /**
-   * Select the next field of these, or the one before; from beyond the last one, the first. Whether there is one: past
-   * the last that is selected there is none, so that Tab leaves the text.
+   * Selects the next of these fields, or the previous one; past the last unselected field it starts again at the first.
+   * Returns whether there is one: if the last field is selected there is none, so that Tab leaves the text.
    * @param {string[]} fields
    * @param {boolean} back
    */
@@ -215,8 +214,9 @@ export class RichText {
   }
 
   /**
-   * Show a picture at a place, which moves with the text around it, or at the caret. The caret stays where it is.
-   * @param {{ id: string, name: string }} file @param {Range} [place]
+   * Inserts a picture at a place, which moves with the text around it, or at the caret. The caret stays at its place.
+   * @param {{ id: string, name: string }} file
+   * @param {Range} [place]
    */
   insertPicture({ id, name }, place) {
     const { squire } = this;
@@ -235,7 +235,7 @@ export class RichText {
     squire.setSelection(atCaret ? there : here);
   }
 
-  /** The picture that is selected, or that the caret stands behind. */
+  /** The selected picture, or the one right before the caret. */
   pictureHere() {
     const { startContainer, startOffset, endContainer, endOffset } = this.squire.getSelection();
     const near = [startContainer.childNodes[startOffset], endContainer.childNodes[endOffset - 1],
@@ -249,7 +249,7 @@ export class RichText {
     change(picture);
   }
 
-  /** Where a drop falls. @param {DragEvent} event */
+  /** The place of a drop. @param {DragEvent} event */
   placeOf(event) {
     const at = document.caretPositionFromPoint?.(event.clientX, event.clientY);
     if (!at || !this.root.contains(at.offsetNode)) return undefined;
@@ -258,10 +258,7 @@ export class RichText {
     return range;
   }
 
-  /**
-   * Put a signature in the place of the one that is there, or below. Nobody is told of it as of a change.
-   * @param {string} html
-   */
+  /** Replaces the signature, or adds one below. This is not reported as a change. @param {string} html */
   setSignature(html) {
     const old = this.root.querySelector(SIGNATURE);
     this.squire.saveUndoState();
@@ -279,7 +276,7 @@ export class RichText {
   #setKeys() {
     const main = MAC ? "Meta-" : "Ctrl-";
     const press = (/** @type {() => void} */ run) => (/** @type {unknown} */ _, /** @type {KeyboardEvent} */ event) => {
-      if (event.getModifierState("AltGraph")) return; // it writes a sign
+      if (event.getModifierState("AltGraph")) return; // it types a character
       event.preventDefault();
       event.stopPropagation();
       run();
@@ -292,11 +289,11 @@ export class RichText {
       this.squire.setKeyHandler(key.replace("Mod-", main), press(() => this.toggle(format)));
     }
     for (const unused of ["Shift-5", "Shift-6", "u", "d"]) this.squire.setKeyHandler(main + unused, null);
-    // Page keys scroll, and Tab leaves the text in lists, too; Ctrl+] and Ctrl+[ move an item in and out.
+    // Page keys scroll, and Tab leaves the text, in lists, too; Ctrl+] and Ctrl+[ indent and outdent an item.
     for (const unused of ["PageUp", "PageDown", "Tab", "Shift-Tab"]) this.squire.setKeyHandler(unused, null);
   }
 
-  /** Before Squire and the page hear of it. @param {KeyboardEvent} event */
+  /** Handles keys before Squire and the page do. @param {KeyboardEvent} event */
   #onKeyDown(event) {
     if (event.isComposing) return;
     const plain = !event.ctrlKey && !event.metaKey && !event.altKey;
@@ -306,13 +303,13 @@ export class RichText {
     if (done) this.#instead(event, () => undefined);
   }
 
-  /** Files are attached; what is too long to be laid out comes as text. @param {ClipboardEvent} event */
+  /** Attaches pasted files; HTML that is too long is inserted as text. @param {ClipboardEvent} event */
   #onPaste(event) {
     const pasted = event.clipboardData;
     if (!pasted) return;
     const text = pasted.getData("text/plain");
     if (pasted.files.length && !text) {
-      // An office copies text as a picture, too; then there is a text.
+      // Office programs copy text as a picture, too; then the text is used.
       const place = this.squire.getSelection().cloneRange();
       this.#instead(event, () => this.heard.files([...pasted.files], place));
     } else if (pasted.getData("text/html").length > MAX_HTML_CHARS || text.length > MAX_TEXT_CHARS) {
@@ -343,7 +340,10 @@ export class RichText {
   }
 }
 
-/** Words between two spaces, or behind the last one, leave each in sight. @param {Range} place in one run of text */
+/**
+ * Deletes words. Between two spaces, or after the last one, it keeps each space visible.
+ * @param {Range} place in one run of text
+ */
 function cutOut(place) {
   place.deleteContents();
   const { startContainer: text, startOffset: at } = place;
@@ -364,7 +364,7 @@ function textsOf(root) {
   return texts;
 }
 
-/** Where these words stand, in the order of the text. @param {Node} root @param {string[]} words */
+/** Finds the places of these words, in the order of the text. @param {Node} root @param {string[]} words */
 function found(root, words) {
   return textsOf(root).flatMap((text) => words
     .flatMap((word) => [...text.data.matchAll(new RegExp(word.replace(/[{}]/g, "\\$&"), "g"))])
@@ -392,8 +392,11 @@ function pathTo(root, node) {
   return path;
 }
 
-/** Where such a path leads, or as near as the text of now has it. @param {Node} root @param {number[]} path
- * @returns {[Node, number]} */
+/**
+ * The node and offset of such a path, or the nearest place in the current text.
+ * @param {Node} root @param {number[]} path
+ * @returns {[Node, number]}
+ */
 function placeAt(root, path) {
   let node = root;
   for (const index of path.slice(0, -1)) node = node.childNodes[index] ?? node;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Sending from the window: what is asked before, what is shown after, and why it did not go. */
+/** Sending a message: the questions before, the notice after, and the reason if it was not sent. */
 import { useRef, useState } from "preact/hooks";
 import { handedOver, loadOutgoing } from "../../tasks/outgoing.js";
 import { toast } from "../../ui/toast.js";
@@ -28,7 +28,10 @@ import { whenWords } from "./when.js";
  * @property {() => void} dismiss
  */
 
-/** What was archived with a mail that may be taken back, by the id of the outgoing. @type {Map<string, Thread>} */
+/**
+ * The threads that were archived with a mail which can still be taken back, by the id of the outgoing mail.
+ * @type {Map<string, Thread>}
+ */
 const archivedWith = new Map();
 
 /** @param {import("./current.js").Composition} current @returns {Sending} */
@@ -76,7 +79,7 @@ export function useSending(current) {
     dismiss: () => setFound([]) };
 }
 
-/** The thread that is answered, where it can be archived. @param {import("./current.js").Composition} current */
+/** The answered thread, if it can be archived. @param {import("./current.js").Composition} current */
 function answered({ about }) {
   if (!about) return null;
   const open = opened.value?.detail?.thread;
@@ -85,7 +88,8 @@ function answered({ about }) {
 }
 
 /**
- * What waits for second thoughts is taken back with the archiving; so the one notice of it is enough.
+ * Archives the thread with a mail. While the mail is held, taking it back also undoes the archiving; so the notice of
+ * the mail is enough.
  * @param {Thread} thread
  * @param {string | undefined} group
  * @param {OutputOf<"mail.send"> | null} answer
@@ -96,7 +100,10 @@ function archiveWith(thread, group, answer) {
   goOn([thread], () => archive([thread], { ...(group !== undefined && { group }), quiet: !tells }));
 }
 
-/** Take a message back that has not left yet, with what was done with it. @param {string} id of the outgoing */
+/**
+ * Takes back a message that was not sent yet, and undoes the archiving that was done with it.
+ * @param {string} id of the outgoing
+ */
 export async function takeBackSent(id) {
   const thread = archivedWith.get(id);
   archivedWith.delete(id);

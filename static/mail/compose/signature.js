@@ -1,24 +1,27 @@
 // @ts-check
 /**
- * Signatures: one an account, fetched once, put below one's own words and swapped with the account.
+ * Signatures: one per account, fetched once, inserted below the text and replaced when the account changes.
  *
- * In the editor the signature stands in a block that carries `data-signature`, so that it is found again.
+ * In the editor the signature is in a block with the attribute `data-signature`, so that it can be found again.
  */
 import { signal } from "@preact/signals";
 import { mutate, query } from "../../rpc.js";
 
 export const SIGNATURE = "[data-signature]";
 
-/** Null while it is not known. @type {Map<string, import("@preact/signals").Signal<string | null>>} */
+/**
+ * The signature by account; null while it is not known.
+ * @type {Map<string, import("@preact/signals").Signal<string | null>>}
+ */
 const signatures = new Map();
 
-/** Asks for it the first time. @param {string} accountId */
+/** The signature of an account; fetched at the first call. @param {string} accountId */
 export function signatureOf(accountId) {
   let found = signatures.get(accountId);
   if (!found) {
     found = signal(/** @type {string | null} */ (null));
     signatures.set(accountId, found);
-    fetchSignature(accountId).catch(() => undefined); // then mail goes without: the person sees that
+    fetchSignature(accountId).catch(() => undefined); // the mail then has no signature, and the person sees that
   }
   return found;
 }
@@ -39,7 +42,7 @@ export async function saveSignature(accountId, html) {
   await fetchSignature(accountId);
 }
 
-/** A body with room to write, and the signature below. @param {string} signature */
+/** An empty body, with the signature below. @param {string} signature */
 export function bodyWith(signature) {
   const room = "<div><br></div>";
   return signature ? `${room}${room}<div data-signature="1">${signature}</div>` : room;

@@ -1,5 +1,5 @@
 // @ts-check
-/** What stands under a message of the open thread: the answer that is being written, and others as lines. */
+/** The answers under a message of the open thread: the one that is being written, and others as lines. */
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { openDraft } from "./composer.js";
@@ -9,7 +9,7 @@ import { InlineAnswer } from "./inline.js";
 import { popOut, standsUnder } from "./places.js";
 
 /**
- * `last`: it also takes what answers the thread and no message of it.
+ * `last`: it also shows answers to the thread that belong to no message.
  * @param {{ threadId: string, messageId: string, last: boolean }} props
  */
 export function AnswerSlot({ threadId, messageId, last }) {
@@ -19,7 +19,7 @@ export function AnswerSlot({ threadId, messageId, last }) {
   void open?.draft.state.value; // a draft that was just saved for the first time has an id
   const begun = drafts.value.filter((one) => one.threadId === threadId && one.id !== open?.draft.id
     && standsUnder({ threadId, messageId: one.quote?.messageId ?? null }, messageId, last));
-  // Until the answer to its first saving is here, the news of it may be: that is no other draft.
+  // The live event of a first save may arrive before the save's answer: it is not another draft.
   const others = open && open.draft.id === null && open.about?.messageId === messageId ? [] : begun;
   const away = open && place.value === "window" && open.about?.threadId === threadId
     && standsUnder(open.about, messageId, last) ? open : null;

@@ -1,5 +1,5 @@
 // @ts-check
-/** How the draft stands: a quiet word at the foot, and a question at the head when another tab was there, too. */
+/** The state of the draft: a short text at the bottom, and a question at the top if another tab has changed it. */
 import { useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
@@ -21,7 +21,7 @@ export function SaveState({ draft }) {
 }
 
 /**
- * What became of its copy in the mailbox, where that is not as it should be.
+ * Problems with the draft's copy in the mailbox, if there are any.
  * @param {{ draft: import("./draft.js").Draft }} props
  */
 export function Notes({ draft }) {
@@ -34,8 +34,8 @@ export function Notes({ draft }) {
 }
 
 /**
- * @param {{ draft: import("./draft.js").Draft, reset: (html: string) => void }} props `reset`: the text is another one
- * now
+ * @param {{ draft: import("./draft.js").Draft, reset: (html: string) => void }} props
+ *   `reset`: called with the new text when it was replaced
  */
 export function Conflict({ draft, reset }) {
   const [problem, setProblem] = useState("");

@@ -1,17 +1,18 @@
 // @ts-check
-/** Whom one usually writes to together with those who stand in To: offered, each at a press, or all at one. */
+/** People to whom one usually writes together with the recipients in To: offered one by one, or all at once. */
 import { useEffect, useState } from "preact/hooks";
 import { query } from "../../rpc.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { isAddress } from "./addresses.js";
 
-/** With more of them the group is complete already. */
+/** With more recipients than this the group is considered complete. */
 const MOST_NAMED = 2;
 const MOST_OFFERED = 3;
 
 /**
- * @param {{ to: Person[], others: Person[], add: (people: Person[]) => void }} props `others`: who stands in Cc and Bcc
+ * @param {{ to: Person[], others: Person[], add: (people: Person[]) => void }} props
+ *   `others`: the recipients in Cc and Bcc
  */
 export function Together({ to, others, add }) {
   const named = to.map(({ address }) => address.toLowerCase());
@@ -43,7 +44,7 @@ function useTogether(named) {
   useEffect(() => {
     let newest = true;
     const asked = key ? query("people.together", { addresses: named }) : Promise.resolve([]);
-    asked.then((people) => newest && setFound({ key, people }), () => undefined); // without a link nobody is offered
+    asked.then((people) => newest && setFound({ key, people }), () => undefined); // offline nobody is offered
     return () => {
       newest = false;
     };

@@ -1,12 +1,12 @@
 // @ts-check
-/** The buttons of the editor. Where there is little room the rarer ones fold away behind one. */
+/** The buttons of the editor. In a narrow window the rarer ones are folded behind one button. */
 import { useRef, useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 
 const MAIN_KEY = /Mac|iP(?:hone|ad|od)/.test(navigator.platform) ? "⌘" : "Ctrl+";
 /** @typedef {import("./formatting.js").Format} Format */
-/** @typedef {{ format: Format, label: string, keys: string }} Tool its icon is called as its format */
+/** @typedef {{ format: Format, label: string, keys: string }} Tool its icon has the name of its format */
 
 /** @type {Tool[]} */
 const FIRST = [
@@ -52,7 +52,7 @@ export function Toolbar({ editor, formats, linking, link, choosing, snippets, pi
 }
 
 /**
- * Of the picture that the caret is at; else it asks for files.
+ * Opens the form of the picture at the caret; without one it asks for files.
  * @param {{ editor: { current: import("./richtext.js").RichText | null }, send: (files: File[]) => void }} props
  */
 function PictureButton({ editor, send }) {
@@ -75,7 +75,7 @@ function PictureButton({ editor, send }) {
  *   expanded?: boolean, class?: string }} props
  */
 function Button({ icon, label, run, keys, first = false, pressed, expanded, class: name }) {
-  // A press must not take the selection out of the text.
+  // A press must not clear the selection in the text.
   const hold = (/** @type {MouseEvent} */ event) => event.preventDefault();
   return html`<button type="button" class=${name ? `format ${name}` : "format"} aria-label=${label}
     title=${keys ? `${label} (${MAIN_KEY}${keys})` : label} tabindex=${first ? 0 : -1} aria-pressed=${state(pressed)}
@@ -87,7 +87,7 @@ function state(on) {
   return on === undefined ? undefined : String(on);
 }
 
-/** Arrow keys walk along the toolbar, which is one stop of the Tab key. @param {KeyboardEvent} event */
+/** Arrow keys move along the toolbar, which is one stop of the Tab key. @param {KeyboardEvent} event */
 function walk(event) {
   const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
   if (!step || !(event.target instanceof HTMLElement) || !(event.currentTarget instanceof HTMLElement)) return;

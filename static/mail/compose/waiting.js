@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Mail that waits for the server to be reached: handed over without it, brought back to be written on, and, where the
- * server refuses it then, a draft again.
+ * Mail that waits while the server is unreachable: queued for sending, brought back for editing, and turned into a
+ * draft again if the server refuses it later.
  */
 import { act, isAway, mayWait, onRefusal, takeBackNewest } from "../../offline/queue.js";
 import { RpcError, mutate } from "../../rpc.js";
@@ -11,16 +11,16 @@ import { toWire } from "./wire.js";
 /** @typedef {{ fields: import("./wire.js").Fields, id: string | null, version: number | null }} Written */
 /** @typedef {{ openDraft: (id: string) => void, openWritten: (written: Written) => void }} Opening */
 
-/** Whether a message that could not be saved may be handed over all the same. @param {unknown} error */
+/** Whether a message that could not be saved may still be queued. @param {unknown} error */
 export function mayGoLater(error) {
   return mayWait() && isAway(error);
 }
 
 /**
- * Resolves to the server's answer, or to null where it waits.
+ * Queues the message. Resolves to the server's answer, or to null if it waits.
  * @param {Written} written
- * @param {{ sendAt?: string, group?: string, draftVersion?: number }} how `draftVersion`: the draft at the server is
- * this one, or another window's, over which it does not go
+ * @param {{ sendAt?: string, group?: string, draftVersion?: number }} how
+ *   `draftVersion`: the known version of the draft; a version from another window is not overwritten
  * @param {Opening} opening
  */
 export async function handOverLater({ fields, id, version }, how, opening) {
@@ -32,7 +32,7 @@ export async function handOverLater({ fields, id, version }, how, opening) {
   return null;
 }
 
-/** What follows where a mail that waited is refused. Called once. @param {Opening} opening */
+/** Handles a queued mail that the server refuses. Called once. @param {Opening} opening */
 export function startRefusedMail(opening) {
   onRefusal("mail.send", async ({ about }, why) => {
     const { fields, id, version } = /** @type {Written} */ (about);
@@ -45,8 +45,8 @@ export function startRefusedMail(opening) {
 }
 
 /**
- * The words as a draft at the server: over the one they began as, else as a new one. Null where it takes neither: an
- * account that is gone, say.
+ * Saves the text as a draft on the server: over the draft it came from, else as a new one. Null if the server accepts
+ * neither: the account is gone, for example.
  * @param {import("./wire.js").Fields} fields
  * @param {string | null} id
  * @param {number | null} version
@@ -57,7 +57,7 @@ async function keptAsDraft(fields, id, version) {
     try {
       return (await mutate("mail.saveDraft", { ...toWire(fields), ...one })).id;
     } catch (error) {
-      if (isAway(error) || !(error instanceof RpcError)) throw error; // it stays in the queue, and is told again
+      if (isAway(error) || !(error instanceof RpcError)) throw error; // it stays in the queue, and is sent again
     }
   }
   return null;

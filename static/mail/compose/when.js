@@ -1,5 +1,5 @@
 // @ts-check
-/** Times in words, in the browser's zone. The caller says what time it is. */
+/** Times in words, in the browser's time zone. The caller passes the current time. */
 import { clockTime, dayOfYear, longWeekday, shortWeekday, wholeDate } from "../../ui/dates.js";
 
 /** "Today", "Tomorrow", "Monday". @param {Date} at @param {Date} now */
@@ -9,13 +9,13 @@ export function dayWords(at, now) {
   return at.toDateString() === tomorrow.toDateString() ? "Tomorrow" : longWeekday(at);
 }
 
-/** "Mon 23 Nov, 08:00", with the year where it is another. @param {Date} at @param {Date} now */
+/** "Mon 23 Nov, 08:00", with the year if it is not the current one. @param {Date} at @param {Date} now */
 export function whenWords(at, now) {
   const day = at.getFullYear() === now.getFullYear() ? dayOfYear(at) : wholeDate(at);
   return `${shortWeekday(at)} ${day}, ${clockTime(at)}`;
 }
 
-/** The browser's zone: "Europe/Berlin (UTC+1)", with the offset that holds at that time. @param {Date} at */
+/** The browser's time zone: "Europe/Berlin (UTC+1)", with the offset at that time. @param {Date} at */
 export function zoneWords(at) {
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
   const minutes = -at.getTimezoneOffset();

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The compose window: docked at the foot of the page, the whole screen where there is little room or on request. Not
- * modal: the page beside it can be read and clicked, only its keys rest.
+ * The compose window: docked at the bottom of the page; it fills the screen on a small display or on request. Not
+ * modal: the page beside it can be read and clicked, only its keys are off.
  */
 import { useLayoutEffect } from "preact/hooks";
 import { classes, html } from "../../ui/html.js";
@@ -11,7 +11,7 @@ import { Fields } from "./fields.js";
 import { fullScreen, popOut } from "./places.js";
 import { Contested, Text, useWriting } from "./writing.js";
 
-/** The window, if a message is being written in it; stands beside every page. */
+/** The window, if a message is being written in it; shown beside every page. */
 export function ComposeDock() {
   const current = composition.value;
   if (current && place.value === "window") return html`<${Window} key=${current.draft.key} current=${current} />`;
@@ -27,9 +27,9 @@ function Window({ current }) {
   const { frame, over } = writing;
   useLayoutEffect(() => {
     if (current.focus === "to" && !current.caret) frame.current?.querySelector("input")?.focus();
-    else frame.current?.focus(); // until the editor is there
+    else frame.current?.focus(); // until the editor has loaded
   }, []);
-  // A button that takes itself away (a cancelled upload, a quote left out) must not take the keyboard with it.
+  // When a focused button disappears (a cancelled upload, a removed quote), the focus stays in the window.
   useLayoutEffect(() => {
     if (document.activeElement === document.body && !small) frame.current?.focus({ preventScroll: true });
   });

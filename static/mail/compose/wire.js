@@ -1,5 +1,5 @@
 // @ts-check
-/** What stands in the compose window, and how it is written for the server and read back. Pure. */
+/** The content of the compose window, and its conversion to and from the server's form. Pure. */
 import { formatMailbox, parseMailboxes } from "./addresses.js";
 
 /**
@@ -9,11 +9,11 @@ import { formatMailbox, parseMailboxes } from "./addresses.js";
  * @property {Person[]} cc
  * @property {Person[]} bcc
  * @property {string} subject
- * @property {string} html one's own words, with the signature, without the quoted message
+ * @property {string} html the person's text, with the signature, without the quoted message
  * @property {OutgoingFile[]} attachments
  * @property {string | null} replyTo the thread that is answered
  * @property {Quote | null} quote
- * @property {string | null} [fromAddress] as it was chosen; else the account's default
+ * @property {string | null} [fromAddress] the chosen address; else the account's default
  */
 
 /** @param {string} accountId @returns {Fields} */

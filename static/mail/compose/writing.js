@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What writing is, wherever it stands: the text with its quote, files, what is said before it goes, and the bar to send
- * it. The window and the answer under a message are frames around this.
+ * The common parts of writing a message: the text with its quote, files, the findings before sending, and the bar to
+ * send it. The window and the answer under a message are frames around them.
  */
 import { useSignalEffect } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -25,18 +25,18 @@ import { Conflict, Notes, SaveState } from "./state.js";
 /** @typedef {{ current: import("./richtext.js").RichText | null }} EditorRef */
 
 /**
- * The state of one that is shown, and its keys: Ctrl+Enter sends, with Shift it archives, too; Escape keeps the draft.
+ * The state and the keys of a shown message: Ctrl+Enter sends, with Shift it also archives; Escape keeps the draft.
  * @param {Composition} current
  */
 export function useWriting(current) {
   const { draft, uploads } = current;
-  void uploads.list.value; // the frame looks after the keyboard whenever something in it goes
+  void uploads.list.value; // the frame checks the focus whenever an element in it is removed
   void draft.fields.value;
   const frame = useRef(/** @type {HTMLElement | null} */ (null));
   const editor = useRef(/** @type {import("./richtext.js").RichText | null} */ (null));
   const [said, setSaid] = useState("");
   const [later, setLater] = useState(false);
-  /** Pictures for the text stand there, other files are attached. */
+  /** Inserts pictures into the text; other files are attached. */
   const take = (/** @type {File[]} */ files, /** @type {Range | undefined} */ place) => {
     uploads.send(files.filter((one) => !isPicture(one)));
     uploads.send(files.filter(isPicture), (file) => {
@@ -59,7 +59,7 @@ export function useWriting(current) {
   current.chooseSnippet = () => editor.current?.chooseSnippet();
   const ready = useReady(current, editor);
   useSignature(current, editor);
-  // Where it stands in another place next, writing goes on where it was.
+  // Keeps the caret, so that writing continues there if the message moves to another place.
   useLayoutEffect(() => () => {
     current.caret = editor.current?.caret() ?? null;
   }, []);
@@ -95,12 +95,12 @@ export function useWriting(current) {
 
 /** @typedef {ReturnType<typeof useWriting>} Writing */
 
-/** Above the fields. @param {{ writing: Writing }} props */
+/** The question above the fields. @param {{ writing: Writing }} props */
 export function Contested({ writing: { draft, editor } }) {
   return html`<${Conflict} draft=${draft} reset=${(/** @type {string} */ text) => editor.current?.reset(text)} />`;
 }
 
-/** Below the fields. @param {{ writing: Writing }} props */
+/** The text below the fields. @param {{ writing: Writing }} props */
 export function Text({ writing }) {
   const { current, draft, take, snippets, said, setSaid, sending, ready } = writing;
   const fields = draft.fields.value;
@@ -150,7 +150,7 @@ function Foot({ writing: { current, draft, later, setLater, sending } }) {
 }
 
 /**
- * What happens once the editor is there: writing begins in it, unless a field has the focus.
+ * Runs once the editor has loaded: it takes the focus, unless a field has it.
  * @param {Composition} current
  * @param {EditorRef} editor
  */
@@ -166,7 +166,7 @@ function useReady(current, editor) {
     const caret = current.caret ?? null;
     current.caret = null;
     const ours = editor.current?.root.closest("section")?.contains(document.activeElement) ?? false;
-    if (!ours) return; // somebody has gone on to something else meanwhile
+    if (!ours) return; // the person has moved on to something else meanwhile
     if (caret) ready.placeCaret(caret);
     else if (current.focus === "body" && !document.activeElement?.matches("input, select, textarea")) {
       ready.focusStart();
@@ -175,7 +175,7 @@ function useReady(current, editor) {
 }
 
 /**
- * The signature follows the account, and comes late when it was not known yet.
+ * Replaces the signature when the account changes, and inserts it later if it was not known yet.
  * @param {Composition} current
  * @param {EditorRef} editor
  */
