@@ -1,5 +1,5 @@
 // @ts-check
-/** How to connect a mail account: by its password, which most people have; or by its provider's own sign-in. */
+/** Connects a mail account: by its password, as most people do, or by its provider's own sign-in. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isAdmin } from "../session.js";
@@ -10,10 +10,10 @@ import { SignInChoices } from "./connect_setup.js";
 import { startPath } from "./start_path.js";
 
 export const connectOpen = signal(false);
-/** The account that the dialog connects again; without one it connects another. */
+/** The account that the dialog reconnects; null: it connects a new one. */
 const connectedBefore = signal(/** @type {{ id: string, address: string } | null} */ (null));
 
-/** The first of the steps while no account is connected. */
+/** The first step of the welcome, while no account is connected. */
 export function Connect() {
   const [typed, setTyped] = useState("");
   return html`<h1>Connect your mail</h1>
@@ -26,7 +26,7 @@ export function Connect() {
 }
 
 /**
- * The way back to an account: its provider's consent screen, or the dialog where it lives by a password.
+ * The button that reconnects an account: by its provider's consent screen, or by the dialog if it uses a password.
  * @param {{ account: { id: string, address: string, provider: string }, label?: string, primary?: boolean,
  *   name?: string }} props
  */
@@ -42,7 +42,7 @@ export function ConnectAgain({ account, label = "Reconnect", primary = false, na
   return html`<button class=${looks} aria-label=${name} onClick=${open}>${label}</button>`;
 }
 
-/** The same in a dialog, for one more account, or for one that is known. */
+/** The same in a dialog, for another account, or to reconnect a known one. */
 export function ConnectDialog() {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const open = connectOpen.value;

@@ -1,5 +1,7 @@
 // @ts-check
-/** A mailbox whose provider has a sign-in of its own: by that, or what is to be set up there first. */
+/**
+ * A mailbox whose provider has its own sign-in: connects by it, or shows what has to be set up at the provider first.
+ */
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { SetUpHere } from "./connect_setup.js";
@@ -7,7 +9,10 @@ import { startPath } from "./start_path.js";
 
 /** @typedef {OutputOf<"mail.discover">} Found */
 
-/** Where no password is taken. @param {{ address: string, found: Found, again: () => Promise<void> }} props */
+/**
+ * For a provider that accepts no password.
+ * @param {{ address: string, found: Found, again: () => Promise<void> }} props
+ */
 export function OAuthConnect({ address, found, again }) {
   const { help, oauth } = found;
   return html`<div class="connect-oauth">

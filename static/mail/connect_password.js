@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * Any mailbox by its password: the address, what is found of its servers, the password, and what went wrong in words.
+ * Connects any mailbox by its password: the address, the servers that were found for it, the password, and errors in
+ * words.
  *
- * What is found is shown and can be changed by hand. A certificate that does not prove its server is shown, too, and
- * can be accepted for this one account. The password stands in this form and nowhere else.
+ * The servers that were found are shown and can be changed by hand. A certificate that does not prove its server is
+ * shown, too, and can be accepted for this one account. The password is only in this form.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { RpcError, mutate, queryAlone } from "../rpc.js";
@@ -31,8 +32,7 @@ const SOURCES = {
 };
 
 /**
- * `known`: the account that is to be connected again, by the servers that it has. `typed` hears of the address as it is
- * typed.
+ * `known`: the account to reconnect, with its current servers. `typed` is called with the address while it is typed.
  * @param {{ known?: { id: string, address: string } | null, done: () => void,
  *   typed?: (address: string) => void }} props
  */
@@ -184,7 +184,7 @@ function Accept({ certificate, busy, accept }) {
   </div>`;
 }
 
-/** Our own words, with the pages that they name to go to. @param {string} words */
+/** Our own text, with links to the pages that it names. @param {string} words */
 function withLinks(words) {
   return words.split(/(https:\/\/[^\s]+)/).map((part, index) => (index % 2
     ? html`<a key=${part} href=${part} target="_blank" rel="noopener noreferrer">${part}</a>` : part));

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A provider's own sign-in: the choice of it, and for an admin what to set up there once, with the lines to copy, the
- * form for what one gets, a test, and what a later refusal means.
+ * A provider's own sign-in: the button, and for an admin the one-time setup at the provider: the lines to copy, the
+ * form for the client's id and secret, a test, and the meaning of a later refusal.
  */
 import { useState } from "preact/hooks";
 import { CredentialForm, Callbacks, TestButton } from "../capabilities/credential_form.js";
@@ -15,7 +15,7 @@ import { startPath } from "./start_path.js";
 
 /** @typedef {OutputOf<"mail.signIns">[number]} SignIn */
 
-/** The providers with a sign-in of their own, side by side. @param {{ address: string }} props */
+/** The providers with their own sign-in, side by side. @param {{ address: string }} props */
 export function SignInChoices({ address }) {
   const ways = useFetched("mail.signIns");
   const [chosen, setChosen] = useState("");
@@ -40,7 +40,7 @@ export function SetUpHere({ way, changed }) {
 }
 
 /**
- * For an admin: the steps at the provider, and what comes of them. `changed`: the client is another one now.
+ * For an admin: the steps at the provider, and their result. `changed`: called after the client changed.
  * @param {{ way: SignIn, changed: () => Promise<void> }} props
  */
 export function ProviderSetup({ way, changed }) {

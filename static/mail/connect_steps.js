@@ -1,9 +1,9 @@
 // @ts-check
-/** What an admin does once at Google or at Microsoft, step by step, and what their refusals mean. Words only. */
+/** The steps that an admin takes once at Google or Microsoft, and the meaning of their refusals. Texts only. */
 import { CopyLine } from "../ui/copy.js";
 import { html } from "../ui/html.js";
 
-/** What Google says, and what is meant: the same as docs/connect-a-mailbox.md. */
+/** Google's errors and their meaning: the same as docs/connect-a-mailbox.md. */
 export const GOOGLE_ERRORS = [
   { said: "redirect_uri_mismatch", means: "The client does not know the address of this server, letter by letter.",
     then: "Add the redirect URIs above to it." },
@@ -19,7 +19,7 @@ export const GOOGLE_ERRORS = [
     then: "Publish it under Audience, and connect the account again." },
 ];
 
-/** What Microsoft says, by its codes: the same as docs/outlook.md. */
+/** Microsoft's errors by their codes: the same as docs/outlook.md. */
 export const MICROSOFT_ERRORS = [
   { said: "AADSTS50011", means: "The app registration does not know the redirect URI of this server.",
     then: "Add it for the platform Web." },

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What a mail is shown on where the app is dark. One without colours of its own is on dark paper, like the app; one
- * that has some is on light paper, which its sender designed it for. Who chooses otherwise chooses for all mail; it is
- * kept in this browser.
+ * The background of a mail while the app is dark. A mail without its own colours is shown on dark paper, like the app;
+ * one with colours is shown on light paper, for which its sender designed it. A person's other choice counts for all
+ * mail; it is stored in this browser.
  */
 import { computed, signal } from "@preact/signals";
 import { theme } from "../theme.js";
@@ -17,10 +17,10 @@ query.addEventListener("change", () => {
 /** @type {import("@preact/signals").Signal<boolean | null>} */
 const chosen = signal(stored());
 
-/** Whether the app is dark just now: only then is there a choice. */
+/** Whether the app is dark now: only then is there a choice. */
 export const appIsDark = computed(() => (theme.value === "system" ? systemIsDark.value : theme.value === "dark"));
 
-/** @param {boolean} coloured whether the mail has colours of its own */
+/** @param {boolean} coloured whether the mail has its own colours */
 export function isOnDarkPaper(coloured) {
   return appIsDark.value && (chosen.value ?? !coloured);
 }
@@ -31,7 +31,7 @@ export function setDarkPaper(on) {
   try {
     localStorage.setItem(KEY, on ? "1" : "0");
   } catch {
-    // A browser that keeps nothing for us still shows the choice until it is closed.
+    // If the browser stores nothing for us, the choice lasts until it is closed.
   }
 }
 

@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * Threads with their messages: fetched when opened (or about to be), kept for a few, fetched again when they change.
+ * Threads with their messages: fetched when opened (or shortly before), cached for a few threads, fetched again when
+ * they change.
  *
- * Owns the cache and the one that is open, as a signal.
+ * Owns the cache and the open thread, as a signal.
  */
 import { signal } from "@preact/signals";
 import { RpcError, queryAlone } from "../rpc.js";
@@ -17,7 +18,8 @@ export const opened = signal(/** @type {Opened | null} */ (null));
 const cache = new Map();
 
 /**
- * Show a thread: at once if it is known, else when it has come. Returns it, or null if another was opened meanwhile.
+ * Shows a thread: at once if it is cached, else once it is fetched. Returns it, or null if another was opened
+ * meanwhile.
  * @param {string} id
  */
 export async function show(id) {
@@ -26,7 +28,7 @@ export async function show(id) {
     const detail = await detailOf(id);
     if (opened.value?.id !== id) return null;
     opened.value = { id, detail, problem: null, gone: false };
-    return detail; // of another id, where the thread was joined to another
+    return detail; // it has another id if the thread was merged into another
   } catch (error) {
     if (opened.value?.id === id) {
       const gone = error instanceof RpcError && error.code === "NOT_FOUND";
@@ -41,13 +43,13 @@ export function close() {
   opened.value = null;
 }
 
-/** Have a thread ready that is likely to be opened next. @param {string} id */
+/** Fetches a thread that is likely to be opened next. @param {string} id */
 export function prefetch(id) {
   detailOf(id).catch(() => undefined);
 }
 
 /**
- * A thread's row as the server has it now, whatever news of it is still under way; null if that can't be learnt.
+ * Fetches a thread's current row from the server, without waiting for live events; null if that fails.
  * @param {string} id
  */
 export async function latest(id) {
@@ -57,7 +59,7 @@ export async function latest(id) {
 }
 
 /**
- * The thread changed at the server. What is open stays on the screen until the new state is here.
+ * The thread changed on the server. An open thread stays on the screen until its new state is here.
  * @param {Thread} thread
  */
 export function threadMoved(thread) {
@@ -77,13 +79,16 @@ export function threadMoved(thread) {
   if (current?.id === thread.id) void show(thread.id);
 }
 
-/** It is gone, has become one with another, which the server leads to, or shows more. @param {string} id */
+/**
+ * Fetches a thread again: it was deleted, was merged into another (the server redirects), or shows more.
+ * @param {string} id
+ */
 export function refetchDetail(id) {
   cache.delete(id);
   if (opened.value?.id === id) void show(id);
 }
 
-/** The live updates have a gap. */
+/** Fetches the threads again, after a gap in the live updates. */
 export function refetchDetails() {
   cache.clear();
   if (opened.value) void show(opened.value.id);
@@ -100,7 +105,7 @@ function detailOf(id) {
       if (cache.get(id) === asked) cache.delete(id);
     });
   }
-  cache.set(id, known); // the newest stands last
+  cache.set(id, known); // the most recently used is last
   for (const old of cache.keys()) {
     if (cache.size <= MAX_KEPT) break;
     cache.delete(old);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The place of what is begun and not sent: one's own drafts, newest first, and those that other programs began, which
- * are opened to go on with them.
+ * The list of drafts: the person's own, newest first, and those that other programs began, which can be opened and
+ * continued.
  */
 import { useEffect, useState } from "preact/hooks";
 import { now } from "../now.js";
@@ -20,13 +20,16 @@ import { labelSource } from "./sources.js";
 const THREADS = { kind: "label", name: "Draft" };
 const OTHERS_SHOWN = 50;
 
-/** How many there are, for the navigation. @returns {import("../feature.js").NavCount | null} */
+/** The number of drafts, for the navigation. @returns {import("../feature.js").NavCount | null} */
 export function draftsCount() {
   const n = drafts.value.length;
   return n ? { n, words: String(n) } : null;
 }
 
-/** While the list is shown; Enter on a row is the browser's. @type {import("../keys.js").Shortcut[]} */
+/**
+ * The shortcuts while the list is shown; the browser handles Enter on a row.
+ * @type {import("../keys.js").Shortcut[]}
+ */
 export const DRAFT_SHORTCUTS = [
   { keys: ["j", "ArrowDown"], label: "Next draft", repeats: true, run: () => step(1) },
   { keys: ["k", "ArrowUp"], label: "Previous draft", repeats: true, run: () => step(-1) },
@@ -74,8 +77,8 @@ function Row({ to, at, subject, snippet }) {
 }
 
 /**
- * The threads with drafts that lie in the mailboxes alone; asked for again with each news of the accounts, and of one's
- * own drafts: a draft that is changed here goes over to them.
+ * The threads with drafts that exist only in the mailboxes; fetched again with each event of the accounts and of the
+ * person's own drafts: a draft that is edited here becomes one of them.
  * @param {string | null} accountId
  */
 function useOthers(accountId) {
@@ -87,7 +90,7 @@ function useOthers(accountId) {
     labelSource("Draft", accountId).page(null, OTHERS_SHOWN).then(({ threads, nextCursor }) => {
       const rows = threads.flatMap((thread) => (thread.draft ? [{ thread, draft: thread.draft }] : []));
       if (!left) setFound({ threads: rows, more: nextCursor !== null });
-    }, () => undefined); // what is shown stays: the next news asks again
+    }, () => undefined); // the list stays: the next event fetches again
     return () => {
       left = true;
     };
@@ -100,7 +103,7 @@ function rows() {
   return [...document.querySelectorAll(/** @type {"button"} */ (".drafts-list .drafts-row"))];
 }
 
-/** Where the focus is among them, on a row or on its button; -1: elsewhere. */
+/** The index of the focused draft, on its row or its button; -1: the focus is elsewhere. */
 function here() {
   return rows().findIndex((one) => one.parentElement?.contains(document.activeElement));
 }
@@ -120,7 +123,7 @@ function deleteHere() {
   if (id !== undefined) away(id);
 }
 
-/** The next one has the focus then, else the one before. @param {string} id */
+/** Removes a draft from the list; the next one gets the focus, else the previous one. @param {string} id */
 function away(id) {
   const all = rows();
   const at = all.findIndex((one) => one.dataset.draft === id);

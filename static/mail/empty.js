@@ -1,5 +1,5 @@
 // @ts-check
-/** What stands where rows would be: while they load, and when there are none. */
+/** The placeholders for rows: while they load, and when there are none. */
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { number } from "../ui/format.js";
@@ -27,7 +27,7 @@ const NOTHING = {
     text: "Fewer words find more. Spam and trash are searched with in:spam and in:trash." },
 };
 
-/** A search whose last word is one letter finds that word alone. */
+/** A last word of one letter: the search finds only that exact word. */
 const ONE_LETTER = /(?:^|[\s:(-])\p{L}$/u;
 const TYPE_ON = "One letter finds that word alone. From two on, subjects and people are found by how they begin; from "
   + "three on, texts are, too.";

@@ -1,5 +1,5 @@
 // @ts-check
-/** An inbox in which everything is dealt with: a calm picture, what was done today, and what comes next. */
+/** The empty inbox: a calm picture, what the person did today, and the next snoozed thread. */
 import { useEffect, useState } from "preact/hooks";
 import { now } from "../now.js";
 import { query } from "../rpc.js";
@@ -28,18 +28,18 @@ export function EmptyInbox() {
   </div>`;
 }
 
-/** How many steps the person took today, of those that the server still knows. */
+/** The number of the person's steps today, as far as the server still has them. */
 function useDoneToday() {
   const [count, setCount] = useState(0);
   useEffect(() => {
     const today = new Date().toDateString();
     void query("mail.undoable").then((steps) => setCount(steps.filter(({ at }) =>
-      new Date(at).toDateString() === today).length)).catch(() => undefined); // it is a nicety
+      new Date(at).toDateString() === today).length)).catch(() => undefined); // not important enough for an error
   }, []);
   return count;
 }
 
-/** The snoozed thread that comes back first. */
+/** The snoozed thread that returns first. */
 function useNext() {
   const [next, setNext] = useState(/** @type {OutputOf<"mail.snoozed">[number] | null} */ (null));
   useEffect(() => {
@@ -48,7 +48,7 @@ function useNext() {
   return next;
 }
 
-/** The sea in the evening, by nobody but us. */
+/** The sea in the evening, our own drawing. */
 function Picture() {
   return html`<svg class="empty-picture" viewBox="0 0 240 120" aria-hidden="true">
     <circle class="empty-sun" cx="120" cy="62" r="26" />

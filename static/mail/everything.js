@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * A step on all that match: the server writes down what matches and counts it, and does one thing with it as one step.
+ * Steps on all matching threads: the server stores and counts the matches, and does one action on them as one step.
  *
- * What is here of it changes at once. A large step goes on at the server; until it is done its list asks for no more,
- * since what came would only go again. Owns the steps that are at work.
+ * The loaded rows change at once. A large step runs on at the server; until it is done its list fetches no more pages,
+ * since the rows would only leave again. Owns the running steps.
  */
 import { signal } from "@preact/signals";
 import { mutate, query } from "../rpc.js";
@@ -20,16 +20,16 @@ import { clearPicks, currentList, everything, holdsMore, picked, pickedList, pic
 /** @typedef {MailActOnAllInput["do"]} Do */
 /** @typedef {{ label?: string, until?: string, words?: string }} How */
 
-/** The list of which all that match are being counted. */
+/** The list whose matches are being counted. */
 export const counting = signal(/** @type {ThreadList | null} */ (null));
-/** By id. @type {import("@preact/signals").Signal<ReadonlyMap<string, BulkStep>>} */
+/** The running steps, by id. @type {import("@preact/signals").Signal<ReadonlyMap<string, BulkStep>>} */
 export const acting = signal(new Map());
 
-/** Lists that wait for the end of a step that was begun here, by its id. @type {Map<string, ThreadList>} */
+/** The paused lists, by the id of the step that was started here. @type {Map<string, ThreadList>} */
 const waiting = new Map();
 
 /**
- * What each does: as the procedures for some threads say it, so that rows know how they will look, and in words.
+ * The effect of each action: as the procedure call for single threads, so that rows show it at once, and in words.
  * @type {Record<Do, { row: [string, object], doing: string, done: string, failure: string }>}
  */
 const ACTS = {
@@ -57,8 +57,8 @@ const ACTS = {
 };
 
 /**
- * One more with each press: what is loaded, all that match, nothing.
- * @param {ThreadList | null} [list] without one, that of the selected row
+ * Each press picks more: the loaded rows, all that match, nothing.
+ * @param {ThreadList | null} [list] without it, the list of the selected row
  */
 export function pickMore(list = currentList()) {
   if (!list) return;
@@ -68,7 +68,7 @@ export function pickMore(list = currentList()) {
   else clearPicks();
 }
 
-/** Have all that match written down and counted. @param {ThreadList} list */
+/** Asks the server to store and count all that match. @param {ThreadList} list */
 export async function pickEverything(list) {
   if (counting.value || list.source.all === null) return;
   counting.value = list;
@@ -84,14 +84,14 @@ export async function pickEverything(list) {
   }
 }
 
-/** @param {Do} what @param {How} [how] `words`: until when, for people */
+/** @param {Do} what @param {How} [how] `words`: the end of the snooze, in words */
 export function actOnAll(what, how = {}) {
   const whole = everything.value;
   if (whole) goOn(pickedThreads(), () => void begin(whole, what, how));
 }
 
 /**
- * Put a label on all of it, or take it away; made first in an account that has none of that name.
+ * Adds a label to all that match, or removes it; created first in an account that has none of that name.
  * @param {string} name
  * @param {boolean} on
  * @param {{ color?: string | undefined, file?: boolean }} [how]
@@ -135,11 +135,11 @@ async function begin(whole, what, { label, until, words }) {
   }
 }
 
-/** How far a step is, as the server says. @param {BulkStep} step */
+/** Takes over the progress of a step from the server. @param {BulkStep} step */
 export function stepChanged(step) {
   const isAtWork = step.state === "working" || step.state === "undoing";
   const known = acting.value.get(step.id);
-  if (isAtWork && known?.state === step.state && isBehind(step, known)) return; // the answer came after newer news
+  if (isAtWork && known?.state === step.state && isBehind(step, known)) return; // an older answer
   const next = new Map(acting.value);
   if (isAtWork) next.set(step.id, step);
   else next.delete(step.id);
@@ -164,7 +164,7 @@ function ended({ id, state, passed }) {
   }
 }
 
-/** Which steps are at work; those that are no more have ended meanwhile. */
+/** Fetches the running steps; others that were known have ended meanwhile. */
 export async function loadActing() {
   try {
     const found = await query("mail.acting");
@@ -173,11 +173,11 @@ export async function loadActing() {
       if (!acting.value.has(id)) ended({ id, do: null, state: "stopped", total: 0, taken: 0, passed: 0 });
     }
   } catch {
-    // The next gap in the live updates asks again.
+    // After the next gap in the live updates they are fetched again.
   }
 }
 
-/** What is done stays done, and can be taken back. @param {BulkStep} step */
+/** Stops a step. What it has done stays, and can be undone. @param {BulkStep} step */
 export async function stop(step) {
   try {
     stepChanged(await mutate("mail.stopActing", { id: step.id }));
@@ -187,7 +187,7 @@ export async function stop(step) {
   }
 }
 
-/** What a step is doing, and how far it is. @param {BulkStep} step */
+/** The action of a step and its progress, in words. @param {BulkStep} step */
 export function progressWords({ do: what, state, taken, total }) {
   if (state === "undoing") return `Taking back: ${plural(taken, "thread")} left`;
   return `${what ? ACTS[what].doing : "At work"}: ${number(taken)} of ${plural(total, "thread")}`;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Strips above the list: that all of it can be picked, or is; and the steps on all that match that are at work. */
+/** Strips above the list: one for picking everything, and one for each running step on all that match. */
 import { number, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { acting, counting, pickEverything, progressWords, stop } from "./everything.js";
@@ -8,7 +8,7 @@ import { clearPicks, everything, holdsMore, openLists, picked, pickedList } from
 
 /** @typedef {import("./lists.js").ThreadList} ThreadList */
 
-/** What is picked, where that is all of a list, and the way to the rest. */
+/** Says what is picked if that is everything loaded, and offers to pick the rest. */
 export function PickStrip() {
   if (picked.value.size) for (const list of openLists()) void list.version.value;
   const list = picked.value.size ? pickedList() : null;
@@ -48,7 +48,7 @@ function loadedWords(list) {
     ? "is" : "are"} picked.` : `All ${plural(here, "thread")} ${placeWords(list)} picked.`;
 }
 
-/** Where they are, after “threads”. @param {ThreadList} list */
+/** The place of the threads in words, after “threads”. @param {ThreadList} list */
 function placeWords({ source, title }) {
   const only = source.only ? `among ${FILTER_WORDS[source.only]} ` : "";
   if (source.name === "skipped") return `${only}that skipped the inbox`;

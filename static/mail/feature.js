@@ -1,5 +1,5 @@
 // @ts-check
-/** Mail, as the app's list has it. */
+/** The feature row of mail. */
 import { late } from "../late.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
@@ -85,7 +85,7 @@ export const FEATURE = {
   lookup,
   prepare() {
     void wantLabels();
-    void wantSnippets().catch(() => undefined); // then the palette has none
+    void wantSnippets().catch(() => undefined); // then the palette offers no snippets
   },
   icons: {
     signature: "M3 16h14M3.5 12.5c2.5-1 5-7.5 6.3-7.3 1.6.3-2.3 6.6-.8 7.1 1.2.4 1.8-2.3 2.8-2.1.9.2.1 1.9 1 2.1.8.2 " +

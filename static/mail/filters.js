@@ -1,5 +1,5 @@
 // @ts-check
-/** The filters above a list: what each is called, and a chip each that narrows the list to it or opens it again. */
+/** The filters above a list: their names, and for each a chip that turns it on or off. */
 import { signal } from "@preact/signals";
 import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
@@ -21,10 +21,10 @@ export const FILTER_NOTHING = { "unread": "is unread", "to-me": "was sent to you
 /** @type {Record<Filter, string>} */
 export const FILTER_KEYS = { "unread": "v u", "to-me": "v m", "attachment": "v a", "starred": "v s" };
 
-/** On a phone the filters are away until they are asked for. */
+/** On a phone the filters are hidden until the person opens them. */
 const shown = signal(false);
 
-/** On a phone: shows the filters, or puts them away. @param {{ only: Filter | null }} props */
+/** On a phone: shows the filters, or hides them. @param {{ only: Filter | null }} props */
 export function FiltersButton({ only }) {
   const open = shown.value || only !== null;
   return html`<button class="icon-button filters-button" aria-label="Filters" title="Filters"

@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * Wide mail in a narrow room. Newsletters are tables of a fixed width, about 600 pixels, that their own style sheets
- * make narrower on a phone; those sheets are not let in. So what asks for more than there is gets all there is instead.
+ * Fits wide mail into a narrow window. Newsletters are tables with a fixed width, about 600 pixels, that their own
+ * style sheets make narrower on a phone; but those sheets are removed. So an element that is wider than the window gets
+ * the full width of the window instead.
  *
- * A `max-width` alone would not do: within a table's cell it takes nothing from the least width of what is in it.
+ * A `max-width` alone is not enough: in a table cell it does not reduce the minimum width of the content.
  */
 
 /** @param {HTMLElement} body from placeImages, changed @param {number} room in pixels */

@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * The sandboxed frame that shows a message's HTML: no script, an origin of its own, no network.
+ * The sandboxed frame that shows a message's HTML: no scripts, its own origin, no network.
  *
- * The policy stands first in its head, so that nothing is asked of the network however the HTML came to be. Which
- * paper it is on, `dark_paper.js` says. A frame takes the keyboard when it is clicked; it is given back to the page, so
- * that shortcuts go on working, and lent again for the moment of a copy.
+ * The policy is the first element of its head, so that nothing is loaded from the network, whatever the HTML contains.
+ * `dark_paper.js` decides on which paper it is shown. A frame takes the focus when it is clicked; the page takes it
+ * back so that shortcuts keep working, and lends it to the frame for the moment of a copy.
  */
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { html } from "../ui/html.js";
@@ -27,7 +27,7 @@ const NO_IMAGES = new Map();
 /**
  * @param {{ id?: string, body: string, title: string, images?: import("./images.js").Images, folded?: boolean,
  *   below?: unknown }} props
- *   `id`: of the message; `folded`: without what is marked as known; `below`: what stands below it
+ *   `id`: of the message; `folded`: without the parts marked as known; `below`: content below it
  */
 export function MessageFrame({ id = "", body, title, images = NO_IMAGES, folded = false, below }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -64,7 +64,10 @@ function Sheet({ source, title, estimate, measured }) {
   return html`<iframe ref=${frame} title=${title} sandbox=${SANDBOX} referrerpolicy="no-referrer"></iframe>`;
 }
 
-/** The room for the frame, in pixels, also when the window changes. @param {{ current: HTMLElement | null }} box */
+/**
+ * The available width for the frame in pixels, updated when the window changes.
+ * @param {{ current: HTMLElement | null }} box
+ */
 function useWidth(box) {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
@@ -82,7 +85,7 @@ function useWidth(box) {
 }
 
 /**
- * What is measured holds, else what was measured before, else the estimate.
+ * The height of the frame: the measured one, else an earlier measured one, else the estimate.
  * @param {string} key @param {string} source @param {number} estimate
  * @returns {[number, (height: number) => void]}
  */
@@ -95,11 +98,11 @@ function useHeight(key, source, estimate) {
   return [found.source === source ? found.height : remembered(key) ?? Math.round(estimate), measured];
 }
 
-/** The frame that was clicked last: what was marked in it is what Ctrl+C means. @type {HTMLIFrameElement | null} */
+/** The frame that was clicked last: Ctrl+C copies the selection in it. @type {HTMLIFrameElement | null} */
 let lastFrame = null;
 let lent = false;
 
-/** Begin to give the keyboard back to the page. Called once. */
+/** Starts to return the focus from frames to the page. Called once. */
 export function startFrameFocus() {
   addEventListener("blur", followFocus);
   addEventListener("keydown", (event) => {
@@ -108,8 +111,8 @@ export function startFrameFocus() {
 }
 
 /**
- * The page has lost the keyboard, perhaps to a frame. That becomes the active element only after this event, and where
- * it lives in another process it is not said how long after.
+ * The page has lost the focus, perhaps to a frame. The frame becomes the active element only after this event; if it
+ * runs in another process, the delay is not defined.
  */
 function followFocus() {
   const until = performance.now() + FOLLOWED_MS;
@@ -125,7 +128,7 @@ function followFocus() {
   addEventListener("focus", () => clearTimeout(timer), { once: true });
 }
 
-/** What comes after Ctrl is a copy, perhaps, and only the frame has the marked text: lend it the keyboard for it. */
+/** Lends the focus to the frame after Ctrl was pressed: a copy may follow, and only the frame has the selected text. */
 function lend() {
   const inUse = document.activeElement?.closest("[tabindex]")?.contains(lastFrame);
   if (!lastFrame?.isConnected || !inUse) return;

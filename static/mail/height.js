@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * How tall will it be: a guess at the height of a message at a given width.
+ * Estimates the height of a message at a given width.
  *
- * The sandboxed frame runs no script and has an origin of its own, so it can't tell, and nothing from outside may be
- * laid out in the app's own document. So the parsed, inert body is laid out roughly: text wraps by average widths,
- * cells stand side by side, images and paddings count. It holds until the frame
- * tells its height (`sheet.js`), and for good where the browser has it tell nothing: then the frame scrolls.
+ * The sandboxed frame runs no script and has its own origin, so it can't report its height, and foreign HTML must not
+ * be laid out in the app's own document. So this module lays out the parsed, inert body roughly: text wraps by average
+ * widths, cells are side by side, images and paddings count. The estimate holds until the frame reports its height
+ * (`sheet.js`). In a browser that never reports it, the estimate stays, and the frame scrolls.
  */
 
 import { PLACEHOLDER_MAX_PX } from "./paper.js";
@@ -16,7 +16,7 @@ const MAX_NODES = 20_000;
 const MAX_DEPTH = 120;
 const BODY_FONT_PX = 14;
 const BODY_PADDING_PX = 12;
-/** Average width of a character and height of a line, in parts of the font's size. */
+/** Average width of a character and height of a line, relative to the font size. */
 const CHAR_EM = 0.5;
 const WIDE_CHAR_EM = 1;
 const LINE_EM = 1.55;
@@ -27,11 +27,11 @@ const BLOCKS = new Set(
     "MAIN " +
     "NAV OL P PRE SECTION TABLE TBODY TD TFOOT TH THEAD TR UL").split(" "),
 );
-/** Space around, neighbours' margins counted once, in parts of the font's size. @type {Record<string, number>} */
+/** Vertical margins, relative to the font size; margins of neighbours count once. @type {Record<string, number>} */
 const MARGINS = { P: 1, UL: 1, OL: 1, BLOCKQUOTE: 0.3, H1: 1, H2: 1, H3: 1, H4: 1.3, DL: 1, PRE: 1, FIGURE: 1, HR: 1 };
 /** @type {Record<string, number>} */
 const FONTS = { H1: 2, H2: 1.5, H3: 1.17, SMALL: 0.85, BIG: 1.2 };
-/** Space at the left and right. @type {Record<string, number>} */
+/** Horizontal indents. @type {Record<string, number>} */
 const INDENTS = { UL: 40, OL: 40, BLOCKQUOTE: 16, DD: 40 };
 
 /** @typedef {{ left: number }} Budget */
@@ -68,7 +68,7 @@ function blockHeight(element, within, budget) {
 }
 
 /**
- * Walk an element's content: inline text and images go to the line, blocks are handed over.
+ * Walks an element's content: inline text and images go to the line, blocks to `onBlock`.
  * @param {Element} element
  * @param {{ font: number, depth: number, pre: boolean }} within
  * @param {Budget} budget
@@ -88,7 +88,7 @@ function flow(element, { font, depth, pre }, budget, line, onBlock) {
 }
 
 /**
- * A block with its margins and paddings.
+ * The height of a block with its margins and paddings.
  * @param {Element} element
  * @param {{ width: number, font: number, depth: number, pre: boolean }} within
  * @param {Budget} budget
@@ -106,7 +106,7 @@ function boxHeight(element, within, budget) {
 }
 
 /**
- * The cells of a table's row stand side by side; those without a width share what is left.
+ * The height of a table row: its cells are side by side; those without a width share the rest.
  * @param {Element} row
  * @param {{ width: number, font: number, depth: number, pre: boolean }} within
  * @param {Budget} budget
@@ -128,7 +128,7 @@ function cellWidth(cell, whole) {
   return Math.min(asked, whole);
 }
 
-/** Inline content as it fills lines. */
+/** Fills lines with inline content. */
 class Line {
   /** @param {number} width */
   constructor(width) {
@@ -167,7 +167,7 @@ class Line {
     this.#add(width, image.hasAttribute("src") ? height : Math.min(height, PLACEHOLDER_MAX_PX));
   }
 
-  /** The block goes on below: the height of the lines there were. */
+  /** Ends the lines before a block; returns their height. */
   end() {
     this.#wrap();
     const { height } = this;
@@ -222,7 +222,7 @@ function px(length) {
 /**
  * @param {Element} element
  * @param {"width" | "height"} name
- * @param {number} whole what a percentage is of
+ * @param {number} whole the base of a percentage
  */
 function sizeAttribute(element, name, whole) {
   const value = element.getAttribute(name) ?? "";

@@ -1,5 +1,5 @@
 // @ts-check
-/** Above a message with remote images: how many are blocked, and what can be done about it (spec 1.1, rule 17). */
+/** The bar above a message with remote images: how many are blocked, and buttons to load them (spec 1.1, rule 17). */
 import { mutate } from "../rpc.js";
 import { plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
@@ -41,7 +41,7 @@ export function ImageBar({ message, remote }) {
   </div>`;
 }
 
-/** A trust holds only for mail that is known to come from its sender. @param {Message} message */
+/** Whether the sender is verified: a trusted sender counts only for such mail. @param {Message} message */
 function isProved({ from, authentication }) {
   return Boolean(from.address) && authentication?.verdict === "verified";
 }

@@ -2,19 +2,19 @@
 /**
  * Remote images of an open message: loaded when the person asks, one after the other, through the service.
  *
- * The frame may ask nothing of the network and carries no cookie, so the app fetches each image, from its own origin,
- * and hands it to the frame as a `data:` address. Owns what was asked for, the limits, and the ends: whoever leaves the
- * message, or says stop, ends what is under way.
+ * The frame has no network access and sends no cookie, so the app fetches each image from its own origin and passes it
+ * to the frame as a `data:` address. Owns which messages' images were requested, the limits, and the cancelling:
+ * leaving the message or pressing stop cancels the requests under way.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { goToLogin } from "../rpc.js";
 import { isTracker, parseInert } from "./paper.js";
 
 const AT_A_TIME = 4;
-/** All images of one message together, as they stand in the frame's document. */
+/** The limit for all images of one message together, in the form that the frame's document holds them. */
 const MAX_TOTAL_BYTES = 40 * 1024 * 1024;
 const MAX_TRIES = 3;
-/** Each change of the frame draws it anew, so that there are few: what is here after this, and the whole. */
+/** Each change redraws the whole frame, so there are only two: the images that are here after this time, and all. */
 const FIRST_LOOK_MS = 1_200;
 const MAX_REMEMBERED = 500;
 const WAIT_FIRST_MS = 1_000;
@@ -25,7 +25,7 @@ const MAX_WAIT_MS = 10_000;
 /** @typedef {Map<number, LoadedImage | FailedImage>} Images by their index in the message's `remoteImages` */
 /** @typedef {"blocked" | "loading" | "shown"} ImageState */
 
-/** Messages whose images were asked for since the page was opened: folded and unfolded, they show them again. */
+/** Messages whose images were requested since the page was opened: they show them again after folding and unfolding. */
 const asked = /** @type {Set<string>} */ (new Set());
 
 /**
@@ -59,7 +59,7 @@ export function useRemoteImages(message) {
     void loadAll(wanted.filter((index) => !found.has(index)), message.remoteImages, found, mine.signal,
       () => setDone(found.size)).finally(() => {
       clearTimeout(early);
-      if (under.current && under.current !== mine) return; // asked for again meanwhile
+      if (under.current && under.current !== mine) return; // requested again meanwhile
       under.current = null;
       setState(found.size ? "shown" : "blocked");
       show();
@@ -74,8 +74,8 @@ export function useRemoteImages(message) {
 }
 
 /**
- * Those that stand somewhere in the message and show something. What only counts readers is fetched where there is
- * nothing else, and a person says so.
+ * The images that are used in the message and show something. Tracking images are fetched only if there are no others
+ * and the person asks for them.
  * @param {Message} message
  * @returns {{ indexes: number[], hasOnlyTrackers: boolean }}
  */
@@ -94,9 +94,9 @@ function wantedIndexes(message) {
 /**
  * @param {number[]} indexes
  * @param {string[]} addresses
- * @param {Images} found filled on the way
+ * @param {Images} found filled while loading
  * @param {AbortSignal} signal
- * @param {() => void} tell after each
+ * @param {() => void} tell called after each image
  */
 async function loadAll(indexes, addresses, found, signal, tell) {
   const queue = [...indexes];
@@ -146,7 +146,7 @@ async function reasonFrom(answer) {
 }
 
 /**
- * Its size is learnt here, where scripts run: the frame's height is guessed before anything is drawn in it.
+ * Reads an image and its size here, where scripts run: the frame's height is estimated before it draws anything.
  * @param {Blob} blob
  * @returns {Promise<LoadedImage | FailedImage>}
  */

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The invitation in a message as a card: when (in the reader's zone), where, with whom, what it conflicts with, and the
- * answer. What holds of it, the server says; an answer leaves like any mail, and can be taken back while it is held.
+ * The invitation in a message as a card: when (in the reader's time zone), where, with whom, its conflicts, and the
+ * answer. The server decides which state of the invitation counts. An answer is sent like any mail, and can be taken
+ * back while it is held.
  */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
@@ -17,7 +18,7 @@ import { daysOf, timesOf } from "./invitation_times.js";
 /** @type {[Answer, string, string][]} */
 const ANSWERS = [["accepted", "Accept", "You accepted."], ["tentative", "Maybe", "You may come."],
   ["declined", "Decline", "You declined."]];
-/** To another time that somebody proposes, from the organizer. @type {[Answer, string, string][]} */
+/** The organizer's answers to another person's proposal of a new time. @type {[Answer, string, string][]} */
 const TO_PROPOSAL = [["accepted", "Move the meeting", "You moved the meeting."],
   ["declined", "Keep the time", "You kept the time."]];
 /** @type {Record<string, string>} */

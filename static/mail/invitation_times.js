@@ -1,18 +1,18 @@
 // @ts-check
-/** When a meeting is, in the reader's own zone and words. */
+/** The time of a meeting, in the reader's time zone and words. */
 import { clockTime, longDate, shortMonth } from "../ui/dates.js";
 
 const DAY_MS = 86_400_000;
 
 /** @typedef {{ start: string, end: string, allDay: boolean, zoneKnown: boolean, timezone?: string | null }} Span */
 
-/** The leaf of a calendar: the day, and its month in a few letters. @param {string} start */
+/** The calendar sheet: the day, and its month in a few letters. @param {string} start */
 export function daysOf(start) {
   const moment = momentOf(start);
   return { day: moment.getDate(), month: shortMonth(moment) };
 }
 
-/** "Wednesday, 3 March 2027, 10:00 to 11:00". A day that ends with another is named, too. @param {Span} span */
+/** "Wednesday, 3 March 2027, 10:00 to 11:00". If it ends on another day, that day is named, too. @param {Span} span */
 export function timesOf(span) {
   const start = momentOf(span.start);
   if (span.allDay) {
@@ -27,7 +27,7 @@ export function timesOf(span) {
   return `${longDate(start)}, ${clockTime(start)} to ${until}${zone}`;
 }
 
-/** A date is that day here, wherever the reader is. @param {string} text */
+/** The moment of a time or date. A date without time means that day in the reader's zone. @param {string} text */
 function momentOf(text) {
   return new Date(text.includes("T") ? text : `${text}T00:00:00`);
 }

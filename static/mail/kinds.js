@@ -1,5 +1,5 @@
 // @ts-check
-/** The kinds of mail that triage tells apart: what each is called, its key, and which threads are known to be of it. */
+/** The kinds of mail that triage distinguishes: their names, their keys, and the known kinds of threads. */
 import { signal } from "@preact/signals";
 
 /** @typedef {OutputOf<"triage.of">[number]["kind"]} Kind */
@@ -9,15 +9,15 @@ export const KINDS = ["reply", "waiting", "reading", "receipt", "calendar", "oth
 /** @type {Record<Kind, string>} */
 export const KIND_WORDS = { reply: "Needs reply", waiting: "Waiting", reading: "Reading", receipt: "Receipts",
   calendar: "Calendar", other: "Other" };
-/** The key that says that a thread is of it. @type {Record<Kind, string>} */
+/** The key that sets the kind. @type {Record<Kind, string>} */
 export const KIND_KEYS = { reply: "1", waiting: "2", reading: "3", receipt: "4", calendar: "5", other: "6" };
 
-/** Whether the person has triage on; null: nobody has asked yet. */
+/** Whether the person has triage on; null: not asked yet. */
 export const triageOn = signal(/** @type {boolean | null} */ (null));
-/** By thread, as far as it was asked for. @type {import("@preact/signals").Signal<ReadonlyMap<string, Kind>>} */
+/** The kind by thread, as far as it was fetched. @type {import("@preact/signals").Signal<ReadonlyMap<string, Kind>>} */
 export const kinds = signal(new Map());
 
-/** As many as are known at once: more than any list shows. */
+/** The most kinds in memory: more than any list shows. */
 const MAX_KNOWN = 5_000;
 
 /** @param {string[]} threadIds @param {Kind} kind */

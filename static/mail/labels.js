@@ -1,12 +1,10 @@
 // @ts-check
-/**
- * The labels there are: each account's own, fetched when they are first wanted and again after a while. Owns that list.
- */
+/** The labels: each account has its own. Fetched on first use and again after a while. Owns that list. */
 import { signal } from "@preact/signals";
 import { mutate, query } from "../rpc.js";
 
 const FRESH_MS = 30_000;
-/** Mail that comes together is asked about once. */
+/** Unknown labels of mail that arrives within this time are fetched once. */
 const GATHERED_MS = 500;
 
 /** null: not known yet. */
@@ -14,14 +12,14 @@ export const labels = signal(/** @type {AccountLabel[] | null} */ (null));
 export const labelsProblem = signal("");
 
 let askedAt = -Infinity;
-/** Ids that were asked about when a thread came with them: what stays unknown is not asked for again. */
+/** Unknown ids that were already looked up because a thread arrived with them: they are not looked up again. */
 const met = new Set();
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let gathering;
 /** @type {Promise<void> | null} */
 let asking = null;
 
-/** Have them here, not older than a while. */
+/** Fetches the labels unless they are recent. */
 export async function wantLabels() {
   if (performance.now() - askedAt > FRESH_MS) await loadLabels();
 }
@@ -43,7 +41,10 @@ async function fetchLabels() {
   }
 }
 
-/** A thread came: a label of it that nobody knows here was made elsewhere. @param {Thread} thread */
+/**
+ * A thread arrived: if a label of it is unknown, it was created elsewhere, so the labels are fetched again.
+ * @param {Thread} thread
+ */
 export function meetLabels(thread) {
   if (labels.value === null) return;
   const known = new Set(labels.value.map(({ id }) => id));
@@ -55,7 +56,7 @@ export function meetLabels(thread) {
   }
 }
 
-/** The labels people made, each name once, of one account or all. @param {string | null} [accountId] */
+/** The labels that people created, each name once, of one account or all. @param {string | null} [accountId] */
 export function ownLabels(accountId = null) {
   /** @type {Map<string, AccountLabel>} */
   const byName = new Map();
@@ -75,7 +76,7 @@ export function labelNamed(accountId, name) {
 }
 
 /**
- * The account's label of that name, made if need be.
+ * The account's label of that name; created if it does not exist.
  * @param {string} accountId
  * @param {string} name
  * @param {string} [color]

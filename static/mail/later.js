@@ -1,5 +1,5 @@
 // @ts-check
-/** What comes late of mail: its sections of the settings. */
+/** The parts of mail that are loaded only when first shown: its sections of the settings. */
 export { AccountsSection } from "./settings/accounts.js";
 export { FirstStepsSection } from "./settings/first_steps.js";
 export { BlockedSection } from "./settings/blocked.js";

@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * The windowed list: both sections in one scrolled column, of which only the rows in sight are in the document.
+ * The windowed list: both sections in one scrolled column. Only the visible rows are in the document.
  *
- * Theory. Rows have one height, so their places are arithmetic (window.js). What comes or goes above the first row in
- * sight must not move it: after each draw the scroll position is set so that an anchor row (the selected one if it is
- * in sight) stands where it stood. At the very top there is no anchor: new mail shows itself.
+ * Theory. All rows have the same height, so their positions are arithmetic (window.js). Rows that are added or removed
+ * above the first visible row must not move it: after each draw the scroll position is set so that an anchor row (the
+ * selected one if it is visible) stays at its place. At the very top there is no anchor, so new mail appears.
  *
- * Owns the scroll position, also that of tabs left behind. It decides nothing about threads.
+ * Owns the scroll position, also of tabs that were left. It decides nothing about threads.
  */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { now } from "../now.js";
@@ -36,32 +36,32 @@ import { layOut, rowsInSight, scrollToShow } from "./window.js";
 /** @typedef {import("./lists.js").ThreadList} ThreadList */
 /** @typedef {import("./window.js").Geometry} Geometry */
 /**
- * @typedef {{ id: string, section: number, index: number, at: number }} Anchor a row in sight, and where it was in the
+ * @typedef {{ id: string, section: number, index: number, at: number }} Anchor a visible row, and its position in the
  * column
  */
 
-/** Drawn above and below what is in sight, against a gap while one scrolls. */
+/** The drawn area above and below the visible part, against gaps while scrolling. */
 const OVERSCAN_PX = 320;
-/** The next page is asked for when this many rows are left below. */
+/** The next page is fetched when this many rows are left below. */
 const FETCH_AHEAD_ROWS = 80;
 const SKELETON_ROWS = 8;
 const EMPTY_INBOX_PX = 380;
 const EMPTY_SKIPPED_PX = 88;
 const FAILED_PX = 112;
-/** What those who listen are told once of a list. */
+/** The id of the help text that screen readers read once for a list. */
 const HELP = "list-help";
 
-/** Heights in pixels: of a row, alone and beside a thread, of a section's head, and of the room there is. */
+/** Heights in pixels: of a row, alone and beside a thread, of a section's head, and of the visible area. */
 const NOT_MEASURED = { alone: 0, beside: 0, head: 0, height: 0 };
 
-/** Where each list was scrolled to, by its address. @type {Map<string, number>} */
+/** The scroll position of each list, by its address. @type {Map<string, number>} */
 const remembered = new Map();
-/** The last request for focus that was met. */
+/** The last request for focus that was fulfilled. */
 let focusMet = 0;
 
 /**
- * `beside`: it stands narrow beside a thread. That is told, not measured, so that the list is drawn once when it
- * changes.
+ * `beside`: the list is narrow, beside a thread. It is passed, not measured, so that the list is drawn only once when
+ * this changes.
  * @param {{ accountId: string | null, view: import("./address.js").View, beside: boolean, open: (thread: Thread) =>
  * void }} props
  */
@@ -79,7 +79,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   const lists = listsOf(listed, accountId);
   for (const list of lists) void list.version.value;
   const geometry = layOut(lists.map((list) => extentOf(list, sizes.row)), sizes);
-  const place = remembered.get(address) ?? 0; // asking the element would lay out, once more, what is about to change
+  const place = remembered.get(address) ?? 0; // reading it from the element would force an extra layout
   const shift = shown.current === address ? shiftOf(anchor.current, lists, geometry) : 0;
   const view = { top: place < 1 ? 0 : place + shift, height: sizes.height,
     overscan: Math.ceil(OVERSCAN_PX / (sizes.row || 1)) };
@@ -181,14 +181,14 @@ function SectionBody({ list, accountId, listed, geometry, index, view, tabStop, 
   const placed = /** @type {import("./window.js").Placed} */ (geometry.sections[index]);
   if (!geometry.row || placed.bottom === placed.rowsTop) return null;
   const { first, end } = rowsInSight(geometry, index, view);
-  // A row may have left since the geometry was made, which is made anew right after.
+  // A row may have left since the geometry was computed; it is computed again right after.
   const there = Math.min(end, list.rows.length);
   const indices = Array.from({ length: Math.max(0, there - first) }, (_, offset) => first + offset);
   const pinned = selectedId.value === null ? -1 : list.indexOf(selectedId.value);
-  if (pinned >= 0 && (pinned < first || pinned >= end)) indices.push(pinned); // keeps the focus it may have
+  if (pinned >= 0 && (pinned < first || pinned >= end)) indices.push(pinned); // so that it keeps the focus if it has it
   const picking = picked.value.size > 0;
   const marked = accountId === null && (accounts.value?.length ?? 0) > 1;
-  const ofKinds = list.name !== "triage" && list.source.about === null; // the others say it by where they stand
+  const ofKinds = list.name !== "triage" && list.source.about === null; // other lists show the kind by their place
   const rows = indices.map((at) => {
     const thread = /** @type {Thread} */ (list.rows[at]);
     return html`<${Row} key=${thread.id} thread=${thread} index=${at} top=${at * geometry.row} day=${day}
@@ -242,8 +242,8 @@ function skeletonRows(list) {
 }
 
 /**
- * The newest request for focus whose row is here: the row may come later than the request. It only grows, so that who
- * scrolls away from a row that has got its focus is not taken back to it.
+ * The newest request for focus whose row is loaded: the row may arrive later than the request. The number only grows,
+ * so that a person who scrolls away from the row after it got the focus is not taken back.
  * @param {ThreadList[]} lists
  */
 function requestToMeet(lists) {
@@ -252,8 +252,8 @@ function requestToMeet(lists) {
 }
 
 /**
- * Keep the heights of a row (alone and beside a thread), of a head and of the room there is up to date, however they
- * come to change (zoom, layout, rotation).
+ * Keeps the heights of a row (alone and beside a thread), of a head and of the visible area up to date, for every cause
+ * of a change (zoom, layout, rotation).
  * @param {HTMLDivElement} element
  * @param {{ current: boolean }} alone whether it has the width of the page now
  * @param {(change: (before: typeof NOT_MEASURED) => typeof NOT_MEASURED) => void} report
@@ -280,7 +280,7 @@ function isEqual(one, other) {
 }
 
 /**
- * How far to scroll so that the anchor stands where it stood: known before the draw, so that rows are drawn once.
+ * How far to scroll so that the anchor stays at its place: computed before the draw, so that rows are drawn once.
  * @param {Anchor | null} anchor
  * @param {ThreadList[]} lists
  * @param {Geometry} geometry
@@ -328,7 +328,7 @@ function pickAnchor(top, lists, geometry, height) {
  * @param {number} height
  */
 function fetchWhatIsNear(lists, geometry, top, height) {
-  const covered = top + geometry.sections.length * geometry.head; // by the heads that stick above
+  const covered = top + geometry.sections.length * geometry.head; // covered by the sticky heads above
   for (const [index, list] of lists.entries()) {
     const placed = geometry.sections[index];
     if (!placed || folded.value.includes(list.name)) continue;
@@ -364,7 +364,7 @@ function showSelected(element, lists, geometry, height) {
 }
 
 /**
- * Unfold a section and scroll to its first row.
+ * Unfolds a section and scrolls to its first row.
  * @param {HTMLDivElement | null} element
  * @param {ThreadList[]} lists
  * @param {Geometry} geometry
@@ -376,7 +376,7 @@ function goToSection(element, lists, geometry, index) {
   if (element) element.scrollTop = (geometry.sections[index]?.headTop ?? 0) - index * geometry.head;
 }
 
-/** The one row that Tab reaches: the selected one, else the first. @param {ThreadList[]} lists */
+/** The one row that the Tab key reaches: the selected one, else the first. @param {ThreadList[]} lists */
 function tabStop(lists) {
   const id = selectedId.value;
   if (id !== null && lists.some((list) => list.get(id))) return id;

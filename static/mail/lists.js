@@ -1,10 +1,11 @@
 // @ts-check
 /**
- * Lists of threads: one per section and tab, label, search, filled page by page, kept true by live events.
+ * Lists of threads: one per section and tab, label or search. They are filled page by page and kept up to date by live
+ * events.
  *
- * A list holds every row it was given, newest first or in the server's order, in plain arrays: 100,000 rows are some
- * tens of megabytes, and only those in sight are in the document. Events that arrive while a page is under way are
- * applied again after it, because the page may be older than they are. Owns the rows; it renders nothing.
+ * A list holds every fetched row, newest first or in the server's order, in plain arrays: 100,000 rows are some tens of
+ * megabytes, and only the visible ones are in the document. Events that arrive while a page is being fetched are
+ * applied again after it, because the page may be older than the events. Owns the rows; it renders nothing.
  */
 import { batch, signal } from "@preact/signals";
 import { noteSnooze } from "./returned.js";
@@ -15,14 +16,14 @@ import { labelSource, searchSource, sectionSource, snoozedSource, triageSource }
 
 const FIRST_PAGE = 50;
 const NEXT_PAGE = 200;
-/** How much of a long list is fetched again after a gap in the live updates. */
+/** How many rows of a long list are fetched again after a gap in the live updates. */
 const MAX_REFETCHED = 1_000;
-/** Of other lists than the sections, the ones used last are kept. */
+/** The number of recently used lists that are kept, besides the sections. */
 const MAX_VISITED = 6;
 
-/** Those used last stand last. @type {Map<string, ThreadList>} */
+/** The most recently used are last. @type {Map<string, ThreadList>} */
 const lists = new Map();
-/** Rows of a page repeat the same labels: they share one array. @type {Map<string, Label[]>} */
+/** Many rows have the same labels: they share one array. @type {Map<string, Label[]>} */
 const sharedLabels = new Map();
 
 /**
@@ -45,7 +46,7 @@ export function listsOf(view, accountId) {
   return [kept(sectionSource("inbox", accountId, only)), kept(sectionSource("skipped", accountId, only))];
 }
 
-/** A thread is now as given: put it where it belongs, in every list. @param {Thread} thread */
+/** Applies the new state of a thread: puts it at its place in every list. @param {Thread} thread */
 export function applyThread(thread) {
   batch(() => {
     for (const list of lists.values()) list.apply(thread);
@@ -57,7 +58,7 @@ export function forgetThread(id) {
   for (const list of lists.values()) list.remove(id);
 }
 
-/** The row as some list holds it. @param {string} id @returns {Thread | null} */
+/** The row of a thread, from any list. @param {string} id @returns {Thread | null} */
 export function knownThread(id) {
   for (const list of lists.values()) {
     const row = list.get(id);
@@ -66,7 +67,7 @@ export function knownThread(id) {
   return null;
 }
 
-/** The newest threads that are here, each once; of each list no more than `most`. @param {number} most */
+/** The newest loaded threads, each once; at most `most` of each list. @param {number} most */
 export function threadsAtHand(most) {
   /** @type {Map<string, Thread>} */
   const found = new Map();
@@ -74,12 +75,15 @@ export function threadsAtHand(most) {
   return [...found.values()].sort((a, b) => (a.lastMessageAt < b.lastMessageAt ? 1 : -1));
 }
 
-/** The live updates have a gap: fetch again what was fetched. */
+/** Fetches the lists again, after a gap in the live updates. */
 export function refetchLists() {
   for (const list of lists.values()) void list.refetch();
 }
 
-/** A thread that no list holds is of another kind now: only the server knows which list it belongs in. */
+/**
+ * Fetches the triage lists again: a thread that no list holds has another kind now, and only the server knows which
+ * list it belongs in.
+ */
 export function refetchTriage() {
   for (const list of lists.values()) if (list.name === "triage") void list.refetch();
 }
@@ -105,29 +109,32 @@ export class ThreadList {
     this.title = source.title;
     /** Newest first. @type {Thread[]} */
     this.rows = [];
-    /** Moves whenever anything here did. */
+    /** Changes whenever anything in the list does. */
     this.version = signal(0);
-    /** "fresh": never asked for. */
+    /** "fresh": never fetched. */
     this.state = /** @type {"fresh" | "loading" | "ready" | "failed"} */ ("fresh");
-    /** Whether to fetch again what is being fetched. */
+    /** Whether to fetch again after the current fetch. */
     this.again = false;
-    /** Whether the last page is here. */
+    /** Whether the last page is loaded. */
     this.complete = false;
-    /** Whether more may be in it than the server lists. */
+    /** Whether there may be more threads than the server lists. */
     this.isCut = false;
     this.problem = "";
-    /** A step on all of it is at work: what is still to be fetched would only come to go. New mail shows itself. */
+    /**
+     * A step on the whole list is running: further rows would only leave again, so no page is fetched. New mail still
+     * appears.
+     */
     this.paused = false;
-    /** What the server had to say about the last page. @type {string[]} */
+    /** The server's notices about the last page. @type {string[]} */
     this.notices = [];
-    /** The search in another spelling, which finds more. @type {string | null} */
+    /** The search in another spelling that finds more. @type {string | null} */
     this.didYouMean = null;
     /** @type {Map<string, Thread>} */
     this.byId = new Map();
     /** @type {string | null} */
     this.cursor = null;
     /**
-     * Events since the request under way began: id -> thread, or null for gone.
+     * Events since the current request began: id -> thread, or null for a deleted one.
      * @type {Map<string, Thread | null> | null}
      */
     this.journal = null;
@@ -144,12 +151,12 @@ export class ThreadList {
     return row ? this.place(row) : -1;
   }
 
-  /** Ask for the first page, unless that was done. */
+  /** Fetches the first page, unless that was done. */
   start() {
     if (this.state === "fresh") void this.more();
   }
 
-  /** Fetch the next page. Safe to call at every scroll: one request at a time. */
+  /** Fetches the next page. Safe to call at every scroll: one request at a time. */
   async more() {
     if (this.state === "loading" || this.complete || this.paused) return;
     await this.#fetching(async () => {
@@ -160,8 +167,8 @@ export class ThreadList {
   }
 
   /**
-   * Fetch again what is here (a long list: its beginning) and take it over in one step. What is under way may have been
-   * answered before the gap, so it is waited for.
+   * Fetches the loaded rows again (of a long list: the beginning) and replaces them in one step. A request under way is
+   * awaited first, since it may have been answered before the gap.
    */
   async refetch() {
     this.again = this.state === "loading";
@@ -220,7 +227,7 @@ export class ThreadList {
     if (this.again) void this.refetch();
   }
 
-  /** @param {import("./sources.js").ListPage} page the last one that came */
+  /** @param {import("./sources.js").ListPage} page the last fetched one */
   #ends({ nextCursor, notices = [], didYouMean = null, isCut = false }) {
     this.cursor = nextCursor;
     this.complete = nextCursor === null;
@@ -229,13 +236,13 @@ export class ThreadList {
     this.didYouMean = didYouMean;
   }
 
-  /** Whether the thread, as it is now, is one of these. @param {Thread} thread */
+  /** Whether the thread, in its current state, belongs in this list. @param {Thread} thread */
   keeps(thread) {
     const { belongs, stays } = this.source;
     return belongs(thread) || (stays !== undefined && this.byId.has(thread.id) && stays(thread));
   }
 
-  /** Whether a row lies within what was fetched; what lies beyond comes with its own page. @param {Thread} thread */
+  /** Whether a row lies within the loaded range; rows beyond it come with their own page. @param {Thread} thread */
   isWithin(thread) {
     const last = this.rows.at(-1);
     if (this.state === "fresh" || (!last && !this.complete && !this.paused)) return false;
@@ -250,13 +257,13 @@ export class ThreadList {
     return a.id > b.id ? -1 : 1;
   }
 
-  /** Of what its row tells. @param {Thread} thread */
+  /** The time that the row shows. @param {Thread} thread */
   timeOf(thread) {
     const { about } = this.source;
     return (about && thread[about]?.at) || thread.lastMessageAt;
   }
 
-  /** Where a row is, or would be. @param {Thread} row */
+  /** The index of a row, or the index where it belongs. @param {Thread} row */
   place(row) {
     let low = 0;
     let high = this.rows.length;
@@ -291,7 +298,7 @@ export class ThreadList {
     return true;
   }
 
-  /** Returns whether it was here. @param {string} id */
+  /** Removes a row. Returns whether it was in the list. @param {string} id */
   take(id) {
     const known = this.byId.get(id);
     if (!known) return false;
@@ -300,7 +307,10 @@ export class ThreadList {
     return true;
   }
 
-  /** Of duplicates that both belong here, the one that leads makes the other one go. @param {Thread} thread */
+  /**
+   * Whether this is the leading duplicate: of duplicates that both belong here it removes the other.
+   * @param {Thread} thread
+   */
   #leads(thread) {
     if (this.source.accountId !== null) return true;
     const twins = thread.twins.filter((one) => this.byId.has(one.threadId));
@@ -310,7 +320,7 @@ export class ThreadList {
   }
 }
 
-/** A list in the server's order: what is known is kept up to date, what is new is not looked for. */
+/** A list in the server's order: known rows are updated, new ones are not added. */
 export class RankedList extends ThreadList {
   /** @override @param {Thread} thread */
   keeps(thread) {
