@@ -249,6 +249,7 @@ function refusesTheWords(error) {
     .includes(error.code);
 }
 
+/**
  * Whether the draft still exists: false once it was sent or deleted; a lost connection does not count.
  * @param {string} id
  */
