@@ -1,7 +1,7 @@
-"""The whole: the list of features, and one boot from settings to drained. The only file that knows all of it.
+"""The whole program: the list of features, and one run from boot to drain. Only this file knows all of it.
 
-Owns the order of boot (home, database, secrets, features, subsystems) and of the end (the reverse). Faults of a boot
-are :class:`BootFault`: one sentence with the remedy, and the exit code the command ends with.
+Owns the order of the boot (home, database, secrets, features, subsystems) and of the end (the reverse). A failed boot
+raises :class:`BootFault`: one sentence with the remedy, and the exit code of the command.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ EXIT_FAILURE: Final = 1
 EXIT_HOME_BUSY: Final = 75
 
 THREADS: Final = 16  # worker threads at a time: four readers, the writer, blobs, parsing
-PROCESSES: Final = 2  # killable workers for what strangers send
+PROCESSES: Final = 2  # killable processes for input from strangers
 
 
 class BootFault(Exception):
@@ -167,7 +167,7 @@ class BootFault(Exception):
 
 
 def features_of(config: Config) -> tuple[Feature, ...]:
-    """The features of this boot. The fakes are chosen here and nowhere else; what they replace, they say themselves."""
+    """The features of this boot. Only here the fakes are chosen; each fake itself declares what it replaces."""
     return FEATURES if is_fake(config) else tuple(feature for feature in FEATURES if feature is not FAKES)
 
 
@@ -188,7 +188,9 @@ def all_invariants() -> tuple[Invariant, ...]:
 
 
 async def escrowed_keys(config: Config, *, rng: random.Random, read_only: bool = False) -> EscrowKeys | None:
-    """The master key of a hosted cell, before anything of its home is opened or made; ``None`` for any other."""
+    """The master key of a hosted cell, fetched before anything of its home is opened or made; ``None`` for any other
+    instance.
+    """
     keys = escrow_keys(config, rng=rng)
     if keys is not None:
         try:
@@ -207,7 +209,9 @@ def open_home(
     read_only: bool = False,
     escrowed: EscrowKeys | None = None,
 ) -> OpenedHome:
-    """Open home, database, blobs and secrets, or say in one sentence why not. Blocks; migrates unless ``read_only``."""
+    """Open home, database, blobs and secrets, or raise one sentence that says why not. Blocks; migrates unless
+    ``read_only``.
+    """
     try:
         home = Home.open(config[HOME], exclusive=not read_only)
     except HomeBusy as fault:
@@ -224,7 +228,7 @@ def open_home(
         keys = escrowed or key_source(config, home_id=home.id, home=home.path, environ=environ)
         locks_nothing = not store.read_now(has_secrets)
         if read_only and locks_nothing and escrowed is None and not keys.exists():
-            keyring = Keyring.random()  # restored without its key, and not started yet: a reader makes none
+            keyring = Keyring.random()  # restored without its key, and not started yet: a reader makes no key
         else:
             keyring = keys.load(may_create=not read_only and locks_nothing)
         if escrowed is not None and not read_only:
@@ -294,9 +298,9 @@ async def serve(
     signals: bool = True,
     announce: Callable[[str], None] = lambda origin: None,
 ) -> None:
-    """Boot, serve until a signal (or a drain from inside), drain, close. Returns when all of it went well.
+    """Boot, serve until a signal (or a drain from inside), drain, close. Returns if all of it went well.
 
-    ``announce`` is told, once it listens, where a browser finds this instance.
+    ``announce`` is called with the address for browsers, once the service listens.
     """
     rng = random.Random()  # noqa: S311  spreads pauses, guards nothing
     async with (
@@ -322,7 +326,9 @@ async def run(
     role: Role = "all",
     environ: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Seed, start every subsystem in order, serve on the listeners until drained. Returns when all have ended."""
+    """Boot the features, seed, start every subsystem in order, and serve on the listeners until drained. Returns when
+    all have ended.
+    """
     workspace.service(surface.Surface).take(listeners)
     if internal:
         workspace.service(Internal).take(internal)
@@ -364,7 +370,7 @@ def _consumer(following: Following[Workspace], row: Consumer[Workspace]) -> Subs
 
 
 async def _booted(boot: Callable[[Workspace], Awaitable[None]], workspace: Workspace) -> None:
-    """A feature may find only now, with the database open, that a setting does not fit it."""
+    """Run a feature's ``boot``. With the database open, a feature may find only now that a setting does not fit."""
     try:
         await boot(workspace)
     except BadValue as fault:

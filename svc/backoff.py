@@ -1,7 +1,8 @@
-"""Growing pauses between attempts: exponential, capped, and spread by chance, so that many who failed together part.
+"""Growing pauses between attempts: exponential, capped, and random, so that many that failed together do not retry
+together.
 
-Owns only the arithmetic: it never sleeps. :class:`Backoff` counts the failures of a task in memory, :class:`Retries` is
-for rows that keep the number of their attempts.
+Owns only the arithmetic; it never sleeps. :class:`Backoff` counts the failures of a task in memory. :class:`Retries` is
+for rows that store the number of their attempts.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ class Backoff:
         self._ceiling_s = first_s
 
     def next_s(self) -> float:
-        """How many seconds to wait now; the next answer may be twice as long."""
+        """The seconds to wait now. The next pause may be twice as long."""
         pause_s = self._rng.uniform(0.0, self._ceiling_s)
         self._ceiling_s = min(self._ceiling_s * 2, self._cap_s)
         return pause_s
 
     def reset(self) -> None:
-        """It works again: the next trouble starts with a short pause."""
+        """After a success: the next failure starts with a short pause."""
         self._ceiling_s = self._first_s
 
 
@@ -44,10 +45,12 @@ class Retries:
     cap_s: float
 
     def pause_s(self, failures: int, rng: random.Random | None = None) -> float:
-        """How many seconds to wait after so many failures in a row, this one included. Without ``rng``: the ceiling."""
+        """The seconds to wait after this many failures in a row, the current one included. Without ``rng``: the
+        ceiling.
+        """
         ceiling_s = min(self.first_s * 2.0 ** min(max(failures - 1, 0), _MAX_DOUBLINGS), self.cap_s)
         return ceiling_s if rng is None else rng.uniform(ceiling_s / 2, ceiling_s)
 
 
 _MAX_DOUBLINGS: Final = 64
-"""Beyond it a pause is the longest anyway, and the power would leave what a float can hold."""
+"""Beyond it the pause is at its cap anyway, and the power would be too large for a float."""

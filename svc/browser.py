@@ -1,7 +1,7 @@
-"""Opens the app in the browser of who started the service by hand, on the machine at which they sit.
+"""Opens the app in the browser of the person who started the service by hand on their own machine.
 
-Only for a person at a terminal of a desktop: a service manager has no terminal, a server no display, and over ssh the
-display is elsewhere. Where no browser can be opened nothing is lost, since the address is printed as well.
+Only for a person at a terminal of a desktop: a service manager has no terminal, a server has no display, and over ssh
+the display is on another machine. If no browser can be opened, nothing is lost: the address is printed too.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _OPENERS: Final = {"darwin": "open", "linux": "xdg-open"}
 
 
 def opener_of(environ: Mapping[str, str], *, platform: str = sys.platform, at_terminal: bool) -> str | None:
-    """The program that opens an address for who sits here; ``None`` where nobody does."""
+    """The program that opens an address for the person at this machine; ``None`` if there is no such person."""
     if not at_terminal or "SSH_CONNECTION" in environ:
         return None
     if platform == "linux" and not (environ.get("DISPLAY") or environ.get("WAYLAND_DISPLAY")):
@@ -26,7 +26,9 @@ def opener_of(environ: Mapping[str, str], *, platform: str = sys.platform, at_te
 
 
 def open_in_browser(opener: str, address: str) -> None:
-    """Start it and go on: it may live as long as the browser does, so neither ctrl-C nor the drain ends it."""
+    """Start the program and do not wait: it may live as long as the browser, so neither ctrl-C nor the
+    drain ends it.
+    """
     with suppress(OSError):
         subprocess.Popen(  # noqa: S603  our own address, handed to the desktop's own program, without a shell
             [opener, address],

@@ -1,7 +1,7 @@
-"""What a capability is: a credential by name, what it is for, and how its value looks.
+"""A capability: a credential with a name, its purpose, and the form of its value.
 
-Pure records: a feature declares its capabilities as rows, and :mod:`svc.capabilities` keeps and hands out their values.
-A value is one text, or an object of named fields, stored as JSON.
+Pure records. A feature declares its capabilities as rows; :mod:`svc.capabilities` stores and hands out their values. A
+value is one text, or an object of named fields, stored as JSON.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_VALUE_CHARS = 16 * 1024
 
 @dataclass(frozen=True, kw_only=True)
 class CredentialField:
-    """One part of a credential. ``setting`` is the variable that seeds it; what is ``secret`` is never shown."""
+    """One part of a credential. ``setting`` is the variable that seeds it. A ``secret`` field is never shown."""
 
     name: str
     label: str
@@ -36,8 +36,9 @@ class CredentialField:
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeResult:
-    """What the service said to a credential: whether it took it, and in which words. ``remedy``: what a person can do,
-    where that is more than to set it anew."""
+    """The service's answer to a credential: whether it accepted it, and a message. ``remedy``: what a person can do, if
+    that is more than to set it again.
+    """
 
     ok: bool
     message: str
@@ -49,10 +50,10 @@ Probe = Callable[["Workspace", Mapping[str, str]], Awaitable[ProbeResult]]
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """Where a run may have a credential taken: to these hosts alone, and put into this header.
+    """Where the broker may use a credential for a run: only at these hosts, and only in this header.
 
     ``form`` is the header's value, with fields of the credential in braces. ``passes`` names headers of the caller that
-    this service needs, beyond those that any call may have.
+    this service needs, beyond those that every call may have.
     """
 
     hosts: tuple[str, ...]
@@ -65,10 +66,10 @@ class Reach:
 class Capability:
     """One credential that a feature works with, as an admin sets it.
 
-    ``obtain``: where a person gets the credential. ``complete``: the sets of fields each of which is enough; all fields
-    where it is empty. ``probe`` asks the real service; without one there is nothing to ask yet. ``reach``: where a run
-    may have it taken by the broker; nowhere without one. ``callbacks``: the paths of this server that its service sends
-    browsers back to, which a person registers there.
+    ``obtain``: where a person gets the credential. ``complete``: sets of fields; each set alone is enough. If it is
+    empty, all fields are needed. ``probe`` tests the credential at the real service; without it there is no test.
+    ``reach``: where the broker may use it for a run; nowhere without it. ``callbacks``: the paths of this server to
+    which the service sends browsers back; a person registers them at the service.
     """
 
     name: str
@@ -83,11 +84,13 @@ class Capability:
 
     @property
     def is_single(self) -> bool:
-        """Its value is one text, not an object."""
+        """Whether its value is one text, not an object."""
         return len(self.fields) == 1
 
     def missing(self, given: Mapping[str, str]) -> tuple[str, ...]:
-        """The fields that ``given`` lacks to be complete, by the set that most of it belongs to."""
+        """The fields that ``given`` lacks to be complete. Of several sets, the set with the most given
+        fields counts.
+        """
         present = {name for name, text in given.items() if text}
         sets = self.complete or (tuple(one.name for one in self.fields),)
         if any(present >= set(names) for names in sets):
@@ -96,7 +99,7 @@ class Capability:
         return tuple(name for name in meant if name not in present)
 
     def encode(self, given: Mapping[str, str]) -> bytes:
-        """What is stored of a complete value."""
+        """A complete value in its stored form."""
         if self.is_single:
             return given[self.fields[0].name].encode()
         kept = {one.name: given[one.name] for one in self.fields if given.get(one.name)}
@@ -108,7 +111,9 @@ class Capability:
         return msgspec.json.decode(stored, type=dict[str, str])
 
     def given(self, value: str | dict[str, str]) -> dict[str, str]:
-        """A value that a person sent, checked. Raises :class:`svc.errors.Invalid`, which names the field."""
+        """The fields of a value that a person sent, checked. Raises :class:`svc.errors.Invalid`, which
+        names the field.
+        """
         if isinstance(value, str) != self.is_single:
             raise Invalid(
                 f"{self.name} is one text." if self.is_single else f"{self.name} has the fields {self._field_names()}."
@@ -131,7 +136,7 @@ class Capability:
 
 @dataclass(frozen=True)
 class Grants:
-    """Which capabilities somebody may acquire: names, or prefixes that end in ``*``."""
+    """Which capabilities a holder may acquire: names, or prefixes that end in ``*``."""
 
     patterns: frozenset[str] = field(default_factory=frozenset)
 

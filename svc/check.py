@@ -1,8 +1,7 @@
-"""A check: one question about whether this service, its home and its surroundings are well. The row by which a feature
-adds one.
+"""A check: one question about the health of this service, its home and its surroundings. A feature adds checks as rows.
 
-``/readyz``, ``svc doctor`` and the app's settings run the same rows (:mod:`svc.health` does), so they say the same.
-Pure records: what is looked at, and how, is the feature's own business.
+``/readyz``, ``svc doctor`` and the app's settings run the same rows (in :mod:`svc.health`), so they agree. Pure
+records: what a check looks at, and how, is up to the feature.
 """
 
 from __future__ import annotations
@@ -23,16 +22,18 @@ if TYPE_CHECKING:
     from svc.workspace import Workspace
 
 CheckState = Literal["ok", "warning", "failed", "skipped"]
-"""``warning``: it works, and somebody should know. ``skipped``: it could not be asked here, or there is nothing to."""
+"""``warning``: it works, but a person should know. ``skipped``: it could not be checked here, or there is nothing to
+check.
+"""
 
 DEADLINE_S: Final = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a check found: ``detail`` is what is so, or wrong; ``remedy`` what a person does about it.
+    """What a check found. ``detail``: the state, or what is wrong. ``remedy``: what a person does about it.
 
-    ``public`` is the word that everybody may read at ``/readyz``: where it is empty, it follows from the state.
+    ``public`` is the word that anybody may read at ``/readyz``; if it is empty, it follows from the state.
     """
 
     state: CheckState
@@ -58,7 +59,7 @@ def skipped(detail: str, remedy: str = "") -> Finding:
 
 
 def refused(fault: Exception | str) -> Finding:
-    """A failure from one of our own sentences of the form ``what is wrong; what to do``."""
+    """A failed finding, made from one of our sentences of the form ``what is wrong; what to do``."""
     detail, _, remedy = str(fault).rpartition("; ")
     return failed(_begun(detail), _begun(remedy)) if detail else failed(_begun(remedy), "")
 
@@ -69,10 +70,10 @@ def _begun(words: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckContext:
-    """What a check may look at: of a running service, or, without ``workspace``, of a home that nobody serves.
+    """What a check may look at: a running service, or, without ``workspace``, a home that no service uses.
 
-    ``store`` and ``blobs`` are ``None`` where they can't be opened, and ``store_problem`` says why (``None``: there is
-    no home yet). ``faults`` are those of the environment: what is at fault counts as unset in ``config``.
+    ``store`` and ``blobs`` are ``None`` if they can't be opened, and ``store_problem`` says why (``None``: there is no
+    home yet). ``faults`` are the faults of the environment; a faulty variable counts as unset in ``config``.
     ``unanswered`` says why the process that holds the home could not be asked.
     """
 
@@ -91,14 +92,15 @@ class CheckContext:
 
     @property
     def asks_outside(self) -> bool:
-        """Not where fakes stand in for every service outside."""
+        """False when fakes stand in for every outside service."""
         return not any(feature.replaces_outside for feature in self.features)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """``readyz``: whether ``/readyz`` tells of it: always, only when it is not well, or never. Those that it tells of
-    must be quick, for anybody may ask as often as they like."""
+    """``readyz``: when ``/readyz`` includes the check: always, only when it is not well, or never. An included check
+    must be fast, because anybody may ask as often as they like.
+    """
 
     name: str
     summary: str

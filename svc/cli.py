@@ -1,5 +1,5 @@
-"""The ``svc`` command: how its line is read. The words themselves are rows: ``commands.py`` has those of the whole
-program, and each feature its own.
+"""The ``svc`` command: parses the command line. The commands are rows: ``commands.py`` has those of the whole program,
+and each feature has its own.
 """
 
 from __future__ import annotations
@@ -18,46 +18,46 @@ if TYPE_CHECKING:
 
 SERVICE: Final = "SVC_SERVICE"
 CONTROL_PLANE: Final = "key-escrow-control-plane"
-"""As :mod:`svc.settings` has them, which would load too much here."""
+"""The same names as in :mod:`svc.settings`, which would load too much here."""
 _WORKER: Final = (["serve", "--role=worker"], ["serve", "--role", "worker"])
 _OF_THE_PROGRAM: Final = ("-h", "--help", "--version")
 EXIT_PIPE_CLOSED: Final = 141
-"""As a shell reports a program that SIGPIPE ended."""
+"""The code with which a shell reports a program that SIGPIPE ended."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one ``svc`` command; the process's exit code."""
+    """Run one ``svc`` command. Returns the exit code of the process."""
     arguments = _in_full(sys.argv[1:] if arguments is None else list(arguments))
     if arguments in _WORKER:
-        from svc.worker import process  # late, and nothing else: it loads no part of the trusted plane
+        from svc.worker import process  # imported late and alone: it loads no part of the trusted plane
 
         return process.main()
     if os.environ.get(SERVICE) == CONTROL_PLANE:
         from svc.control_plane import process as control_plane  # it opens no home, and loads no feature
 
         return control_plane.main(arguments)
-    # Imported late: a process for strangers' input imports the main module, and should not load the service with it.
+    # Imported late: a process for strangers' input imports the main module, and must not load the service with it.
     from svc import commands
 
     given = vars(build_parser(commands.all_commands()).parse_args(arguments))
     try:
         code = commands.run(given.pop("command"), given)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever reads has had enough, as `head` does
+    except BrokenPipeError:  # the reader has closed the pipe, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_PIPE_CLOSED
     return code
 
 
 def _in_full(arguments: list[str]) -> list[str]:
-    """Options alone are those of ``svc serve``, but for what is said of the whole program."""
+    """Options without a command belong to ``svc serve``, except those of the whole program."""
     if arguments and arguments[0].startswith("-") and arguments[0] not in _OF_THE_PROGRAM:
         return ["serve", *arguments]
     return arguments
 
 
 def build_parser(commands: Iterable[Command]) -> argparse.ArgumentParser:
-    """Bare ``svc`` is ``svc serve``."""
+    """``svc`` without a command is ``svc serve``."""
     parser = argparse.ArgumentParser(
         prog="svc",
         description="A self-hosted workspace server. Settings are environment variables: see `svc config`.",
@@ -73,7 +73,7 @@ def build_parser(commands: Iterable[Command]) -> argparse.ArgumentParser:
         if group and group not in groups and group not in names:
             groups[group] = _group(words, group, rows)
         added = _add(groups.get(group, words), word, row)
-        if any(name.startswith(f"{row.name} ") for name in names):  # a word by itself, and the head of others
+        if any(name.startswith(f"{row.name} ") for name in names):  # a command itself, and the first word of others
             groups[row.name] = added.add_subparsers(title="commands", metavar="COMMAND")
     return parser
 
@@ -97,7 +97,7 @@ def _add(words: Words[argparse.ArgumentParser], word: str, row: Command) -> argp
 
 
 def _options(argument: Argument) -> dict[str, Any]:
-    """What argparse is told of it."""
+    """The arguments for ``argparse``."""
     options: dict[str, Any] = {"help": argument.help}
     is_option = argument.name.startswith("-")
     if is_option:
@@ -110,7 +110,7 @@ def _options(argument: Argument) -> dict[str, Any]:
 
 
 def _worded(read: Callable[[str], object]) -> Callable[[str], object]:
-    """What a reader of ours says of a value that does not fit reaches the person who gave it."""
+    """Wraps a parser of ours, so that its message about a bad value reaches the user."""
     if isinstance(read, type):
         return read
 

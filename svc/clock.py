@@ -1,8 +1,9 @@
-"""What time is it, and how long is a moment: the two questions kept apart.
+"""Two separate questions: what time it is, and how long something lasts.
 
 Everything that *waits* uses Trio's clock, which stops while a laptop sleeps. Everything that asks *what time it is*
-asks a :class:`Clock`: the wall in production, a time derived from Trio's clock in tests, so that a ``MockClock`` moves
-both. Instants are whole milliseconds since the epoch (``Millis``), everywhere but on the wire, which has RFC 3339.
+asks a :class:`Clock`: the system clock in production, a time derived from Trio's clock in tests, so that a
+``MockClock`` moves both. Instants are whole milliseconds since the epoch (``Millis``) everywhere except on the wire,
+which has RFC 3339.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _TEST_EPOCH_MS: Final = 1_793_088_000_000  # 2026-10-27T08:00:00Z, an ordinary T
 
 
 class Clock(Protocol):
-    """Tells the wall time."""
+    """Gives the wall time."""
 
     def now(self) -> Millis:
         """Milliseconds since 1970-01-01T00:00:00Z."""
@@ -33,7 +34,7 @@ class Clock(Protocol):
 
 
 class WallClock:
-    """The machine's own clock. May jump either way; nothing may rely on it to measure a duration."""
+    """The system clock. It may jump forward or back; never use it to measure a duration."""
 
     def now(self) -> Millis:
         return time.time_ns() // 1_000_000
@@ -54,7 +55,7 @@ class VirtualClock:
         return self._epoch_ms + self.offset_ms + round((current - self._start_s) * 1_000)
 
 
-@lru_cache(maxsize=1_024)  # a few pages of a list, which are asked for again and again
+@lru_cache(maxsize=1_024)  # lists format the same few instants again and again
 def rfc3339(instant: Millis) -> str:
     """``2026-11-21T08:00:00.000Z``: UTC, always with milliseconds."""
     seconds, milliseconds = divmod(instant, SECOND_MS)

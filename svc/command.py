@@ -1,7 +1,7 @@
-"""A word of the ``svc`` command: the row by which a feature adds one, and what its function gets.
+"""A command of ``svc``: the row by which a feature adds one, and what its function gets.
 
-A command that writes takes the home for itself, so it is refused while a server holds it; those that read run beside
-one. Owns the form of the rows and of what they print, never what a command does.
+A command that writes takes the home for itself, so it is refused while a server holds the home. A command that reads
+runs beside a server. Owns the form of the rows and of their output, never what a command does.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ OK: Final = 0
 
 @dataclass(frozen=True, kw_only=True)
 class OpenedHome:
-    """What lies on disk, opened: the part of a boot that commands share with the server."""
+    """Everything on disk, opened: the part of a boot that commands share with the server."""
 
     home: Home
     store: Store
@@ -41,7 +41,7 @@ class OpenHome(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Argument:
-    """``--name`` is an option, a bare ``name`` has its place. ``is_flag``: an option without a value."""
+    """``--name`` is an option; a bare ``name`` is positional. ``is_flag``: an option without a value."""
 
     name: str
     help: str
@@ -54,17 +54,17 @@ class Argument:
 
     @property
     def key(self) -> str:
-        """Under which :attr:`Invocation.given` has it."""
+        """The key of its value in :attr:`Invocation.given`."""
         return self.name.lstrip("-").replace("-", "_")
 
 
 JSON: Final = Argument(name="--json", is_flag=True, help="print JSON")
-"""Whatever lists something has it."""
+"""Every command that lists something has it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Invocation:
-    """One run of a command: what was given, and the way to the home."""
+    """One run of a command: its arguments, and the way to the home."""
 
     given: Mapping[str, Any]
     config: Config
@@ -72,16 +72,16 @@ class Invocation:
     open_home: OpenHome
     invariants: tuple[Invariant, ...] = ()
     migrations: tuple[Migrations, ...] = ()
-    """Of all features: what a database must have, and must be."""
+    """The migrations of all features, which a database must match."""
     faults: tuple[ConfigFault, ...] = ()
-    """Of the environment, for a command that :attr:`Command.bears_faults`."""
+    """The faults of the environment, for a command with :attr:`Command.bears_faults`."""
 
     def home(self, *, read_only: bool = False) -> AbstractContextManager[OpenedHome]:
-        """The home, opened for as long as the ``with`` lasts. To write, no server may hold it."""
+        """Open the home for the length of the ``with``. For writing, no server may hold it."""
         return self.open_home(read_only=read_only)
 
     def print_rows(self, rows: Sequence[dict[str, str]], *, columns: Sequence[str], titled: bool = False) -> None:
-        """The rows as JSON, or as a table with aligned columns, their names above them where ``titled``."""
+        """Print the rows as JSON, or as a table with aligned columns, with column names if ``titled``."""
         if self.given["json"]:
             print(msgspec.json.format(msgspec.json.encode(rows)).decode())
             return
@@ -94,9 +94,9 @@ class Invocation:
 
 @dataclass(frozen=True, kw_only=True)
 class Command:
-    """``name`` is one word, or two: ``user list`` stands under ``user``. ``run`` returns the exit code.
+    """``name`` is one word, or two: ``user list`` is a subcommand of ``user``. ``run`` returns the exit code.
 
-    ``bears_faults``: it is run in a faulty environment, too, where what is at fault counts as unset.
+    ``bears_faults``: the command also runs with a faulty environment; a faulty variable counts as unset.
     """
 
     name: str

@@ -1,7 +1,9 @@
-"""The commands of the whole program (serve, config, fsck), and how any command is run: those of the features are rows.
+"""The commands of the whole program (serve, config, fsck), and how any command is run. Features add the other commands
+as rows.
 
-Every expected fault becomes its sentence and its exit code: 0; 1 failure; 2 usage; 75 the home is in use by another
-process; 78 configuration, with every fault on standard error as ``NAME: what is wrong; what to do``.
+Every expected fault is printed as one sentence and ends the process with its exit code: 0; 1 failure; 2 usage; 75 the
+home is in use by another process; 78 configuration, with every fault on standard error as ``NAME: what is wrong; what
+to do``.
 """
 
 from __future__ import annotations
@@ -55,9 +57,9 @@ DESCRIPTORS: Final = 16_384
 
 
 def run(name: str, given: Mapping[str, Any]) -> int:
-    """Run the command of that name."""
+    """Run the command with that name."""
     if name == "serve" and _role(given) == "worker":
-        return process.main()  # spelled so that `cli` did not know it
+        return process.main()  # written so that `cli` did not recognize it
     command = next(row for row in all_commands() if row.name == name)
     try:
         config, faults = _read(command, _rules(name, given))
@@ -85,7 +87,7 @@ def run(name: str, given: Mapping[str, Any]) -> int:
 
 
 def _read(command: Command, rules: tuple[Rule, ...]) -> tuple[Config, list[ConfigFault]]:
-    """The environment, and its faults for a command that bears them. Raises :class:`ConfigError` for any other."""
+    """The environment, and its faults if the command bears them. Raises :class:`ConfigError` for any other command."""
     try:
         return read_config(all_settings(), os.environ, rules), []
     except ConfigError as error:
@@ -111,7 +113,7 @@ def _front(given: Mapping[str, Any]) -> Front:
 
 
 def _misconfigured(name: str, error: ConfigError) -> int:
-    """Every fault at once. A port held by the very server that holds the home is no fault of the settings."""
+    """Report all faults. A port held by the same server that holds the home is not a fault of the settings."""
     home = error.values.get(HOME.name)
     busy = Home.busy(home) if name == "serve" and isinstance(home, Path) else None
     told = map(str, error.faults)
@@ -138,27 +140,29 @@ def serve_command(call: Invocation) -> int:
 
 
 def _at_terminal() -> bool:
-    with suppress(OSError, ValueError, AttributeError):  # it may be closed, or not there
+    with suppress(OSError, ValueError, AttributeError):  # it may be closed or missing
         return sys.stdout.isatty()
     return False
 
 
 def _listens(opener: str | None, origin: str) -> None:
-    """What it has loaded stays. To look through it for garbage would stop everything for 40 ms, each time."""
+    """Freeze the loaded objects first: garbage collection through them would stop everything for 40 ms, each time."""
     gc.collect()
     gc.freeze()
     _announce(opener, origin)
 
 
 def _announce(opener: str | None, origin: str) -> None:
-    with suppress(OSError, ValueError):  # nobody may be there to read it
+    with suppress(OSError, ValueError):  # perhaps nothing reads it
         print(f"Open {origin} in a browser.", flush=True)
     if opener is not None:
         open_in_browser(opener, origin)
 
 
 def _raise_descriptor_limit() -> None:
-    """Sockets, blobs and mailboxes take one each; the soft limit of many systems is meant for smaller programs."""
+    """Sockets, blobs and mailboxes take one descriptor each; the soft limit of many systems is meant for smaller
+    programs.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -1,8 +1,8 @@
-"""Settings: each declared once, read from the environment once, every fault reported together.
+"""Settings: each is declared once and read from the environment once. All faults are reported together.
 
-Owns :class:`Setting`, :class:`Config` and the parsers. A feature declares its settings as constants and asks
-``config[PORT]``, so that a setting's type is checked where it is used. Values never change after boot; secret ones are
-never shown.
+Owns :class:`Setting`, :class:`Config` and the parsers. A feature declares its settings as constants and reads
+``config[PORT]``, so that the type of a setting is checked where it is used. Values never change after boot; secret ones
+are never shown.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ PREFIX: Final = "SVC_"
 REDACTED: Final = "********"
 FILE_SUFFIX: Final = "_FILE"
 EXIT_CONFIG: Final = 78
-"""How a process ends whose environment has faults."""
+"""The exit code of a process whose environment has faults."""
 SECRET_FILE_MAX_BYTES: Final = 64 * 1024
 _USER_IN_URL: Final = re.compile(r"//[^/]*@")
 
 
 class BadValue(ValueError):
-    """A parser's refusal: what is wrong; what to do."""
+    """A parser's refusal, in the form "what is wrong; what to do"."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,22 +53,22 @@ class Setting(Generic[T]):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The variables that set it: a secret also lies in the file that ``<name>_FILE`` names."""
+        """The variables that set it. A secret can also be in the file that ``<name>_FILE`` names."""
         return (self.name, f"{self.name}{FILE_SUFFIX}") if self.secret else (self.name,)
 
 
-AnySetting = Setting[Any]  # the edge where settings of many types meet in one table
+AnySetting = Setting[Any]  # a table holds settings of many types
 
 
 @dataclass(frozen=True)
 class ConfigFault:
-    """One thing wrong with the environment, as a person reads it."""
+    """One fault of the environment, for a person to read."""
 
     name: str
     problem: str
     remedy: str
     value: str = ""
-    """What it is set to, redacted; empty where it is unset."""
+    """The current value, redacted; empty if it is unset."""
 
     def __str__(self) -> str:
         shown = f" (it is set to {self.value!r})" if self.value and self.value not in self.problem else ""
@@ -76,7 +76,7 @@ class ConfigFault:
 
 
 class ConfigError(Exception):
-    """The environment has faults: all of them, in the order of the settings."""
+    """The environment has faults. Carries all of them, in the order of the settings."""
 
     exit_code = EXIT_CONFIG
 
@@ -90,7 +90,7 @@ Rule = Callable[["Config"], Iterable[ConfigFault]]
 
 
 class Config:
-    """The values of one boot, with the source of each."""
+    """The values of one boot, and where each one came from."""
 
     def __init__(
         self, settings: tuple[AnySetting, ...], values: Mapping[str, object], environ: Mapping[str, str]
@@ -103,19 +103,19 @@ class Config:
         return self._values[setting.name]  # type: ignore[return-value]  # stored under the setting's own parser
 
     def scrubbed(self, known: Iterable[AnySetting]) -> Config:
-        """Only these, none of them secret, and nothing else that the environment holds."""
+        """Only these settings without the secret ones, and nothing else of the environment."""
         kept = tuple(setting for setting in known if not setting.secret)
         values = {setting.name: self._values[setting.name] for setting in kept}
         names = {name for setting in kept if (name := _variable(setting, self.environ)) is not None}
         return Config(kept, values, {name: self.environ[name] for name in names})
 
     def source(self, setting: AnySetting) -> str:
-        """``environment``, ``default``, or the name of the variable that stood in."""
+        """``environment``, ``default``, or the name of the other variable that was read instead."""
         found = _variable(setting, self.environ)
         return "default" if found is None else "environment" if found == setting.name else found
 
     def unknown(self) -> Iterator[tuple[str, str | None]]:
-        """Each variable that looks like a setting and is none, with the nearest name there is."""
+        """Each variable that looks like a setting but is not one, with the most similar known name."""
         return unknown_names(self.settings, self.environ)
 
     def shown(self, setting: AnySetting) -> str:
@@ -126,17 +126,17 @@ class Config:
         if setting.secret:
             return REDACTED
         if isinstance(value, bool):
-            return str(int(value))  # as one writes it
+            return str(int(value))  # as a user writes it
         return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def is_set(environ: Mapping[str, str], name: str) -> bool:
-    """An empty variable counts as unset, as every shell user expects."""
+    """An empty variable counts as unset, as users of a shell expect."""
     return environ.get(name, "") != ""
 
 
 def read_config(settings: Iterable[AnySetting], environ: Mapping[str, str], rules: Iterable[Rule] = ()) -> Config:
-    """Read every setting; raise :class:`ConfigError` with every fault there is."""
+    """Read all settings. Raises :class:`ConfigError` with all faults."""
     rows = tuple(settings)
     values: dict[str, object] = {}
     faults: list[ConfigFault] = []
@@ -157,7 +157,7 @@ def read_config(settings: Iterable[AnySetting], environ: Mapping[str, str], rule
 
 
 def read_config_without_faults(settings: Iterable[AnySetting], environ: Mapping[str, str]) -> Config:
-    """What is left of a faulty environment: a variable that can't be read counts as unset."""
+    """The rest of a faulty environment: a variable that can't be read counts as unset."""
     rows = tuple(settings)
     kept = dict(environ)
     while True:
@@ -169,22 +169,22 @@ def read_config_without_faults(settings: Iterable[AnySetting], environ: Mapping[
 
 
 def _with_value(fault: ConfigFault, rows: tuple[AnySetting, ...], environ: Mapping[str, str]) -> ConfigFault:
-    """A secret's is not even shown as set: its problem says so."""
+    """Add its value to the fault, except for a secret: its problem says enough."""
     secret = any(row.secret and fault.name == row.name for row in rows)
     return fault if secret else replace(fault, value=without_password(environ.get(fault.name, "")))
 
 
 def without_password(value: str) -> str:
-    """An address may carry one, where it does not belong."""
+    """The text without the password that a URL may contain by mistake."""
     return _USER_IN_URL.sub(f"//{REDACTED}@", value)
 
 
 class _NotRead(Exception):
-    """A rule asked for a setting that is at fault itself: it has nothing to say this time."""
+    """A rule asked for a setting that has a fault itself, so the rule is skipped this time."""
 
 
 class _SoFar(Config):
-    """What could be read, for the rules: a fault in one setting must not hide those in others."""
+    """The settings that could be read, for the rules: a fault in one setting must not hide those in others."""
 
     def __getitem__(self, setting: Setting[T]) -> T:
         if setting.name not in self._values:
@@ -205,7 +205,7 @@ def _value(setting: AnySetting, environ: Mapping[str, str]) -> object:
 
 
 def _read_secret(path: str) -> str:
-    """What a secret's file holds, without the line end that editors add."""
+    """The content of a secret's file, without the line end that editors add."""
     try:
         with open(path, "rb") as file:
             data = file.read(SECRET_FILE_MAX_BYTES + 1)
@@ -226,7 +226,7 @@ def _variable(setting: AnySetting, environ: Mapping[str, str]) -> str | None:
 
 
 def unknown_names(settings: Iterable[AnySetting], environ: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:
-    """Each variable that looks like a setting and is none, with the nearest name there is."""
+    """Each variable that looks like a setting but is not one, with the most similar known name."""
     known = [name for setting in settings for name in setting.names]
     for name in sorted(environ):
         if name.startswith(PREFIX) and name not in known:

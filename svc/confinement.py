@@ -1,8 +1,8 @@
-"""What the system lets the two planes see of each other, where they are two processes of one user.
+"""Keeps the two planes from reading each other when they are two processes of one user.
 
-A clean environment is not enough: a process may read the memory and the first environment of another of its user. On
-Linux the trusted process says that it may not be read, and the worker gives up every right by which it could all the
-same. Elsewhere nothing of this is promised; ``PROTECTED`` says so.
+A clean environment is not enough: a process may read the memory and the initial environment of another process of its
+user. On Linux the trusted process declares itself unreadable, and the worker gives up every right that would let it
+read anyway. Other systems get no such protection; ``PROTECTED`` says so.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ PROTECTED: Final = sys.platform == "linux"
 
 
 def let_nobody_read() -> None:
-    """From now on no other process of this user may read this one's memory or environment. Undone by ``exec``."""
+    """From now on no other process of this user can read this one's memory or environment. ``exec`` undoes it."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if PROTECTED:
         _prctl(_PR_SET_DUMPABLE, 0)
 
 
 def give_up_rights() -> None:
-    """Nothing that this process starts gains rights, and it keeps none that its user does not have."""
+    """This process keeps no rights that its user does not have, and nothing that it starts can gain any."""
     let_nobody_read()
     if not PROTECTED:
         return
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     for capability in range(_CAPABILITIES):
-        _libc().prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # refused where there are none to drop
+        _libc().prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)  # fails if there are none to drop
     header = (ctypes.c_uint32 * 2)(_CAP_VERSION, 0)
     _libc().capset(header, (ctypes.c_uint32 * 6)())
 

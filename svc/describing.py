@@ -1,5 +1,5 @@
-"""``svc types`` and ``svc openapi``: what other programs need to speak to this one, as this version with these settings
-has it. Neither opens the home.
+"""``svc types`` and ``svc openapi``: describe the API for other programs, for this version and these settings. Neither
+opens the home.
 """
 
 from __future__ import annotations

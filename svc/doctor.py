@@ -1,6 +1,6 @@
-"""``svc doctor``: every check of every feature, of a running service by asking it, else of the home as it lies there.
+"""``svc doctor``: runs every check of every feature. It asks a running service, or else checks the home on disk.
 
-It changes nothing, and never waits for a service that does not answer. Exit code 0 when nothing failed.
+It changes nothing, and never waits for a service that does not answer. The exit code is 0 if nothing failed.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def doctor_command(call: Invocation) -> int:
 
 
 async def _examined(call: Invocation) -> tuple[bool, list[CheckOut]]:
-    """Whether a service answered, and what it said; else what can be seen without one."""
+    """Whether a service answered, and its checks; else the checks that work without a service."""
     busy = Home.busy(call.config[HOME])
     async with Egress() as egress:
         if busy is None:
@@ -59,7 +59,7 @@ async def _examined(call: Invocation) -> tuple[bool, list[CheckOut]]:
 
 
 def _faults_here(call: Invocation) -> list[CheckOut]:
-    """What is wrong in the environment of this command: the service was started in its own."""
+    """The faults in the environment of this command. The service was started with its own environment."""
     return [_fault_out(failed(f"{fault.name}, as set here: {fault.problem}", fault.remedy)) for fault in call.faults]
 
 
@@ -131,7 +131,7 @@ async def _by_ourselves(call: Invocation, egress: Egress, *, unanswered: str = "
 
 
 def _opened(call: Invocation, threads: ThreadPool) -> tuple[Store | None, CannotOpen | None]:
-    """The database, to read only; else why not, where there is one."""
+    """The database, opened to read only; or the reason why it can't be opened, if it exists."""
     database = Home.database_of(call.config[HOME])
     migrations = [feature.migrations for feature in FEATURES if feature.migrations]
     try:
@@ -149,7 +149,7 @@ def _is_well(checks: list[CheckOut]) -> bool:
 
 
 def _print(checks: list[CheckOut], *, running: bool) -> None:
-    """What needs somebody stands last, where it is still on the screen."""
+    """Print the checks. Those that need attention come last, where they are still on the screen."""
     width = max(len(check.name) for check in checks)
     indent = " " * (_STATE_WIDTH + 2 + width + 2)
     for check in sorted(checks, key=lambda one: -_ORDER.index(one.state)):

@@ -1,4 +1,4 @@
-"""How long things took, counted by sizes: a histogram that costs one look-up an entry and never grows."""
+"""A histogram of durations: adding one costs a single look-up, and it never grows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BOUNDS_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 
 class Durations:
-    """``bounds_s`` are the upper ends of the sizes, smallest first; beyond the last there is one more."""
+    """``bounds_s`` are the upper ends of the buckets, smallest first. One more bucket holds all above the last."""
 
     __slots__ = ("_bounds_s", "_counts", "total_s")
 
@@ -28,7 +28,7 @@ class Durations:
         return sum(self._counts)
 
     def upto(self) -> Iterator[tuple[float, int]]:
-        """For each size how many took at most so long; the last is infinite."""
+        """For each bucket the number of durations up to its upper end. The last end is infinite."""
         found = 0
         for bound_s, count in zip((*self._bounds_s, float("inf")), self._counts, strict=True):
             found += count

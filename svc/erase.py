@@ -1,4 +1,4 @@
-"""The end of an account: what every owner of tables offers for it, and what it says it has left."""
+"""Erasing an account: what each feature that owns tables offers for it, and how it reports what is left."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal, Protocol
 from svc.store import Tx
 
 Left = Literal["nothing", "more", "not-yet"]
-"""``not-yet``: only what can't go at this moment. Ask again in a moment."""
+"""``not-yet``: what is left can't be deleted right now. Ask again soon."""
 
 
 class Erase(Protocol):
-    """Delete some of what is kept of an account: a bounded batch, in a transaction after which everything holds.
+    """Delete some of what is kept of an account: a bounded batch, in one transaction that leaves the data consistent.
 
-    It finds its work in the database, so that a kill anywhere resumes where it was, and may be called again.
+    It finds its work in the database, so it resumes after a kill at any point. It may be called again.
     """
 
     def __call__(self, tx: Tx, *, account_id: str) -> Left: ...

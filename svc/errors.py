@@ -1,7 +1,7 @@
-"""The refusals: everything the service may say no with, and the one table that words each for every protocol.
+"""Refusals: every code with which the service says no, and the one table with its wording for each protocol.
 
-Owns the codes. A :class:`Refusal` is meant for the person who asked; any other exception is a bug, is logged
-whole and is shown as ``internal``. Nothing here knows HTTP framing or tRPC envelopes, only their numbers.
+Owns the codes. A :class:`Refusal` is meant for the person who asked. Any other exception is a bug: it is logged in full
+and shown as ``internal``. Nothing here knows HTTP framing or tRPC envelopes, only their numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 
 @dataclass(frozen=True)
 class ErrorRow:
-    """How one code is worded: HTTP status and title, tRPC name and JSON-RPC number, WebSocket close code."""
+    """The form of one code: HTTP status and title, tRPC name and JSON-RPC number, WebSocket close code."""
 
     status: int
     title: str
@@ -38,7 +38,7 @@ ERRORS: Final[Mapping[str, ErrorRow]] = MappingProxyType(
         "internal": ErrorRow(500, "Internal Server Error", "INTERNAL_SERVER_ERROR", -32603, 1011),
         "not_configured": ErrorRow(501, "Not Implemented", "NOT_IMPLEMENTED", -32603, 1011),
         "unavailable": ErrorRow(503, "Service Unavailable", "SERVICE_UNAVAILABLE", -32603, 1013),
-        # Protocol-level answers: HTTP's own statuses, their reason in snake_case.
+        # Answers of the protocol itself: HTTP statuses, with their reason phrase in snake_case.
         "request_timeout": ErrorRow(408, "Request Timeout", "TIMEOUT", -32008, 1008),
         "precondition_failed": ErrorRow(412, "Precondition Failed", "PRECONDITION_FAILED", -32012, 1008),
         "uri_too_long": ErrorRow(414, "URI Too Long", "BAD_REQUEST", -32600, 1008),
@@ -56,10 +56,10 @@ ERRORS: Final[Mapping[str, ErrorRow]] = MappingProxyType(
 
 
 class Refusal(Exception):
-    """The service says no, with a reason the asker may read.
+    """The service refuses a request, with a reason that the caller may read.
 
-    ``code`` is a key of :data:`ERRORS`; ``detail`` one sentence; ``headers`` what HTTP adds (``allow``,
-    ``retry-after``), their names in small letters; ``data`` what a client needs to go on (the current revision of a
+    ``code`` is a key of :data:`ERRORS`. ``detail`` is one sentence. ``headers`` are added for HTTP (``allow``,
+    ``retry-after``), with lower-case names. ``data`` is what a client needs to continue (the current revision of a
     conflict).
     """
 
@@ -95,7 +95,7 @@ class Forbidden(Refusal):
 
 
 class NotFound(Refusal):
-    """Missing, or not the asker's to see: the two are never told apart."""
+    """The object is missing, or the caller may not see it. The caller can't tell which."""
 
     code = "not_found"
 
@@ -113,6 +113,6 @@ class NotConfigured(Refusal):
 
 
 class Unavailable(Refusal):
-    """It may work later: the service is draining, the disk is full, a peer does not answer."""
+    """It may work later: the service is draining, the disk is full, or a peer does not answer."""
 
     code = "unavailable"

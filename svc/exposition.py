@@ -1,4 +1,6 @@
-"""The text that Prometheus reads (exposition format 0.0.4). Pure: it knows no service, only numbers and their names."""
+"""Writes the text format that Prometheus reads (exposition format 0.0.4). Pure: it knows only numbers and
+their names.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from svc.durations import Durations
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 
 Values = Mapping[tuple[str, ...], float | Durations]
-"""By the values of the labels, in their order; ``()`` where there are none."""
+"""Keyed by the values of the labels, in the order of the labels; ``()`` if there are none."""
 
 
 class Named(Protocol):
-    """What is told of a number besides its values."""
+    """The description of a metric, without its values."""
 
     @property
     def name(self) -> str: ...

@@ -1,6 +1,6 @@
-"""What a feature may contribute. ``app.py`` holds the list of all of them; nothing registers itself.
+"""What a feature may contribute. ``app.py`` lists all features; nothing registers itself.
 
-A feature is one folder under ``svc/`` whose package face exports ``FEATURE``.
+A feature is one folder under ``svc/`` whose package exports ``FEATURE``.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from svc.workspace import RequestContext, Workspace
 
 @dataclass(frozen=True, kw_only=True)
 class Seed:
-    """What a feature plants for one value of ``SVC_SEED``. Planted at every boot, so it must be safe to plant again."""
+    """What a feature writes for one value of ``SVC_SEED``. It runs at every boot, so it must be safe to repeat."""
 
     world: str
     plant: Callable[[Workspace], Awaitable[None]]
@@ -38,19 +38,19 @@ class Seed:
 
 @dataclass(frozen=True, kw_only=True)
 class Feature:
-    """One feature's rows.
+    """The rows of one feature.
 
-    ``tables`` are those that it alone writes; features after it may read them.
-    ``capabilities`` are the credentials that it works with and an admin sets; ``uses`` the names of those that it may
-    acquire, or prefixes that end in ``*``. ``replaces_outside``: it stands in for every service outside.
-    ``worker`` is its half in the worker plane, with its workflows; ``calls`` are what workflows may ask of this one.
+    ``tables`` are the tables that only this feature writes; later features may read them. ``capabilities`` are the
+    credentials that it works with and an admin sets. ``uses`` names the capabilities that it may acquire, or prefixes
+    that end in ``*``. ``replaces_outside``: it stands in for every outside service. ``worker`` is its half in the
+    worker plane, with its workflows; ``calls`` are what workflows may ask of this half.
 
-    ``erases`` let go of an account, in the order of the tables. They are called the other way round, from the last of
-    the last feature, as what stands later may refer to what stands before.
+    ``erases`` delete the data of an account, in the order of the tables. They are called in reverse, from the last of
+    the last feature, because a later table may refer to an earlier one.
 
-    ``claim`` is called in the transaction in which the first admin (by user id) claims the instance. At boot, each in
-    the order of the features: ``build`` makes its services, without touching disk or network; ``boot`` runs once after
-    the migrations; the ``seeds`` of the chosen world are planted; ``subsystems`` are started.
+    ``claim`` is called in the transaction in which the first admin (by user id) claims the instance. At boot, in the
+    order of the features: ``build`` makes its services, without touching disk or network; ``boot`` runs once after the
+    migrations; the ``seeds`` of the chosen world are written; ``subsystems`` are started.
     """
 
     name: str
@@ -86,20 +86,20 @@ class Feature:
 
 
 def file_readers_of(features: Iterable[Feature]) -> tuple[FileReader, ...]:
-    """Who else may read files, by all features."""
+    """The file readers of all features."""
     return tuple(row for feature in features for row in feature.file_readers)
 
 
 def routes_of(features: Iterable[Feature], listener: Listener) -> tuple[Route[RequestContext], ...]:
-    """The trusted plane's routes of one listener."""
+    """The routes of the trusted plane for one listener."""
     return tuple(row for feature in features for row in feature.routes if row.listener == listener)
 
 
 def workflows_of(features: Iterable[Feature]) -> dict[str, Workflow]:
-    """The rows of all features, by name."""
+    """The workflows of all features, by name."""
     return {row.name: row for feature in features for row in feature.worker.workflows}
 
 
 def erases_of(features: Sequence[Feature]) -> tuple[Erase, ...]:
-    """All that let go of an account, in the order in which they are called."""
+    """The erase functions of all features, in the order in which they are called."""
     return tuple(erase for feature in reversed(features) for erase in reversed(feature.erases))

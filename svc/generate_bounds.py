@@ -1,5 +1,5 @@
-"""The numbers that procedures take, for the web app's forms: least, most and default, from the very structs that decode
-them. Pure. Owns the shape of ``static/inputs.generated.js``.
+"""The bounds of numbers in the inputs of procedures, for the forms of the web app: minimum, maximum and default, taken
+from the structs that decode them. Pure. Owns the format of ``static/inputs.generated.js``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ export const INPUTS = Object.freeze({
 
 
 def bounds(features: Iterable[Feature]) -> str:
-    """The whole file: of each input its whole numbers that have both bounds and a default."""
+    """The whole file: for each input, its whole numbers that have both bounds and a default."""
     lines = [
         f'  "{row.name}": {{ {", ".join(fields)} }},\n'
         for feature in features

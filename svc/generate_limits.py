@@ -1,12 +1,12 @@
-"""``docs/limits.md``: what is bounded, at how much, and what happens beyond it; from the constants that the code uses.
+"""Writes ``docs/limits.md``: each limit, its value, and what happens beyond it, from the constants that the code uses.
 
-A limit is a number of a module, or a field of a record of limits, whose note below it ends in what happens then:
+A limit is a number of a module, or a field of a record of limits. Its note below it ends in what happens beyond it:
 
     BATCH_MAX_CALLS: Final = 50
     \"\"\"Calls of one batch. Beyond: 400 `BAD_REQUEST`; none of them runs.\"\"\"
 
-The note is read from the source and the number from the module, so that neither stands in a second list. Owns the
-order of the page and how a number is written.
+The note is read from the source and the number from the module, so there is no second list of either. Owns the
+order of the page and the format of a number.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ AREAS: Final = {
     "The mailbox": ("mail",),
     "The escrow service": ("control_plane",),
 }
-"""Where the modules of each table stand; the first that fits has it."""
+"""The modules of each table; the first match counts."""
 ORDER: Final = (
     "HTTP",
     "RPC",
@@ -71,7 +71,7 @@ _UNITS: Final = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
 @dataclass(frozen=True, kw_only=True)
 class Limit:
-    """``module`` is a path below ``svc/`` without its ending; ``name`` that of a constant, or ``Record.field``."""
+    """``module`` is a path below ``svc/`` without its ending; ``name`` is a constant, or ``Record.field``."""
 
     module: str
     name: str
@@ -81,7 +81,7 @@ class Limit:
 
 
 def limits() -> Iterator[Limit]:
-    """All of them, in the order of the source."""
+    """All limits, in the order of the source."""
     for path in sorted(SVC.rglob("*.py")):
         source = path.read_text()
         if "Beyond: " in source and path != Path(__file__):
@@ -89,7 +89,7 @@ def limits() -> Iterator[Limit]:
 
 
 def rows() -> dict[str, list[tuple[str, ...]]]:
-    """The tables of the page, by their titles."""
+    """The tables of the page, by title."""
     found: dict[str, list[tuple[str, ...]]] = {title: [] for title in ORDER}
     for one in limits():
         found[_area(one.module)].append((one.bounds, written(one), one.beyond, f"`{one.module}`: `{one.name}`"))
@@ -114,7 +114,7 @@ def _limits_of(module: str, tree: ast.Module) -> Iterator[Limit]:
 
 
 def _noted(body: Iterable[ast.stmt]) -> Iterator[tuple[str, str, str]]:
-    """Each name whose note, the text right below it, says what happens beyond it."""
+    """Each name whose note (the text right below it) has a "Beyond" part."""
     before: ast.stmt | None = None
     for statement in body:
         if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name):

@@ -1,11 +1,11 @@
-"""The wire in TypeScript: every procedure's input and output, from the very structs that decode and encode them.
+"""The wire in TypeScript: the input and output of every procedure, from the structs that decode and encode them.
 
 The web app's JSDoc names these types, so a field that changes in Python is a type error in JavaScript. For other
-programs the same types are an ``AppRouter``, which the public ``@trpc/client`` takes. Pure. Owns the shape of
-``static/types.generated.d.ts`` and of what ``svc types`` prints; it never looks at values.
+programs the same types form an ``AppRouter``, which the public ``@trpc/client`` takes. Pure. Owns the format of
+``static/types.generated.d.ts`` and of the output of ``svc types``; it never looks at values.
 
-A struct is called by its feature and its class (``MailThreadOut``). What has a default may be left out of an input and
-always stands in an output. Times are strings, as JSON has them.
+The name of a struct is its feature and its class (``MailThreadOut``). A field with a default may be left out of an
+input, and is always present in an output. Times are strings, as in JSON.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from msgspec import inspect
 from svc.feature import Feature
 from svc.protocol import Nothing, Procedure
 
-AnyProcedure = Procedure[Any]  # whatever its function is handed
+AnyProcedure = Procedure[Any]  # of any context
 
 WIDTH: Final = 120
 _HEAD: Final = """\
@@ -69,7 +69,9 @@ _ROOT: Final = "{ ctx: object; meta: object; errorShape: TRPCDefaultErrorShape; 
 
 
 def declarations(features: Iterable[Feature]) -> str:
-    """The web app's file. It asks by fetch, and hears of news by ``/ws``: subscriptions stand apart."""
+    """The web app's file. The app calls procedures by fetch and gets news by ``/ws``, so subscriptions are a separate
+    table.
+    """
     names = _Names()
     rows = _rows(features)
     table = [line for row in rows if row.kind != "subscription" for line in _procedure(names, row)]
@@ -102,7 +104,7 @@ def router(features: Iterable[Feature], *, version: str) -> str:
 
 
 _Tree = dict[str, object]
-"""By the parts of procedures' names; a leaf is the procedure's type."""
+"""Keyed by the parts of the procedures' names; a leaf is the procedure's type."""
 
 
 def _branch(tree: _Tree, indent: str) -> Iterator[str]:
@@ -116,7 +118,7 @@ def _branch(tree: _Tree, indent: str) -> Iterator[str]:
 
 
 def _exported(text: str) -> str:
-    """Below its comment."""
+    """Puts ``export`` below its comment."""
     comment, _, rest = text.partition("\n")
     return f"{comment}\nexport {rest}"
 
@@ -126,7 +128,7 @@ def _rows(features: Iterable[Feature]) -> list[AnyProcedure]:
 
 
 class _Names:
-    """The structs that were met, each with its name and whether an input names it."""
+    """The structs in use, each with its name and whether an input uses it."""
 
     def __init__(self) -> None:
         self._met: dict[tuple[type, bool], str] = {}
@@ -153,7 +155,7 @@ class _Names:
 
 
 def _name(struct: type) -> str:
-    """``svc.mail.threads.wire.ThreadOut`` is MailThreadOut."""
+    """``svc.mail.threads.wire.ThreadOut`` becomes MailThreadOut."""
     feature = struct.__module__.split(".")[1]
     return feature.capitalize() + struct.__name__
 
@@ -229,7 +231,7 @@ def _type(names: _Names, found: inspect.Type, *, is_input: bool) -> str:
 
 
 def _wrapped(line: str) -> list[str]:
-    """A line that is too wide breaks before its alternatives, or behind ``input:``."""
+    """A line that is too wide is broken before its alternatives, or behind ``input:``."""
     if len(line) <= WIDTH:
         return [line]
     head, found, rest = line.partition("; output: ")

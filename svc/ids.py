@@ -1,4 +1,4 @@
-"""Opaque identifiers. A prefix says what kind of record an id names; the rest tells nothing."""
+"""Opaque identifiers. The prefix says what kind of record an id names; the rest has no meaning."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 _ALPHABET: Final = "0123456789abcdefghijkmnpqrstuvwxyz"  # no l, no o: people read these aloud
 _LENGTH: Final = 20  # 20 symbols of a 34-letter alphabet: 101 bits
-# Ids are made often: two symbols a division.
+# Ids are made often: one division gives two symbols.
 _PAIRS: Final = tuple(low + high for high in _ALPHABET for low in _ALPHABET)
 
 
@@ -18,7 +18,7 @@ def new_id(prefix: str) -> str:
 
 
 def derived_id(prefix: str, *parts: str) -> str:
-    """The id that follows from what it names, so that a step repeated after a crash finds its own earlier work."""
+    """An id computed from its parts, so that a step repeated after a crash finds its own earlier work."""
     digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
     return f"{prefix}_{_spelled(int.from_bytes(digest, 'big'))}"
 

@@ -1,6 +1,6 @@
-"""Text of models and strangers made fit to be looked at: what is not seen can't speak, and what moves is written out.
+"""Makes text of models and strangers safe to show: removes invisible characters and makes control characters visible.
 
-Links and pictures need no rule here: what passes is shown as text, by ``textContent``, and nothing in it is fetched.
+Links and pictures need no rule here: the result is shown as text, by ``textContent``, and nothing in it is fetched.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ _UNSEEN: Final = re.compile(
     "\u2800\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 _JOINERS: Final = re.compile(
-    # Between letters that join, and within pictures of several signs, they are writing. Anywhere else they are unseen.
+    # These are part of the writing between joining letters, and within emoji of several signs. Elsewhere they are
+    # unseen.
     "(?<![\u0600-\u08ff\u0900-\u0dff\u1000-\u109f\u1780-\u17ff\u1800-\u18af\ufb50-\ufeff\ufe0f\u2600-\u27bf"
     "\U0001f000-\U0001faff])[\u200c\u200d]+|(?<=[\u200c\u200d])[\u200c\u200d]+|(?<![#*0-9\u00a9-\u3299"
     "\U0001f000-\U0001faff])\ufe0f+|(?<=\ufe0f)\ufe0f+"
@@ -24,12 +25,12 @@ _DELETE: Final = 0x7F
 
 
 def inert(text: str) -> str:
-    """Without what hides or reorders; control characters as signs, such as ``␛``."""
+    """The text without characters that hide or reorder; control characters become signs such as ``␛``."""
     return _CONTROLS.sub(_shown, _JOINERS.sub("", _UNSEEN.sub("", text.replace("\r\n", "\n"))))
 
 
 def hidden_in(text: str) -> bool:
-    """Whether there is something in it that a reader would not see."""
+    """Whether it contains something that a reader would not see."""
     seen = text.replace("\r\n", "\n")
     return any(found.search(seen) is not None for found in (_UNSEEN, _JOINERS, _CONTROLS))
 

@@ -1,6 +1,6 @@
-"""A job: named work that the service does by itself, again and again. The row by which a feature adds one.
+"""A job: named work that the service repeats by itself. A feature adds jobs as rows.
 
-The scheduler runs the rows of all features; what is due, and what becomes of it, is the job's own business.
+The scheduler runs the rows of all features. What is due, and how it is done, is up to the job.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ TICK_S: Final = 30.0
 
 @dataclass(frozen=True, kw_only=True)
 class Job(Generic[W]):
-    """``run`` does all that is due now, and returns when something is due next (``None``: nothing that it knows of).
+    """``run`` does all that is due now, and returns when something is due next (``None``: it knows of nothing).
 
-    It is run each ``every_s`` seconds, and earlier when it says so or is nudged; the first time at boot, or, not
-    ``at_once``, after the first interval. It must be safe to run again at any time.
+    It runs every ``every_s`` seconds, and earlier if it returned an earlier time or is nudged. The first run is at
+    boot, or, without ``at_once``, after the first interval. It must be safe to run again at any time.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Job(Generic[W]):
 
 @dataclass(frozen=True, kw_only=True)
 class JobState:
-    """How a job fares in this process. ``problem``: of the last run, in one redacted line; empty if it went well."""
+    """The state of a job in this process. ``problem``: of the last run, in one redacted line; empty if it went well."""
 
     name: str
     every_s: float

@@ -1,8 +1,8 @@
-"""Landlock: a process of Linux 5.13 or later gives up, for good, all files and ports but those that it names.
+"""Landlock: a process on Linux 5.13 or later gives up, for good, all files and ports except those that it names.
 
-It holds for the calling thread and whatever that starts, so it is called before there are other threads. The kernel's
-version of it (``ABI``) says how much can be given up: files from 1 on, outgoing TCP from 4, signals to others and
-abstract sockets from 6. It does not cover UDP, nor sockets that have a path. Theory: ``landlock(7)``.
+It holds for the calling thread and everything that thread starts, so call it before there are other threads. The
+kernel's Landlock version (``ABI``) decides what can be given up: files from 1 on, outgoing TCP from 4, signals to
+others and abstract sockets from 6. It does not cover UDP, nor sockets that have a path. Theory: ``landlock(7)``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Final
 _CREATE_RULESET: Final = 444
 _ADD_RULE: Final = 445
 _RESTRICT_SELF: Final = 446
-"""The same numbers on every architecture."""
+"""The same numbers on all architectures."""
 _ASK_VERSION: Final = 1
 _BENEATH_PATH: Final = 1
 _TO_PORT: Final = 2
@@ -27,7 +27,7 @@ _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _TRUNCATE: Final = 1 << 14
 _READ: Final = _EXECUTE | _READ_FILE | _READ_DIR
 _OF_FILES: Final = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE
-"""All other rights are folders'."""
+"""All other rights are for folders only."""
 _KNOWN_FROM: Final = ((1, (1 << 13) - 1), (2, 1 << 13), (3, _TRUNCATE), (5, 1 << 15))
 _CONNECT_TCP: Final = 1 << 1
 _ABSTRACT_SOCKETS_AND_SIGNALS: Final = 0b11
@@ -37,7 +37,7 @@ _SCOPES_FROM: Final = 6
 
 
 def version() -> int:
-    """What this kernel has of it; 0 where it has none, or forbids to ask."""
+    """The kernel's Landlock version; 0 if it has no Landlock or forbids the question."""
     if sys.platform != "linux":
         return 0
     found: int = _libc().syscall(_CREATE_RULESET, None, 0, _ASK_VERSION)
@@ -45,10 +45,10 @@ def version() -> int:
 
 
 def confine(*, read: Iterable[Path], write: Iterable[Path], connect: Iterable[int] | None) -> int:
-    """Keep only these, folders with all that is in them, and TCP to these ports. Needs ``no_new_privs``.
+    """Keep only these files and folders (with all their content), and TCP to these ports. Needs ``no_new_privs``.
 
-    ``connect``: ``None`` keeps all ports. Paths that are not there are passed over. Returns :func:`version`: with 0,
-    nothing was given up.
+    ``connect``: ``None`` keeps all ports. Missing paths are skipped. Returns :func:`version`: with 0, nothing was given
+    up.
     """
     abi = version()
     if abi < FILES_FROM:

@@ -1,4 +1,4 @@
-"""Where a process listens, by its role and its settings, and why an address can't be listened on."""
+"""The addresses on which a process listens, by its role and its settings, and why listening on one fails."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from svc.config import Config, ConfigError, ConfigFault
 from svc.settings import HOST, INTERNAL_PORT, PORT, WORKER_URL
 
 Role = Literal["all", "web", "worker"]
-"""Which planes a process runs: both, the trusted one, or the worker's."""
+"""The planes that a process runs: both, only the trusted one, or only the worker plane."""
 Front = Literal["own", "hypercorn"]
-"""What carries the requests of the public port: our own connections, or Hypercorn's, for TLS and HTTP/2."""
+"""What serves the public port: our own HTTP server, or Hypercorn, for TLS and HTTP/2."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where to listen, and by which settings that was said."""
+    """An address to listen on, and the settings that define it."""
 
     host: str
     port: int
@@ -32,7 +32,7 @@ class Address:
 
 
 def addresses(config: Config, role: Role) -> tuple[Address, ...]:
-    """What a process of that role listens on. The first of a web plane is the public one."""
+    """The addresses for a process of that role. The first one of a web plane is the public one."""
     if role == "worker":
         port = urlsplit(config[WORKER_URL]).port or 0
         return (Address(host="127.0.0.1", port=port, port_setting=WORKER_URL.name, host_setting=WORKER_URL.name),)
@@ -45,8 +45,9 @@ def addresses(config: Config, role: Role) -> tuple[Address, ...]:
 
 @asynccontextmanager
 async def open_listeners(config: Config, role: Role) -> AsyncIterator[Sequence[Sequence[trio.SocketListener]]]:
-    """Open the ports first: one in use is told, as :class:`ConfigError`, before anything else is touched. Closed again
-    whatever happens."""
+    """Open the ports first: a port in use raises :class:`ConfigError` before anything else is touched. They are always
+    closed again.
+    """
     opened: list[Sequence[trio.SocketListener]] = []
     try:
         for address in addresses(config, role):
@@ -62,7 +63,7 @@ async def open_listeners(config: Config, role: Role) -> AsyncIterator[Sequence[S
 
 
 def ports_are_free(role: Role, config: Config) -> Iterable[ConfigFault]:
-    """A rule: nobody else listens there now."""
+    """A rule: no other program listens on these addresses now."""
     for address in addresses(config, role):
         try:
             bind_once(address)
@@ -71,7 +72,7 @@ def ports_are_free(role: Role, config: Config) -> Iterable[ConfigFault]:
 
 
 def listening_fault(address: Address, error: OSError) -> ConfigFault:
-    """Why the address can't be listened on."""
+    """The fault that says why listening on the address fails."""
     host, port = address.host, address.port
     causes = {error.errno, *(getattr(one, "errno", None) for one in getattr(error.__cause__, "exceptions", ()))}
     if errno.EADDRINUSE in causes:
@@ -86,7 +87,7 @@ def listening_fault(address: Address, error: OSError) -> ConfigFault:
 
 
 def bind_once(address: Address) -> None:
-    """Raises ``OSError`` where nobody can listen there now."""
+    """Raises ``OSError`` if listening on the address is not possible now."""
     found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
     for family, kind, protocol, _, where in found:
         with socket.socket(family, kind, protocol) as probe:

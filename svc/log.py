@@ -1,10 +1,11 @@
-"""The log: one record a line, for machines (JSON) or people (readable), without secrets and without surprises.
+"""The log: one record per line, for machines (JSON) or people (readable), without secrets.
 
-Owns the form of a record, what is withheld from it, and the promise that writing one never raises and never lets a
-stranger's text begin a line of its own. There is no global log: whoever logs was handed a :class:`Log`.
+Owns the form of a record and what is left out of it. Writing a record never raises, and a stranger's text can never
+begin a line of its own. There is no global log: code that logs was given a :class:`Log`.
 
-Two nets hold secrets back: a field whose *name* is a secret's is never shown, and in every other text what *looks like*
-a secret is cut out. Names such as ``code`` and ``state`` are OAuth's here: call other things ``reason`` or ``phase``.
+Two rules hold secrets back. A field whose *name* is that of a secret is never shown; in every other text, what *looks
+like* a secret is cut out. Names such as ``code`` and ``state`` mean OAuth's here: call other things ``reason`` or
+``phase``.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _COLOUR_OFF: Final = "\x1b[0m"
 
 
 class Sink(Protocol):
-    """Where records go; any text stream fits."""
+    """The output for records; any text stream fits."""
 
     def write(self, text: str, /) -> object: ...
 
@@ -55,7 +56,7 @@ class Sink(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Trouble:
-    """A warning or an error of this run, as the log shows it. ``detail``: its fields in one line."""
+    """A warning or an error of this process, as the log shows it. ``detail``: its fields in one line."""
 
     at: Millis
     level: Level
@@ -64,9 +65,9 @@ class Trouble:
 
 
 class Log:
-    """Writes records of ``level`` and above to ``sink``; ``bind`` gives one that adds fields to each.
+    """Writes records of ``level`` and above to ``sink``; ``bind`` returns a log that adds fields to each record.
 
-    ``troubles`` are the last warnings and errors, the newest last; all logs that were bound from one share them.
+    ``troubles`` are the last warnings and errors, the newest last. All logs bound from one log share them.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Log:
 
     @classmethod
     def to_stderr(cls, *, form: str | None, clock: Clock, level: Level = "info") -> Log:
-        """The service's own log. Without a ``form`` it is readable on a terminal and JSON elsewhere."""
+        """The log of the service. Without ``form``: readable on a terminal, JSON elsewhere."""
         readable = form == "readable" if form else sys.stderr.isatty()
         return cls(sys.stderr, readable=readable, clock=clock, level=level)
 
@@ -105,7 +106,7 @@ class Log:
         )
 
     def wants(self, level: Level) -> bool:
-        """Whether a record of ``level`` is written: who asks first need not collect what it would say."""
+        """Whether a record of ``level`` is written. A caller asks first, to save the work of collecting the fields."""
         return _RANK[level] >= _RANK[self._level]
 
     def debug(self, event: str, **fields: object) -> None:
@@ -118,7 +119,7 @@ class Log:
         self._record("warning", event, fields)
 
     def error(self, event: str, error: BaseException | None = None, **fields: object) -> None:
-        """With the whole traceback of ``error``, groups and causes included."""
+        """Log an error with the whole traceback of ``error``, including groups and causes."""
         self._record("error", event, fields, error)
 
     def _record(
@@ -142,29 +143,29 @@ class Log:
             self._write(_json_line(at, level, event, shown, trace))
 
     def _write(self, record: str) -> None:
-        """One write a record. A log that can't be written must not take down what it tells of."""
+        """One write per record. A failing log must not stop the service that it describes."""
         try:
             self._sink.write(record)
             self._sink.flush()
-        except UnicodeEncodeError:  # a terminal that knows less than the text
+        except UnicodeEncodeError:  # the terminal can't encode the text
             self._write(record.encode("ascii", "backslashreplace").decode("ascii"))
         except (OSError, ValueError):
-            pass  # the reader is gone, or the stream closed
+            pass  # the reader or the stream is closed
 
 
 def redact(text: str) -> str:
-    """``text`` without what looks like a secret. Linear in its length."""
+    """``text`` without anything that looks like a secret. Linear in its length."""
     for pattern, replacement in _SECRETS:
         text = pattern.sub(replacement, text)
     return text
 
 
 def summary(error: BaseException) -> str:
-    """``ValueError: what it says``, bounded and redacted; whatever its ``__str__`` does."""
+    """``ValueError: its message``, bounded and redacted. It works even if ``__str__`` raises."""
     return _text(f"{type(error).__name__}: {_str(error)}")
 
 
-# What is a secret: by its name, and by its looks.
+# What is a secret: by its name, and by its form.
 
 _SECRET_NAMES: Final = frozenset(
     {
@@ -192,7 +193,7 @@ _SECRET_ENDINGS: Final = (
 _QUOTED_OR_BARE: Final = r"""(?:b?"(?:[^"\\]|\\.)*+"?|b?'(?:[^'\\]|\\.)*+'?|[^\s"'&,;#<>(){}\[\]]++)"""
 
 _SECRETS: Final = (
-    # Headers whose whole rest is secret: "Cookie: a=b; c=d", "Authorization: Bearer …".
+    # Headers whose whole value is secret: "Cookie: a=b; c=d", "Authorization: Bearer …".
     (re.compile(r"(?i)((?:cookie|authorization)\s{0,4}:\s{0,4})[^\s\"'][^\r\n\"']*+"), rf"\1{REDACTED}"),
     # name=value and "name": value, in URLs, forms, JSON, reprs and keyword arguments.
     (
@@ -202,11 +203,11 @@ _SECRETS: Final = (
         ),
         rf"\1{REDACTED}",
     ),
-    # The same for words with other meanings too, only where they are written like a parameter.
+    # The same for words that also have other meanings, only where they are written like a parameter.
     (re.compile(rf"(?i)(\b(?:code|state|nonce|invite|claim|key)=)(?!\*){_QUOTED_OR_BARE}"), rf"\1{REDACTED}"),
     (re.compile(r"\b((?i:bearer)|Basic)\s{1,4}[\w.~+/=-]{8,}+"), rf"\1 {REDACTED}"),
     (re.compile(r"://[^\s/@:]{1,256}:[^\s/@]{1,256}@"), rf"://{REDACTED}@"),
-    # Tokens known by their first letters: our devices, Google's, GitHub's, signed JSON, private keys.
+    # Tokens known by their prefix: our devices, Google's, GitHub's, signed JSON, private keys.
     (re.compile(r"sdt_[\w-]++"), f"sdt_{REDACTED}"),
     (re.compile(r"ya29\.[\w.-]++|\b1//[\w-]{16,}+|GOCSPX-[\w-]++|\bgh[oprsu]_\w{20,}+|github_pat_\w++"), REDACTED),
     (re.compile(r"\beyJ[\w.-]{8,}+"), REDACTED),
@@ -219,11 +220,11 @@ def _is_secret_name(name: str) -> bool:
     return plain in _SECRET_NAMES or plain.endswith(_SECRET_ENDINGS)
 
 
-# Values as they are shown.
+# How values are shown.
 
 
 def _shown(value: object, *, name: str = "", depth: int = 0) -> object:
-    """``value`` as JSON can hold it: bounded, redacted, never the object itself."""
+    """``value`` in a form that JSON can hold: bounded, redacted, never the object itself."""
     if value is None or isinstance(value, bool):
         return value
     if _is_secret_name(name):
@@ -251,7 +252,7 @@ def _shown_other(value: object, *, depth: int) -> object:
 
 
 def _text(text: str) -> str:
-    # A little more is redacted than shown: a secret that the cut would split is still known as one.
+    # Redact a little more than is shown: a secret that is split by the cut is still recognized.
     shown = redact(text[: TEXT_MAX_CHARS + _MARGIN_CHARS])[:TEXT_MAX_CHARS]
     return shown if len(text) <= TEXT_MAX_CHARS else f"{shown}… ({len(text)} characters)"
 
@@ -259,7 +260,7 @@ def _text(text: str) -> str:
 def _str(value: object) -> str:
     try:
         return str(value)
-    except Exception as fault:  # an edge: whatever a stranger's __str__ does, the record is written
+    except Exception as fault:  # an edge: the record is written, whatever a stranger's __str__ does
         return f"<{type(value).__name__}, unprintable: {type(fault).__name__}>"
 
 
@@ -272,7 +273,7 @@ def _traceback(error: BaseException) -> str:
     return redact(whole)
 
 
-# The two forms.
+# The two formats.
 
 
 def _json_line(at: str, level: Level, event: str, fields: Mapping[str, object], trace: str) -> str:
@@ -280,7 +281,7 @@ def _json_line(at: str, level: Level, event: str, fields: Mapping[str, object], 
     record.update((f"{name}_" if name in record else name, value) for name, value in fields.items())
     if trace:
         record["traceback"] = trace
-    return json.dumps(record, separators=(",", ":")) + "\n"  # ASCII only: nothing in it can steer a terminal
+    return json.dumps(record, separators=(",", ":")) + "\n"  # ASCII only: nothing in it can control a terminal
 
 
 def _readable_lines(
@@ -297,7 +298,7 @@ def _pairs(fields: Mapping[str, object]) -> str:
 
 
 def _word(value: object) -> str:
-    """A value in one word, or in quotes."""
+    """The value as one word, or in quotes."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     text = _visible(text)
     plain = text and not re.search(r'[\s"=]', text)
@@ -312,7 +313,9 @@ _UNSEEN: Final = re.compile(
 
 
 def _visible(text: str) -> str:
-    """Control, bidirectional and invisible characters as escapes, so that a line is one line and reads as written."""
+    """Control, bidirectional and invisible characters as escapes, so that a line stays one line and reads
+    as written.
+    """
     return _UNSEEN.sub(_escape, text)
 
 

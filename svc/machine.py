@@ -1,4 +1,4 @@
-"""A state machine as data: its states, and one table that says which event leads where.
+"""A state machine as data: its states, and one table of transitions by event.
 
 Owns :class:`Machine`. Pure: the one function of a feature that moves a row asks :meth:`Machine.after` for the next
 state and writes it. ``svc/generate.py`` draws each machine of the features into ``docs/states.md``.
@@ -16,23 +16,23 @@ E = TypeVar("E", bound=str)
 
 
 class ForbiddenTransition(Exception):
-    """The table has no such transition: a bug of whoever asked for it."""
+    """The table has no such transition: a bug of the caller."""
 
 
 @dataclass(frozen=True)
 class Transition(Generic[S, E]):
-    """One event: in which states it may happen, the state after it, and what it is, in words for the docs."""
+    """One event: the states in which it may happen, the state after it, and its description for the docs."""
 
     event: E
     sources: tuple[S, ...]
     target: S | None
-    """``None``: the state stays as it is."""
+    """``None``: the state does not change."""
     when: str
 
 
 @dataclass(frozen=True, kw_only=True)
 class Machine(Generic[S, E]):
-    """``states`` are given in the order in which the docs show them; ``initial`` are those in which a row begins."""
+    """``states`` have the order of the docs; ``initial`` are the states in which a row begins."""
 
     name: str
     states: tuple[S, ...]
@@ -60,7 +60,7 @@ class Machine(Generic[S, E]):
         return (state, event) in self.table
 
     def after(self, state: S, event: E) -> S:
-        """The state that ``event`` leads to. Raises :class:`ForbiddenTransition`."""
+        """The state after ``event``. Raises :class:`ForbiddenTransition`."""
         try:
             return self.table[state, event]
         except KeyError:
@@ -72,4 +72,4 @@ class Machine(Generic[S, E]):
 
 
 AnyMachine = Machine[Any, Any]
-"""For lists of machines: each has its own names of states and events."""
+"""For lists of machines, because each machine has its own types of states and events."""

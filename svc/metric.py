@@ -1,7 +1,7 @@
-"""A number about the running service that a feature tells: the row by which ``/metrics`` has it.
+"""A metric: a number about the running service, which ``/metrics`` shows. A feature adds metrics as rows.
 
-Names follow Prometheus: the unit is the last word, ``_total`` ends what only grows. A label has few values, all known
-from the code; never an id, an address or a name of somebody's.
+Names follow Prometheus: the unit is the last word, and ``_total`` ends a counter's name. A label has few values, all
+known from the code; never an id, an address or a person's name.
 """
 
 from __future__ import annotations

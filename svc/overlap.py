@@ -1,7 +1,7 @@
-"""Two steps at once: the next piece is fetched while the last one is worked on. So a disk, a hash and a socket need not
-wait for each other, and no more than two pieces are in memory.
+"""Two steps at once: fetches the next piece while the last one is processed. So a disk, a hash and a socket do not wait
+for each other, and at most two pieces are in memory.
 
-Belongs to nobody: the store and the protocol both stream, and are strangers to each other.
+It belongs to no feature: the store and the protocol both stream, and do not know each other.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 async def at_once(fetch: Callable[[], Awaitable[T]], work: Callable[[], Awaitable[None]]) -> T:
-    """Run both to their ends; what ``fetch`` returned. Raises what either raises, as it is.
+    """Run both to their ends, and return the result of ``fetch``. Raises what either raises, unchanged.
 
-    Where ``work`` fails nobody wants the next piece: ``fetch``, which may wait for a client, is cancelled. Where
-    ``fetch`` fails, ``work`` comes to its end first: the last piece was good.
+    If ``work`` fails, the next piece is not needed: ``fetch``, which may wait for a client, is cancelled. If ``fetch``
+    fails, ``work`` finishes first, because the last piece was good.
     """
     faults: list[Exception] = []
     fetched: list[T] = []
@@ -44,7 +44,7 @@ async def at_once(fetch: Callable[[], Awaitable[T]], work: Callable[[], Awaitabl
 
 
 async def write_ahead(pieces: AsyncGenerator[bytes, None], write: Callable[[bytes], Awaitable[None]]) -> None:
-    """Write all of them, each while the next one is fetched. ``pieces`` are closed at the end, whatever it is."""
+    """Write all pieces, each while the next one is fetched. ``pieces`` are always closed at the end."""
     async with aclosing(pieces):
         piece = await _next(pieces)
         while piece is not None:
@@ -52,5 +52,5 @@ async def write_ahead(pieces: AsyncGenerator[bytes, None], write: Callable[[byte
 
 
 async def _next(pieces: AsyncGenerator[bytes, None]) -> bytes | None:
-    """``None`` at the end."""
+    """``None`` after the last."""
     return await anext(pieces, None)

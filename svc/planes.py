@@ -1,7 +1,7 @@
-"""The worker plane beside the trusted one, in one process: the way it is run unless it is a process of its own.
+"""Runs the worker plane beside the trusted one in one process, which is the default.
 
-Both ways it is the same: a scrubbed workspace and the features' halves (:mod:`svc.worker`), under a root of its own, so
-that nothing of the trusted plane hangs on it. Owns the connections in memory by which the two speak.
+Both ways are the same: a scrubbed workspace and the features' worker halves (:mod:`svc.worker`), under a root of its
+own, so that nothing of the trusted plane depends on it. Owns the in-memory connections between the two.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from svc.workspace import Workspace
 
 
 def worker_beside(trusted: Workspace, *, log: Log) -> Subsystem:
-    """The worker plane as one subsystem of the trusted one. After a crash it is built anew, whole.
+    """The worker plane as one subsystem of the trusted plane. After a crash it is rebuilt as a whole.
 
-    The two speak as two processes do, over connections in memory: the same routes, tokens and checks.
+    The two communicate as two processes do, over connections in memory: the same routes, tokens and checks.
     """
     drain_s = float(trusted.config[DRAIN_S])
 
@@ -64,7 +64,7 @@ def worker_beside(trusted: Workspace, *, log: Log) -> Subsystem:
 
 
 async def _to_the_end(root: Root, subsystems: list[Subsystem], drain: Drain) -> None:
-    """Its connections are closed once nothing of it runs."""
+    """Run the worker plane, and close its connections after all of it has ended."""
     try:
         await root.run(subsystems)
     finally:

@@ -1,7 +1,7 @@
-"""What `svc serve` looks at before it opens or binds anything, so that every fault is told at once.
+"""The checks of `svc serve` before it opens or binds anything, so that every fault is reported at once.
 
-Rules like those of the settings, but about this machine: the home, the port, and who could claim the instance. Owns no
-state, changes nothing, and keeps nothing open.
+They are rules like those of the settings, but about this machine: the home, the port, and who could claim the instance.
+Owns no state, changes nothing, and keeps nothing open.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _home_is_usable(config: Config) -> Iterable[ConfigFault]:
 
 
 def _strangers_can_not_claim(config: Config) -> Iterable[ConfigFault]:
-    """A bind that others can reach needs a credential for the first sign-in, or an owner already."""
+    """An address that others can reach needs a credential for the first sign-in, or an existing owner."""
     if is_for_this_machine(config) or config[CLAIM_TOKEN] is not None or not trio.run(_could_claim, config[HOME]):
         return
     reached = "a public cell" if is_hosted(config) else repr(config[HOST])
@@ -67,7 +67,7 @@ def _tls_is_readable(config: Config) -> Iterable[ConfigFault]:
     if certificate is None or key is None:
         return
     try:
-        # A key with a password must not ask for it at the terminal: nobody may sit there.
+        # A key with a password must not prompt at the terminal: perhaps nobody is there.
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, password="")
     except (OSError, ValueError) as error:
         yield ConfigFault(
@@ -78,14 +78,14 @@ def _tls_is_readable(config: Config) -> Iterable[ConfigFault]:
 
 
 async def _could_claim(home: Path) -> bool:
-    """Whether the home, as it lies there, leaves the claim to whoever comes first. The boot looks once more."""
+    """Whether the home is unclaimed, so that the first visitor could claim it. The boot checks it again."""
     database = Home.database_of(home)
     if not database.exists():
         return True
     try:
         store = Store.open(database, clock=WallClock(), threads=ThreadPool(limit=1, name="preflight"), read_only=True)
     except CannotOpen:
-        return False  # the boot says more
+        return False  # the boot reports why
     try:
         return store.read_now(anybody_could_claim)
     finally:

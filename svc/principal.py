@@ -1,7 +1,8 @@
-"""Who is asking. Resolved once a request or upgrade, then carried through every action, command and event.
+"""The principal: who makes a request. Resolved once per request or upgrade, then passed to every action, command and
+event.
 
-Owns the record and the constants for the principals that no database row stands behind. It never decides what a
-principal may do: that is the guard's and each action's work.
+Owns the record, and the constants for the principals that have no database row. It never decides what a principal may
+do: the guard and each action do.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ Via = Literal["session", "device", "unclaimed", "off", "system", "run"]
 
 NO_CAPABILITIES: Final[Mapping[str, bool]] = MappingProxyType({})
 DEV_DEVICE_ID: Final = "dev_local"
-"""The stable device id of everybody on an unclaimed instance (or with ``SVC_AUTH=off``)."""
+"""The stable device id of every caller on an unclaimed instance (or with ``SVC_AUTH=off``)."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Principal:
-    """``user_id`` is ``None`` for the unclaimed, off and system principals; ``device_id`` never is.
+    """``user_id`` is ``None`` for the unclaimed, off and system principals; ``device_id`` is never ``None``.
 
-    ``is_admin``: may act as an admin. A device of an admin is only where it has the capability ``admin``.
+    ``is_admin``: may act as an admin. An admin's device is one only if it has the capability ``admin``.
     """
 
     user_id: str | None
@@ -33,11 +34,11 @@ class Principal:
 
     @property
     def sees_everything(self) -> bool:
-        """True while no users exist to keep things from (or identity is off), and for the service's own loops."""
+        """True while there are no users to hide things from (or identity is off), and for the service's own loops."""
         return self.via in {"unclaimed", "off", "system"}
 
     def may(self, capability: str) -> bool:
-        """Whether they have one of an admin's capabilities: a device where it was given, all others by their role."""
+        """Whether it has this capability of an admin: a device by its grant, all others if they are admins."""
         return self.capabilities.get(capability, False) if self.via == "device" else self.is_admin
 
 

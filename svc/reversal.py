@@ -1,4 +1,6 @@
-"""How a step is taken back: the row by which a feature says so. The undo feature keeps the steps and offers them."""
+"""How a person's step is undone: the row by which a feature defines it. The undo feature stores the steps and offers
+them.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +15,9 @@ from svc.workspace import Workspace
 
 @dataclass(frozen=True, kw_only=True)
 class UndoStep:
-    """One step of a person. ``kind`` names its reversal, which knows what ``inverse`` (JSON) means; ``what`` names what
-    the person did; ``concerns`` holds the ids of what it was done to."""
+    """One step of a person. ``kind`` names its reversal, which understands ``inverse`` (JSON). ``what`` names the
+    action of the person. ``concerns`` holds the ids of the objects it changed.
+    """
 
     id: int
     kind: str
@@ -23,7 +26,7 @@ class UndoStep:
     inverse: bytes
     at: Millis
     group: str | None = None
-    """Rows with the same one are one step of the person, told in several calls."""
+    """Rows with the same group are one step of the person, made in several calls."""
 
 
 def _always_open(tx: ReadTx, step: UndoStep) -> bool:
@@ -31,13 +34,14 @@ def _always_open(tx: ReadTx, step: UndoStep) -> bool:
 
 
 def _nothing_more(workspace: Workspace) -> None:
-    """Nobody has to be told."""
+    """Nothing runs after the commit."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reversal:
-    """``take_back`` runs in one transaction and returns the id of the draft that came of it, if one did. ``is_open``:
-    whether the step can still be taken back. ``then`` runs after the commit."""
+    """``take_back`` runs in one transaction, and returns the id of the resulting draft, if there is one. ``is_open``:
+    whether the step can still be undone. ``then`` runs after the commit.
+    """
 
     kind: str
     take_back: Callable[[Tx, Principal, UndoStep], str | None]

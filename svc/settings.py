@@ -1,6 +1,6 @@
-"""The core settings: where the service lives, where it listens, which outside world it speaks to.
+"""The core settings: the home of the service, its addresses, and whether the outside services are real or fake.
 
-A feature's own settings stand in its folder; ``svc config`` and ``docs/configuration.md`` list all of them.
+The settings of a feature are in its folder; ``svc config`` and ``docs/configuration.md`` list all of them.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ CORE_SETTINGS = (
 
 
 def is_fake(config: Config) -> bool:
-    """Only ``app.py`` asks, to choose the features, and the rules below."""
+    """Whether fakes replace the outside services. Only ``app.py`` and this module ask."""
     return config[PROVIDERS] == "fake"
 
 
@@ -272,7 +272,7 @@ def is_hosted(config: Config) -> bool:
 
 
 def default_under_fakes(fake: T, *, otherwise: T) -> Callable[[Mapping[str, str]], T]:
-    """The default of a setting that has another one where the outside systems are fakes."""
+    """The default of a setting that differs when the outside services are fakes."""
     return lambda environ: fake if environ.get(PROVIDERS.name) == "fake" else otherwise
 
 
@@ -344,7 +344,9 @@ CORE_RULES = (
 
 
 def canonical_origin(config: Config, *, port: int) -> str:
-    """Where a browser finds this instance; OAuth redirects go here and never to what a ``Host`` header says."""
+    """The address of this instance for browsers. OAuth redirects go here, and never to the ``Host`` header of a
+    request.
+    """
     if (public := config[PUBLIC_ORIGIN]) is not None:
         return public
     scheme = "http" if config[TLS_CERT_FILE] is None else "https"
@@ -353,7 +355,7 @@ def canonical_origin(config: Config, *, port: int) -> str:
 
 
 def _own_name(host: str) -> str:
-    """Where this machine reaches what is bound to ``host``."""
+    """The host name with which this machine reaches a server bound to ``host``."""
     if host == "localhost":
         return "127.0.0.1"
     if is_wildcard(host):

@@ -1,7 +1,7 @@
-"""What a public cell must not do: the parts of the service that reach into the machine it runs on, each with a switch.
+"""Switches: the parts of the service that reach into the machine it runs on. A public cell must not run them.
 
-A feature that has one asks :func:`is_on`, and nobody reads the profile for it. Off under every profile but ``local``,
-whatever a variable says: a cell that is reached by strangers fails closed.
+A feature with such a part asks :func:`is_on`; nothing else reads the profile for it. Under every profile but ``local``
+they are off, whatever a variable says: a cell that strangers can reach fails closed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CONTAINERS: Final[Setting[bool]] = Setting(
 
 @dataclass(frozen=True, kw_only=True)
 class Switch:
-    """``setting`` switches it under the local profile; without one it is on there."""
+    """``setting`` switches it under the local profile. Without ``setting`` it is on under that profile."""
 
     name: str
     summary: str
@@ -52,14 +52,14 @@ SWITCH_SETTINGS: Final[tuple[AnySetting, ...]] = (OS_EXEC, CONTAINERS)
 
 
 def is_on(config: Config, switch: Switch) -> bool:
-    """The one place that says whether a part with a switch runs in this process."""
+    """Whether a part with a switch runs in this process. Only this function decides it."""
     if config[PROFILE] != "local":
         return False
     return switch.setting is None or config[switch.setting]
 
 
 def overruled(config: Config) -> list[Switch]:
-    """Those that a variable asks for, and the profile does not allow."""
+    """The switches that a variable turns on, but the profile does not allow."""
     return [row for row in SWITCHES if _is_asked_for(config, row) and not is_on(config, row)]
 
 

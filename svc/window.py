@@ -1,7 +1,7 @@
-"""How often one may knock: an exact sliding window for each key, in bounded memory. Pure but for the clock.
+"""A rate limit: an exact sliding window for each key, in bounded memory. Pure, except for the clock.
 
-Only what was admitted counts. When the table is full the key that was longest away is forgotten; nobody is admitted for
-lack of room.
+Only admitted attempts count. When the table is full, the key that was unused longest is dropped; a full table does not
+switch the limit off.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ class Windows:
         self._admitted: OrderedDict[str, array[float]] = OrderedDict()
 
     def admit(self, key: str, *, refusal: str) -> None:
-        """Count one more of ``key``, or raise 429 with ``Retry-After`` and the sentence ``refusal``."""
+        """Count one more of ``key``. Beyond the limit: raise 429 with ``Retry-After`` and the sentence ``refusal``."""
         self.check(key, refusal=refusal)
         self.count(key)
 
     def check(self, key: str, *, refusal: str) -> None:
-        """Raise as :meth:`admit` does where no more would be admitted; count nothing."""
+        """Raise as :meth:`admit` does if the limit is reached, but count nothing."""
         times = self._recent(key)
         if len(times) >= self.limit:
             wait_s = max(1, math.ceil(times[0] + self._window_s - trio.current_time()))
             raise Refusal(refusal, code="rate_limited", headers={"Retry-After": str(wait_s)})
 
     def count(self, key: str) -> None:
-        """One more of ``key``, whatever it was. Beyond the limit nothing more is kept of it."""
+        """Count one more of ``key`` without a check. Beyond the limit nothing more is stored."""
         times = self._admitted[key] = self._recent(key)
         self._admitted.move_to_end(key)
         if len(times) < self.limit:

@@ -1,7 +1,7 @@
-"""The worker plane as a child process, started and watched by the trusted one (``SVC_WORKER_PROCESS=1``).
+"""The worker plane as a child process, started and watched by the trusted plane (``SVC_WORKER_PROCESS=1``).
 
-It gets an environment of settings that are no secrets, its own folder of the home, and the internal token through its
-standard input, so that the token stands in no environment. One that dies is started again, with growing pauses.
+It gets an environment with only non-secret settings, its own folder of the home, and the internal token through its
+standard input, so that no environment contains the token. If it dies it is started again, with growing pauses.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def worker_process(workspace: Workspace, *, environ: Mapping[str, str]) -> Subsy
 
 
 def command() -> list[str]:
-    """This program again, as the worker. A module that was started by its name is, too."""
+    """The command that starts this program again as the worker, also when this one was started as a module."""
     spec = sys.modules["__main__"].__spec__
     return [sys.executable, "-m", spec.name if spec else "svc", "serve", "--role=worker"]
 
@@ -67,20 +67,20 @@ def environment(
     scratch: Path,
     internal_port: int,
 ) -> dict[str, str]:
-    """What the worker may know: these settings, none of them secret, and no variable that is none of ours."""
+    """The environment of the worker: these settings without the secret ones, and no variable that is not ours."""
     own = {WORKER_URL.name, BROKER_URL.name, PORT.name, WORKER_PROCESS.name, HOME.name}
     return {
         **{name: value for name, value in kept_of(environ, settings).items() if name not in own},
         "HOME": str(scratch),
         HOME.name: str(config[HOME]),
-        WORKER_URL.name: f"http://{LOOPBACK}:0",  # a free port: the handshake tells it
+        WORKER_URL.name: f"http://{LOOPBACK}:0",  # a free port: the handshake reports it
         BROKER_URL.name: f"http://{LOOPBACK}:{internal_port}",
         f"{INTERNAL_TOKEN.name}_FILE": "/dev/stdin",
     }
 
 
 def _scratch(home: Path) -> Path:
-    """The only part of the home that is the worker's."""
+    """The only part of the home that belongs to the worker."""
     path = home / SCRATCH
     path.mkdir(mode=0o700, exist_ok=True)
     os.chmod(path, 0o700)
@@ -100,7 +100,7 @@ async def _watch(child: Child, process: trio.Process, dispatcher: Dispatcher) ->
             await dispatcher.forget_dead()
             raise WorkerDied(f"the worker process ended with status {status}")
     finally:
-        with trio.CancelScope(shield=True):  # bounded: nothing survives a kill
+        with trio.CancelScope(shield=True):  # bounded: a kill always ends the process
             if process.returncode is None:
                 process.kill()
             await process.wait()

@@ -1,8 +1,8 @@
-"""The running whole as a feature sees it: the shared parts, and the services other features offer.
+"""The running service as a feature sees it: the shared parts, and the services that other features offer.
 
 There are two: :class:`Workspace` of the trusted plane, and :class:`ScrubbedWorkspace` of the worker plane, from which
-no database, blob, key or secret setting can be reached. Owns nothing but the references; ``app.py`` builds them once a
-boot and hands them to every feature. There is no global one.
+no database, blob, key or secret setting can be reached. Owns only the references; ``app.py`` builds them once per boot
+and passes them to every feature. There is no global one.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ T = TypeVar("T")
 
 @dataclass(kw_only=True)
 class Services:
-    """By type, what features provided to those that stand after them."""
+    """The services that features provide to later features, by type."""
 
     _services: dict[type, object] = field(default_factory=dict)
 
     def provide(self, service: object) -> None:
-        """Offer ``service`` under its own type. Twice the same type is a bug."""
+        """Offer ``service`` under its own type. To provide the same type twice is a bug."""
         kind = type(service)
         if kind in self._services:
             raise RuntimeError(f"{kind.__name__} is provided twice")
@@ -45,7 +45,7 @@ class Services:
 
 @dataclass(kw_only=True)
 class Workspace(Services):
-    """Everything one boot has, by name."""
+    """Everything of one boot, by name."""
 
     config: Config
     clock: Clock
@@ -59,12 +59,12 @@ class Workspace(Services):
     processes: ProcessPool
     root: Root
     features: tuple[Feature, ...]
-    port: int = 0  # the one really bound, known before the first request
+    port: int = 0  # the port really bound, known before the first request
 
 
 @dataclass(kw_only=True)
 class ScrubbedWorkspace(Services):
-    """What the worker plane has. ``config`` knows no secret; ``root`` is the worker's own."""
+    """The workspace of the worker plane. ``config`` has no secret; ``root`` is the worker's own."""
 
     config: Config
     clock: Clock
@@ -75,7 +75,7 @@ class ScrubbedWorkspace(Services):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestContext:
-    """One call of a route or procedure: who asks, where the house is, and under which request id it is logged."""
+    """One call of a route or procedure: the principal, the workspace, and the request id for the log."""
 
     workspace: Workspace
     principal_or_none: Principal | None
@@ -83,7 +83,7 @@ class RequestContext:
 
     @property
     def principal(self) -> Principal:
-        """Who asks. Behind ``authenticated`` and ``admin`` access there always is somebody."""
+        """The principal. Behind ``authenticated`` and ``admin`` access there always is one."""
         if self.principal_or_none is None:
             raise Unauthenticated
         return self.principal_or_none
@@ -91,7 +91,7 @@ class RequestContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScrubbedContext:
-    """One call of a route in the worker plane. The internal token was shown, so there is nobody to ask for."""
+    """One call of a route in the worker plane. The caller has shown the internal token; there is no principal."""
 
     workspace: ScrubbedWorkspace
     request_id: str
