@@ -1,7 +1,9 @@
-"""The broker's routes on the internal listener: how work without credentials reaches the services that ask for them.
+"""The broker's routes on the internal listener: through them, work without credentials reaches services that need
+credentials.
 
-A run asks here, by the token that was minted for it; what it may acquire was decided when it began. Who declares MCP
-servers calls :meth:`McpServers.declare`; who stands in for the model vendors, :meth:`Vendors.replace_all`.
+A run identifies itself by the token that was made for it. What it may acquire was decided when it began. A feature that
+declares MCP servers calls :meth:`McpServers.declare`; a stand-in for the model vendors calls
+:meth:`Vendors.replace_all`.
 """
 
 from svc.broker.embedding import EmbeddingFault, Embeddings

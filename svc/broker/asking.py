@@ -1,7 +1,7 @@
-"""Who asks the broker: a run, by the token in its header, and nobody else.
+"""The caller of the broker: always a run, identified by the token in its header.
 
-The internal token opened the port; it alone opens no credential. Owns the call: the run's grants, its place among those
-under way, and the door through which each of its acquisitions is written down.
+The internal token opens the port, but no credential. Owns the call: the run's grants, its slot among the calls in
+progress, and the door that records each acquired credential.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ class Call:
     door: Door
 
     def enter(self, request: Request) -> Slot:
-        """Its place among the calls that are under way. Raises 413 and 429."""
+        """Take its slot among the calls in progress. Raises 413 and 429."""
         declared = request.body.declared_length
         return self.workspace.service(InFlight).enter(self.grant.run_id, body_bytes=declared)
 
     async def demand(self, name: str, *, purpose: str) -> None:
-        """Raises 403, written down, unless the run was granted ``name``."""
+        """Raises 403, and records it, unless the run was granted ``name``."""
         await self.door.demand(name, purpose=purpose)
 
     async def credential(self, name: str, *, purpose: str) -> Mapping[str, str]:
-        """The fields of a credential, written down as acquired. Raises 403 and 501."""
+        """The fields of a credential; the acquisition is recorded. Raises 403 and 501."""
         stored = await self.door.acquire(name, purpose=purpose)
         if stored is None:
             raise NotConfigured(f"There is no credential {name}.", data={"reason": "not_configured"})

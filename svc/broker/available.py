@@ -1,4 +1,4 @@
-"""``/internal/broker/available``: whether a run could have a credential, and if not, why. It acquires nothing."""
+"""``/internal/broker/available``: whether a run could get a credential, and if not, why. It acquires nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def _reason(call: Call, name: str) -> Reason | None:
 
 
 async def _is_off(call: Call, name: str) -> bool:
-    """A server that would run as a program does not under cloud."""
+    """Under the profile ``cloud``, no server runs as a program."""
     if is_on(call.workspace.config, STDIO_MCP) or not name.startswith(KEPT_FOR_SERVERS):
         return False
     servers = call.workspace.service(McpServers)

@@ -1,7 +1,7 @@
-"""``/internal/broker/egress``: one call to a host that a credential is declared for, with the credential put in.
+"""``/internal/broker/egress``: one call to a host that a credential is declared for, with the credential added.
 
-The host decides, never the run: what the address may name is a row of the capability, and the connection goes to an
-address that was checked to be public. Redirects come back as they are.
+The run never decides where a credential goes: the allowed hosts are in the row of the capability, and the connection
+goes to an address that was checked to be public. A redirect is returned and not followed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class EgressInput(Wire, frozen=True):
 
 
 class EgressOut(Wire, frozen=True, omit_defaults=True):
-    """``body`` where the answer is UTF-8, else ``bodyBase64``."""
+    """``body`` if the answer is UTF-8, else ``bodyBase64``."""
 
     status: int
     headers: dict[str, str]

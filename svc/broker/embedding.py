@@ -1,8 +1,7 @@
-"""Vectors of texts, for the trusted plane itself: vendor B's embeddings, with the key put in here and nowhere else.
+"""Vectors of texts for the trusted plane itself: vendor B's embeddings. Only this module adds the key to the request.
 
-Search by meaning asks for the vector of what a person types while that person waits, so this is no run; all else is as
-with one: the call is reserved in the ledger before it leaves, may not pass a ceiling, and is settled with what the
-vendor counted.
+Search by meaning needs the vector of a query while a person waits, so this is not a run. All else is as in a run: the
+call is reserved in the ledger before it is sent, may not pass a ceiling, and is settled with what the vendor counted.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _SHOWN_CHARS: Final = 300
 
 
 class EmbeddingFault(Exception):
-    """There are no vectors. ``passing``: the same may do later, after ``pause_s`` where the vendor said so."""
+    """There are no vectors. ``passing``: the same call may work later, after ``pause_s`` if the vendor gave a time."""
 
     def __init__(self, message: str, *, passing: bool, pause_s: float | None = None) -> None:
         super().__init__(message)
@@ -65,7 +64,7 @@ class _Refused(msgspec.Struct):
 
 @dataclass(frozen=True, kw_only=True)
 class Embeddings:
-    """The one way to vectors. ``door`` is the broker's own."""
+    """The only way to get vectors. ``door`` is the broker's own."""
 
     workspace: Workspace
     door: Door
@@ -80,7 +79,8 @@ class Embeddings:
         user_id: str | None,
         within_s: float,
     ) -> list[list[float]]:
-        """One vector a text, in their order. ``account``: the run, or whatever else the cost is counted under.
+        """One vector per text, in the same order. ``account``: the run, or another name under which the cost is
+        counted.
 
         Raises :class:`EmbeddingFault`; a ceiling, a missing key and a vendor's refusal are not ``passing``.
         """
@@ -163,7 +163,7 @@ class Embeddings:
 
 
 def _settle(tx: Tx, reserved: Reserved, status: int, usage: Usage, *, account: str) -> None:
-    """What was refused, and what never left (0), costs nothing."""
+    """A call that was refused or never sent (status 0) costs nothing."""
     if status != _OK:
         release(tx, reserved)
         return
@@ -189,7 +189,7 @@ def _words(answer: bytes, status: int) -> str:
 
 
 def _vectors(answer: bytes, *, count: int) -> list[list[float]]:
-    """Raises :class:`EmbeddingFault` for anything but one vector a text, all of one length, of finite numbers."""
+    """Raises :class:`EmbeddingFault` unless there is one vector per text, all of one length, with finite numbers."""
     try:
         rows = sorted(msgspec.json.decode(answer, type=_Answer).data, key=lambda row: row.index)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""The rows that the broker's routes contribute."""
+"""The rows that the broker's routes add to the feature tables."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Passing one answer on to the run as it comes: undelayed, with the credential taken out, and its cost noted.
+"""Passes one answer on to the run as it arrives: without delay, with the credential removed, and with its cost
+recorded.
 
-Nothing is kept back but what may be the beginning of the credential; the caller's pace is the vendor's. Where the
-caller goes away, the rest may be read on for its cost (:mod:`svc.broker.in_flight`). An answer that is cut is a cut
-answer here too: what was begun is never asked for again, since it may be paid for.
+Only bytes that may be the beginning of the credential are held back. The vendor is read only as fast as the caller
+reads. If the caller goes away, the rest may be read to learn its cost (:mod:`svc.broker.in_flight`). If the vendor's
+answer is cut, ours is cut too: a call that has begun is never repeated, because it may already be paid for.
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from svc.protocol.egress import EgressFault
 from svc.protocol.pinned import PinnedFault
 
 HEAD_S: Final = 600.0
-"""A model that does not stream thinks first."""
+"""Long: without streaming, a model thinks before its header."""
 IDLE_S: Final = 300.0
 PAUSES_S: Final = (0.25, 1.0)
-"""Before each further attempt to connect, where nothing was sent yet."""
+"""The pauses before further attempts to connect, if nothing was sent yet."""
 READ_ON_S: Final = 30.0
 READ_ON_BYTES: Final = 8 << 20
 NOTE_S: Final = 2.0
@@ -35,7 +36,7 @@ _REDIRECTS: Final = range(300, 400)
 
 
 class Streamed(Protocol):
-    """An answer whose head is here, and whose body is read piece by piece."""
+    """An answer whose header has arrived; its body is read piece by piece."""
 
     @property
     def status(self) -> int: ...
@@ -51,12 +52,12 @@ class Streamed(Protocol):
 
 
 async def pause(seconds: float) -> None:
-    """Before a call is tried again."""
+    """Wait before a call is tried again."""
     await trio.sleep(seconds)
 
 
 async def opened(send: Callable[[], Awaitable[Streamed]], *, redactor: Redactor) -> Streamed:
-    """Begin a call, again only where not a byte of it had left. Raises 502 and 504."""
+    """Begin a call. Tries again only if not a single byte was sent. Raises 502 and 504."""
     pauses_s = iter(PAUSES_S)
     while True:
         try:
@@ -73,7 +74,7 @@ def _never_left(fault: EgressFault | PinnedFault) -> bool:
 
 
 def refuse(fault: EgressFault | PinnedFault, *, redactor: Redactor) -> NoReturn:
-    """Say in words why there is no answer."""
+    """Raise a refusal that says why there is no answer."""
     code = "gateway_timeout" if fault.kind == "timeout" else "bad_gateway"
     raise Refusal(f"The service gave no answer: {redactor.text(fault.detail)}.", code=code) from None
 
@@ -85,9 +86,10 @@ async def forwarded(
     shown: tuple[str, ...],
     passing: Callable[[Streamed], Passing],
 ) -> Response:
-    """Our answer to a call: begun where it was answered, with its body still to come. Raises 502 and 504.
+    """Our answer to a call. It begins as soon as the service has answered; its body is still to come. Raises 502 and
+    504.
 
-    ``shown``: how the names of header fields begin that are handed on.
+    ``shown``: the prefixes of the header fields that are passed on.
     """
     answer = await opened(send, redactor=redactor)
     if answer.status in _REDIRECTS:
@@ -103,10 +105,10 @@ async def forwarded(
 
 @dataclass
 class Passing:
-    """One answer on its way, as the body of ours.
+    """One answer in progress, used as the body of our answer.
 
-    ``settle`` is told what it cost, once, also where it was cut. An answer that nobody wants to count has none, and is
-    not read on when nobody listens any more.
+    ``settle`` gets the cost, once, even if the answer was cut. An answer whose cost is not counted has no ``settle``,
+    and is not read further after the caller has gone.
     """
 
     answer: Streamed
@@ -133,7 +135,7 @@ class Passing:
         raise StopAsyncIteration
 
     async def aclose(self) -> None:
-        """Nobody reads on."""
+        """The caller is gone."""
         if self._over:
             return
         if self.settle is None or not self.in_flight.read_on(self._read_on):
@@ -150,7 +152,7 @@ class Passing:
         return piece
 
     async def _read_on(self) -> None:
-        """For its cost alone. Noted also where the service is about to end."""
+        """Read the rest only for its cost, which is recorded even if the service is about to end."""
         size = 0
         try:
             with trio.move_on_after(READ_ON_S), suppress(EgressFault, PinnedFault):

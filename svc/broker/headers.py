@@ -1,4 +1,4 @@
-"""Which header fields pass the broker, by name. Whatever stands in no list stays behind, both ways."""
+"""Which header fields pass the broker, by name. A field that is in no list is dropped, in both directions."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ NEVER: Final = frozenset(
         "expect",
     }
 )
-"""What frames a message or says who asks: it passes in no list."""
+"""Fields that frame a message or identify the caller: no list can let them pass."""
 _NEVER_PREFIXES: Final = ("proxy-", "x-svc-", "x-forwarded-")
 _MAX_VALUE_CHARS: Final = 8 * 1024
 
 
 def of_call(given: Headers, *, allowed: Set[str] = frozenset(), prefixes: tuple[str, ...] = ()) -> dict[str, str]:
-    """What goes out of a caller's header: what ``allowed``, ``prefixes`` or any call may have.
+    """The fields of a caller's header that are sent on: those in ``allowed`` or ``prefixes``, and those that every call
+    may have.
 
-    What ``Connection`` names was meant for this hop alone, and stays.
+    Fields that ``Connection`` names are meant for this hop only, and are dropped.
     """
     named = {word.strip().lower() for value in given.all("connection") for word in value.split(",")}
     passed: dict[str, str] = {}
@@ -53,7 +54,7 @@ def of_call(given: Headers, *, allowed: Set[str] = frozenset(), prefixes: tuple[
 def of_answer(
     given: Headers, *, allowed: Set[str] = frozenset(), prefixes: tuple[str, ...] = ()
 ) -> list[tuple[str, str]]:
-    """What comes back of an answer's header."""
+    """The fields of an answer's header that are passed back."""
     return [
         (name, value)
         for name, value in given.items()
@@ -62,7 +63,7 @@ def of_answer(
 
 
 def is_ours(name: str) -> bool:
-    """Nobody but the broker says this."""
+    """Whether only the broker may set this field."""
     return name in NEVER or name.startswith(_NEVER_PREFIXES)
 
 

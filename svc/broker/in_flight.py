@@ -1,7 +1,8 @@
-"""What is under way through the broker: so much at a time, of each run and of all, and answers that nobody reads on.
+"""Calls in progress through the broker: limits per run and in total, and reading the rest of answers that have lost
+their caller.
 
-A vendor tells the cost of an answer at its end. Where the caller hangs up, the rest is read here for that alone, within
-a bound. Owns the counts and the tasks that read on.
+A vendor reports the cost of an answer at its end. If the caller hangs up, the rest is read here only for that, within a
+bound. Owns the counts and the tasks that read the rest.
 """
 
 from __future__ import annotations
@@ -17,19 +18,19 @@ from svc.nursery import Child
 
 MAX_CALLS: Final = 64
 MAX_CALLS_EACH: Final = 16
-"""Of one run: parallel steps, not a flood."""
+"""Per run: for parallel steps, not a flood."""
 MAX_BODY_BYTES: Final = 32 << 20
-"""As much as vendor A takes."""
+"""The largest body that vendor A accepts."""
 MAX_BYTES: Final = 4 * MAX_BODY_BYTES
-"""Of all request bodies that are held together."""
+"""All request bodies held in memory together."""
 MAX_READ_ON: Final = 32
 RETRY_AFTER_S: Final = 1
 
 
 class Slot:
-    """The place of one call. It is left once, however often that is said.
+    """The slot of one call. Leaving it more than once has no further effect.
 
-    ``with slot:`` leaves it where what is done there fails; what succeeds goes on with it.
+    ``with slot:`` leaves it only if the block fails; after a success the call keeps it.
     """
 
     def __init__(self, leave: Callable[[], None]) -> None:
@@ -56,11 +57,11 @@ class InFlight:
 
     @property
     def calls(self) -> int:
-        """How many are under way."""
+        """The number of calls in progress."""
         return self._calls.total()
 
     def enter(self, run_id: str, *, body_bytes: int | None) -> Slot:
-        """A place for a call with such a body; ``None``: nobody says how long. Raises 413 and 429."""
+        """Take a slot for a call with a body of this size; ``None``: the size is unknown. Raises 413 and 429."""
         held = MAX_BODY_BYTES if body_bytes is None else body_bytes
         if held > MAX_BODY_BYTES:
             raise Refusal(f"The body may have at most {MAX_BODY_BYTES} bytes.", code="too_large")
@@ -74,11 +75,11 @@ class InFlight:
 
     def _left(self, run_id: str, held: int) -> None:
         self._calls[run_id] -= 1
-        self._calls += Counter()  # drops those at zero
+        self._calls += Counter()  # drops the runs with none
         self._bytes -= held
 
     async def run(self, child: Child) -> None:
-        """The subsystem that reads on."""
+        """The subsystem that reads the rest."""
         self._nursery = child.work
         child.started()
         try:
@@ -87,7 +88,7 @@ class InFlight:
             self._nursery = None
 
     def read_on(self, rest: Callable[[], Awaitable[None]]) -> bool:
-        """Whether somebody does: not while too many are read already, or the service drains."""
+        """Returns whether the rest will be read: not if too many are already being read, or the service drains."""
         if self._nursery is None or self._reading_on >= MAX_READ_ON:
             return False
         self._reading_on += 1

@@ -1,4 +1,4 @@
-"""``/internal/broker/llm-a/v1/*`` and ``llm-b``: a vendor's own API, with the key put in on the way."""
+"""``/internal/broker/llm-a/v1/*`` and ``llm-b``: a vendor's own API, with the key added by the broker."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ PREFIX: Final = "/internal/broker"
 _SEGMENTS_BEFORE: Final = len(f"{PREFIX}/llm-a".split("/"))
 _METHODS: Final[tuple[Method, ...]] = ("GET", "POST", "DELETE")
 UNSAID_TOKENS: Final = 4_096
-"""What a call that says no bound may say at most, for the ceiling."""
+"""Output tokens assumed for a call without a limit, for the ceiling."""
 MOST_TOKENS: Final = 1_000_000
 BYTES_A_TOKEN: Final = 3
-"""Of a body, for the ceiling: what it says is counted rather too high."""
+"""Bytes of a body per token, for the ceiling: rather too many tokens are counted than too few."""
 MAX_MODEL_CHARS: Final = 200
 _SUCCESSES: Final = range(200, 300)
 _NONE_SET: Final = "none"
-"""What a stand-in is given for a key where there is none. Too short to be masked in an answer."""
+"""The key given to a stand-in if there is none. It is too short to be masked in an answer."""
 
 
 async def ask(vendor: Vendor, context: RequestContext, request: Request) -> Response:
@@ -61,7 +61,7 @@ async def ask(vendor: Vendor, context: RequestContext, request: Request) -> Resp
                 passing=partial(_passing, call, slot, redactor, reserved=reserved),
             )
         except Refusal as refusal:
-            if reserved is not None and refusal.code == "bad_gateway":  # a vendor that was slow may have been paid
+            if reserved is not None and refusal.code == "bad_gateway":  # a slow vendor may still charge for it
                 await call.workspace.store.write(release, reserved)
             raise
 
@@ -77,7 +77,7 @@ async def _key(call: Call, vendor: Vendor) -> Mapping[str, str]:
 
 
 class _Costs(msgspec.Struct):
-    """What a call says of what it may cost."""
+    """The fields of a call that determine its cost."""
 
     model: str = ""
     max_tokens: int | None = None
@@ -86,11 +86,11 @@ class _Costs(msgspec.Struct):
 
 
 async def _reserved(call: Call, vendor: Vendor, body: bytes) -> Reserved:
-    """All that the call may cost, written down before it leaves. Raises 403 where that passes a ceiling."""
+    """Reserve the most that the call may cost, before it is sent. Raises 403 if that passes a ceiling."""
     try:
         said = msgspec.json.decode(body, type=_Costs)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        said = _Costs()  # the vendor refuses it in its own words
+        said = _Costs()  # let the vendor refuse it in its own words
     most = said.max_tokens or said.max_completion_tokens or said.max_output_tokens or UNSAID_TOKENS
     return await call.workspace.store.write(
         reserve,
@@ -104,7 +104,7 @@ async def _reserved(call: Call, vendor: Vendor, body: bytes) -> Reserved:
 
 
 def _passing(call: Call, slot: Slot, redactor: Redactor, answer: Streamed, *, reserved: Reserved | None) -> Passing:
-    """A call that costs is counted, as far as its answer says how much; one that was refused costs nothing."""
+    """The body of our answer. The cost is counted as far as the answer reports it; a refused call costs nothing."""
     is_counted = reserved is not None
 
     async def settle(usage: Usage) -> None:

@@ -1,4 +1,4 @@
-"""``/internal/broker/mcp/:server(/*)`` and ``stdio-env``: MCP servers as declared, their credentials put in."""
+"""``/internal/broker/mcp/:server(/*)`` and ``stdio-env``: MCP servers as declared, with their credentials added."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from svc.switches import STDIO_MCP, is_on
 from svc.workspace import RequestContext
 
 KEPT_FOR_SERVERS: Final = "mcp."
-"""Names of credentials that a declaration by anyone may name."""
+"""The prefix of the credentials that any user's declaration may name."""
 
 _SEGMENTS_BEFORE: Final = len(f"{PREFIX}/mcp/server".split("/"))
 _METHODS: Final[tuple[Method, ...]] = ("GET", "POST", "DELETE")
@@ -70,7 +70,9 @@ async def _signed(
     fields: Mapping[str, str],
     redactor: Redactor,
 ) -> Streamed:
-    """With what a person granted there, if it wants that. What a 401 refuses was not done: it is sent once more."""
+    """Send the call with the token that a person granted there, if the server wants one. After a 401 nothing was done,
+    so it is sent once more.
+    """
     if server.sign_in is None:
         return await send(fields)
     token = await server.sign_in.token()
@@ -95,7 +97,9 @@ def _bearing(fields: Mapping[str, str], token: str | None, redactor: Redactor) -
 async def _send(
     call: Call, server: RemoteServer, method: str, url: str, fields: Mapping[str, str], *, body: bytes
 ) -> Streamed:
-    """Only what an admin declared may lie in this machine's own network, and not under cloud."""
+    """Only an address declared by an admin may be in this machine's own network, and not under the profile
+    ``cloud``.
+    """
     workspace = call.workspace
     if server.by_admin and workspace.config[PROFILE] == "local":
         return await workspace.egress.open(method, url, headers=fields, body=body, head_s=HEAD_S, idle_s=IDLE_S)
@@ -104,7 +108,7 @@ async def _send(
 
 
 def address(declared: str, request: Request) -> str:
-    """The declared address, with what the run wrote behind the server's name."""
+    """The declared address, followed by the path that the run wrote after the server's name."""
     parts = urlsplit(declared)
     rest = request.raw_path.split("/")[_SEGMENTS_BEFORE:]
     path = parts.path.rstrip("/") + "/" + "/".join(rest) if rest else parts.path
@@ -115,7 +119,7 @@ def address(declared: str, request: Request) -> str:
 async def filled(
     call: Call, declared: Mapping[str, Value], *, server: str, by_admin: bool
 ) -> tuple[dict[str, str], list[str]]:
-    """The declared values with their credentials in place, and the credentials. Raises 403 and 501."""
+    """The declared values with their credentials filled in, and the credentials. Raises 403 and 501."""
     values: dict[str, str] = {}
     secrets: list[str] = []
     for field, value in declared.items():

@@ -1,7 +1,8 @@
-"""The seam to whoever declares MCP servers: a server by its name, for the one whose run asks.
+"""The interface to features that declare MCP servers: finds a server by its name, for the principal whose run asks.
 
-A feature that reads declarations (pages under ``mcp/``) calls :meth:`McpServers.declare` with how it looks one up.
-Where nobody declares anything, there is none. Owns the permissions to spawn, too: each hands out an environment once.
+A feature that reads declarations (pages under ``mcp/``) calls :meth:`McpServers.declare` with its lookup function.
+Without any lookup there are no servers. Also owns the permissions to start a server: each hands out an environment
+once.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from svc.principal import Principal
 
 MAX_SPAWNS: Final = 1_000
 SPAWN_S: Final = 60.0
-"""How long a permission to start a server waits for its use."""
+"""How long a permission to start a server may stay unused."""
 
 
 @dataclass(frozen=True, slots=True)
 class FromCapability:
-    """``{capability: NAME}``: the value is that credential."""
+    """``{capability: NAME}``: the value is the credential with that name."""
 
     name: str
 
@@ -31,27 +32,29 @@ Value = str | FromCapability
 
 
 class SignIn(Protocol):
-    """What a person granted us at a server that wants a sign-in. Each raises :class:`svc.errors.Refusal`."""
+    """The access that a person granted us at a server that wants a sign-in. Each method raises
+    :class:`svc.errors.Refusal`.
+    """
 
     async def token(self) -> str | None:
-        """An access token; ``None`` where nobody has signed in."""
+        """An access token; ``None`` if nobody has signed in."""
         ...
 
     async def renewed(self, stale: str) -> str | None:
-        """Another one than ``stale``, which the server refused."""
+        """A new token instead of ``stale``, which the server refused."""
         ...
 
     async def challenged(self, challenge: str) -> None:
-        """The server wants one that we have not, and says so with this ``WWW-Authenticate``."""
+        """The server wants access that we do not have, and sent this ``WWW-Authenticate``."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class RemoteServer:
-    """One that is reached at an address.
+    """A server at an address.
 
-    ``by_admin``: an admin declared it. Of anybody else the address must be public, and the credentials those that are
-    kept for MCP servers: a page that anyone may write sends no model key to a host of its writer.
+    ``by_admin``: an admin declared it. For any other user the address must be public, and only credentials kept for MCP
+    servers may be used. So a page that any user may write can't send a model key to a host of its author.
     """
 
     url: str
@@ -62,7 +65,7 @@ class RemoteServer:
 
 @dataclass(frozen=True, kw_only=True)
 class LocalServer:
-    """One that a worker runs as a program. Only an admin declares such; ``env`` is what it is given."""
+    """A server that a worker runs as a program. Only an admin may declare one; ``env`` is its environment."""
 
     env: Mapping[str, Value] = field(default_factory=dict)
 
@@ -84,7 +87,7 @@ class McpServers:
         self._spawns: list[_Spawn] = []
 
     def declare(self, lookup: Lookup) -> None:
-        """Ask ``lookup`` too. The first that knows a server is right."""
+        """Add a lookup. The first lookup that knows a server counts."""
         self._lookups.append(lookup)
 
     async def find(self, principal: Principal, name: str) -> Server:
@@ -96,14 +99,14 @@ class McpServers:
         raise NotFound(f"No MCP server {name!r} is declared.")
 
     def allow_spawn(self, run_id: str, name: str) -> None:
-        """The run may start this server once, soon, and get its environment for it."""
+        """Let the run start this server once, soon, and get its environment for it."""
         self._drop_late()
         if len(self._spawns) >= MAX_SPAWNS:
             raise Unavailable("Too many MCP servers are about to be started.")
         self._spawns.append(_Spawn(run_id, name, trio.current_time() + SPAWN_S))
 
     def use_spawn(self, run_id: str, name: str) -> None:
-        """Raises 403 where no permission is left."""
+        """Raises 403 if no permission is left."""
         self._drop_late()
         for spawn in self._spawns:
             if (spawn.run_id, spawn.name) == (run_id, name):

@@ -1,4 +1,4 @@
-"""The way out to addresses that a declaration names. A test hands in a network of its own here."""
+"""The connection to addresses that a declaration names. A test replaces it with a network of its own."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Taking an injected credential out of whatever comes back: a service may quote what it was given.
+"""Removes an injected credential from every answer, because a service may quote what it was given.
 
-A piece of an answer may end in the middle of a value. So what could be the beginning of one is held back until the next
-piece tells; of all other text nothing waits. The mask is as long as what it covers, so that lengths keep their truth.
+A piece of an answer may end in the middle of a value. So bytes that could be the beginning of a value are held back
+until the next piece; all other text passes at once. The mask is as long as what it covers, so that lengths stay right.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Final
 from urllib.parse import quote, quote_plus
 
 MIN_CHARS: Final = 8
-"""What is shorter is no secret, but a word like another: masking it would spoil answers."""
+"""A shorter value is not a secret but an ordinary word; masking it would spoil answers."""
 _MASK: Final = b"*"
 
 
 class Redactor:
-    """Of one answer. ``values`` are the credentials that went out with its request."""
+    """For one answer. ``values`` are the credentials that were sent with its request."""
 
     def __init__(self, values: Iterable[str]) -> None:
         self._held = b""
@@ -27,21 +27,21 @@ class Redactor:
         self.cover(*values)
 
     def cover(self, *values: str) -> None:
-        """These, too. Only before anything of the answer came."""
+        """Cover these values, too. Only before the first piece of the answer."""
         spellings = {spelling for value in values if len(value) >= MIN_CHARS for spelling in _spellings(value)}
         self._spellings = sorted(spellings.union(self._spellings), key=len, reverse=True)
         self._longest = max(map(len, self._spellings), default=0)
         self._pattern = re.compile(b"|".join(map(re.escape, self._spellings))) if self._spellings else None
 
     def feed(self, piece: bytes) -> bytes:
-        """What may be handed on now."""
+        """The bytes that may be passed on now."""
         masked = self._masked(self._held + piece)
         cut = self._beginning_of_one(masked)
         self._held = masked[cut:]
         return masked[:cut]
 
     def end(self) -> bytes:
-        """What was held back and turned out to be no value."""
+        """The bytes that were held back and turned out to be no value."""
         held, self._held = self._held, b""
         return held
 
@@ -55,7 +55,7 @@ class Redactor:
         return self._pattern.sub(lambda found: _MASK * len(found[0]), data) if self._pattern else data
 
     def _beginning_of_one(self, data: bytes) -> int:
-        """From where on ``data`` may be the beginning of a value."""
+        """The position in ``data`` from which on a value may begin."""
         first = max(0, len(data) - self._longest + 1)
         starts = (
             position
@@ -74,7 +74,7 @@ def _occurrences(data: bytes, byte: bytes, first: int) -> Iterator[int]:
 
 
 def _spellings(value: str) -> Iterator[bytes]:
-    """As it is, and as JSON, addresses and Basic credentials write it."""
+    """The value itself, and as it is written in JSON, in addresses and in Basic credentials."""
     in_json = json.dumps(value)[1:-1]
     for text in (value, in_json, in_json.replace("/", "\\/"), quote(value, safe=""), quote_plus(value)):
         yield text.encode()

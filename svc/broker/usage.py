@@ -1,8 +1,8 @@
-"""How many tokens an answer says that it cost: read from what passes by, streamed or whole, of both vendors.
+"""How many tokens an answer reports as used: read from the bytes that pass, streamed or whole, for both vendors.
 
-Vendor A says it in ``message_start`` (what went in) and ``message_delta`` (what came out, counted up), vendor B in the
-last chunk, where it was asked to, or in ``response.completed``. Whole answers of both have ``usage``. What is not said
-stays unknown; nothing is estimated. Bounded: a line, or a whole answer, that is too long is not read.
+Vendor A reports it in ``message_start`` (input) and ``message_delta`` (output so far); vendor B in the last chunk, if
+it was asked to, or in ``response.completed``. Whole answers of both have ``usage``. A missing number stays unknown;
+nothing is estimated. Bounded: a line, or a whole answer, that is too long is not read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _USAGE: Final = b'"usage"'
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """``None``: the vendor did not say."""
+    """``None``: the vendor did not report it."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -39,12 +39,12 @@ class Usage:
 
 
 class UsageReader(Protocol):
-    """Sees each piece of an answer, and the end of it."""
+    """Gets each piece of an answer, and its end."""
 
     def feed(self, piece: bytes) -> None: ...
 
     def result(self) -> Usage:
-        """What was said up to here."""
+        """The usage reported so far."""
         ...
 
 
@@ -53,7 +53,7 @@ def reader_for(content_type: str) -> UsageReader:
 
 
 class StreamReader:
-    """Server-sent events, a line at a time. Only lines that speak of usage are looked into."""
+    """Reads server-sent events line by line. Only lines that mention usage are parsed."""
 
     def __init__(self) -> None:
         self._line = bytearray()
@@ -86,7 +86,7 @@ class StreamReader:
 
 
 class WholeReader:
-    """One JSON document."""
+    """Reads one JSON document."""
 
     def __init__(self) -> None:
         self._body = bytearray()
@@ -107,7 +107,9 @@ Count = int | None
 
 
 class _Counts(msgspec.Struct):
-    """The words of both vendors. What vendor A read from its cache, or wrote into it, went in too."""
+    """The field names of both vendors. Tokens that vendor A read from its cache, or wrote to it, count as
+    input, too.
+    """
 
     input_tokens: Count = None
     cache_creation_input_tokens: Count = None
@@ -131,7 +133,7 @@ class _Within(msgspec.Struct):
 
 
 class _Said(msgspec.Struct):
-    """``message``: of ``message_start``, whose count of what came out is only a beginning. ``response``: vendor B's."""
+    """``message``: of ``message_start``, whose output count is only a start value. ``response``: vendor B's."""
 
     usage: _Counts | None = None
     message: _Within | str | None = None

@@ -1,7 +1,6 @@
-"""The two model vendors: which credential each takes, where it goes in, and what of a call's header it may see.
+"""The two model vendors: the credential of each, the header for it, and which header fields of a call may pass.
 
-:class:`Vendors` is the seam: how a vendor is asked. The stand-in under ``PROVIDERS=fake`` replaces it there, and all
-else stays as it is.
+:class:`Vendors` sends the calls. Under ``PROVIDERS=fake`` the stand-in replaces that sending; all else stays the same.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ VendorName = Literal["a", "b"]
 
 @dataclass(frozen=True, kw_only=True)
 class Vendor:
-    """``form`` is how the key stands in ``header``. ``costs``: the paths whose answers say what they cost."""
+    """``form`` is the format of the key in ``header``. ``costs``: the paths whose answers report a cost."""
 
     name: VendorName
     capability: str
@@ -57,7 +56,7 @@ VENDORS: Final = (A, B)
 
 @dataclass(frozen=True, kw_only=True)
 class Outgoing:
-    """One call as it leaves, the key in it. ``target`` is path and query as the run wrote them."""
+    """One call as it is sent, with the key. ``target`` is the path and query as the run wrote them."""
 
     vendor: VendorName
     method: str
@@ -77,12 +76,12 @@ class Vendors:
         self.want_keys = True
 
     def replace_all(self, send: Send) -> None:
-        """Ask ``send`` instead of the network. A stand-in knows no keys, so it wants none."""
+        """Ask ``send`` instead of the network. A stand-in has no keys, so it needs none."""
         self._send = send
         self.want_keys = False
 
     async def send(self, call: Outgoing) -> Streamed:
-        """The answer's head is here when this returns. Raises ``EgressFault``."""
+        """Returns when the header of the answer has arrived. Raises ``EgressFault``."""
         return await self._send(call)
 
     async def _over_http(self, call: Outgoing) -> Streamed:

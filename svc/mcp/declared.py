@@ -1,7 +1,7 @@
-"""An MCP server as it is declared: by a page below ``mcp/``, or by ``SVC_MCP_SERVERS``.
+"""The declaration of an MCP server: a page below ``mcp/``, or an entry of ``SVC_MCP_SERVERS``.
 
-A page has ``command`` (with ``args`` and ``env``) or ``url`` (with ``headers``), and each value of ``env`` and
-``headers`` is a text or ``{capability: NAME}``. The launch, which a person says yes to, is the digest of all of that.
+A page has ``command`` (with ``args`` and ``env``) or ``url`` (with ``headers``). Each value of ``env`` and ``headers``
+is a text or ``{capability: NAME}``. The ``launch``, to which a person agrees, is the digest of all of these.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ Value = str | FromCapability
 
 @dataclass(frozen=True, kw_only=True)
 class Folders:
-    """What a program may read, and read and write, beside the programs and libraries of the system. Absolute paths."""
+    """The folders that a program may read, or read and write, beside the programs and libraries of the system. Absolute
+    paths.
+    """
 
     read: tuple[str, ...] = ()
     write: tuple[str, ...] = ()
@@ -45,7 +47,7 @@ class Folders:
 
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
-    """``command``: the program and its arguments; empty of one that is reached at ``url``."""
+    """``command``: the program and its arguments; empty for a server at a ``url``."""
 
     command: tuple[str, ...] = ()
     url: str = ""
@@ -59,12 +61,12 @@ class Declaration:
 
     @property
     def capabilities(self) -> tuple[str, ...]:
-        """The credentials that it names."""
+        """The names of the credentials in it."""
         return tuple(value.name for value in self.values.values() if isinstance(value, FromCapability))
 
     @property
     def target(self) -> str:
-        """What is started or reached, for a person, with nothing hidden."""
+        """The program or the address, as text for a person, with nothing hidden."""
         return inert(self.url or " ".join(_shown(word) for word in self.command))
 
     @property
@@ -121,7 +123,7 @@ def read(fields: Fields, text: str) -> Declaration:
 
 
 def url_problem(url: str) -> str:
-    """Why it is no address of an MCP server; empty where it is one."""
+    """Why the URL can't be the address of an MCP server; empty if it can."""
     try:
         parts = urlsplit(url)
         whole = parts.scheme in {"https", "http"} and bool(parts.hostname) and (parts.port or 1) > 0

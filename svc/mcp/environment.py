@@ -1,6 +1,7 @@
-"""Servers of ``SVC_MCP_SERVERS``: whoever sets the environment agrees to start them, and to the tools they first have.
+"""Servers of ``SVC_MCP_SERVERS``: the person who sets the environment agrees to start them, and to the tools they have
+at first.
 
-They are looked at until that was done once, and again where their command is another. Later changes of their tools
+svc looks at each server until one look has succeeded, and again when its command changes. Later changes of its tools
 wait for an admin.
 """
 
@@ -25,7 +26,9 @@ async def connect_environment(workspace: Workspace, child: Child) -> None:
 
 
 def _connect(tx: Tx, workspace: Workspace) -> int:
-    """As the first admin; before the claim as nobody, who is whoever sits at this machine."""
+    """Look at them as the first admin; before the claim as the unclaimed principal, which is any person at this
+    machine.
+    """
     user_id = tx.value("select id from users where role = 'admin' order by created_at, id limit 1")
     admin = Principal(user_id=user_id, device_id="system:mcp", is_admin=True, via="session" if user_id else "unclaimed")
     count = 0

@@ -1,4 +1,4 @@
-"""The rows that MCP contributes."""
+"""The rows that MCP adds to the feature tables."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _build(workspace: Workspace) -> None:
 
 
 async def _forget_gone(workspace: Workspace) -> None:
-    """What was granted for pages that are not there any more."""
+    """Delete the sign-ins of pages that no longer exist."""
     pages = await workspace.store.read(workspace.service(Configuration).of, KIND, everybody=True)
     await workspace.service(SignIns).forget_gone({page.page_id for page in pages})
 

@@ -1,4 +1,4 @@
-"""The tables of the MCP client: which servers a person said yes to, and which tools, exactly as they were."""
+"""The tables of the MCP client: the servers that a person agreed to, and the tools exactly as they were then."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a person has agreed to, kept: how a server is reached, and each tool as it was when they saw it.
+"""Keeps what a person has agreed to: how a server is reached, and each tool as it was when they saw it.
 
-Owns the tables ``mcp_servers`` and ``mcp_tools``. A tool is in force only as long as its server says of it, word for
-word, what was agreed to; what is new or says something else waits for a yes.
+Owns the tables ``mcp_servers`` and ``mcp_tools``. A tool may be used only as long as its server describes it, word for
+word, as agreed. A new or changed tool waits for a person's agreement.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CAPABILITY: Final = "mcp."
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True):
-    """A tool with all that its digest is of, for people."""
+    """A tool with everything that its digest covers, for people."""
 
     target: str
     version: str
@@ -33,7 +33,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Pinned:
-    """``agreed``: as it was when a person said yes; ``None`` where nobody did."""
+    """``agreed``: the tool as it was when a person agreed; ``None`` if nobody did."""
 
     name: str
     digest: str
@@ -53,7 +53,7 @@ class Pinned:
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """What is kept of one server."""
+    """What is stored about one server."""
 
     launch: str
     run_id: str | None
@@ -100,7 +100,7 @@ def pinned(tx: ReadTx, server_id: str) -> list[Pinned]:
 
 
 def connect(tx: Tx, server: McpServer, *, launch: str, user_id: str | None) -> str:
-    """A person agrees to how it is reached, and a run looks at it: the run's id."""
+    """A person agrees to how it is reached: begin a run that looks at it. Returns the run's id."""
     if server.problem:
         raise Conflict(server.problem)
     if launch != server.declaration.launch:
@@ -128,12 +128,14 @@ def connect(tx: Tx, server: McpServer, *, launch: str, user_id: str | None) -> s
 
 
 def grants_of(server: McpServer) -> tuple[str, ...]:
-    """What a run acquires that uses it."""
+    """The capabilities of a run that uses the server."""
     return (f"{CAPABILITY}{server.name}", *server.declaration.capabilities)
 
 
 def note(tx: Tx, server: McpServer, seen: Seen, *, by_environment: bool) -> None:
-    """What a look has found. ``by_environment``: whoever set the environment has agreed to what is there at first."""
+    """Store what a look has found. ``by_environment``: the person who set the environment has agreed to the tools found
+    at first.
+    """
     first = by_environment and tx.value("select looked_at from mcp_servers where id = :id", id=server.id) is None
     tx.run(
         """
@@ -166,7 +168,7 @@ def note(tx: Tx, server: McpServer, seen: Seen, *, by_environment: bool) -> None
 
 
 def allow(tx: Tx, server: McpServer, wanted: Mapping[str, str]) -> None:
-    """A person has seen these tools, each by the digest of what they saw."""
+    """Store a person's agreement to these tools, each with the digest of what they saw."""
     known = {one.name: one for one in pinned(tx, server.id)}
     for name, digest in wanted.items():
         one = known.get(name)
@@ -203,7 +205,9 @@ def _agree(tx: Tx, server_id: str, name: str) -> None:
 
 
 def may_use(tx: ReadTx, server: McpServer, *, run_id: str, principal: Principal) -> bool:
-    """Whether this run may connect to it now: it looks at it, or a call of one of its tools was let through."""
+    """Whether this run may connect to the server now: it is the run that looks at it, or a call of one of its tools was
+    approved.
+    """
     if tx.value("select 1 from mcp_servers where id = :id and run_id = :run_id", id=server.id, run_id=run_id):
         return True
     prefix = f"mcp.{server.name}."
@@ -220,7 +224,7 @@ def may_use(tx: ReadTx, server: McpServer, *, run_id: str, principal: Principal)
 
 
 def under_way(tx: ReadTx) -> int:
-    """Calls of MCP servers that are let through and have not ended, of runs that go on."""
+    """The number of approved calls of MCP servers that have not ended, in runs that have not ended."""
     return int(
         tx.value(
             """
@@ -232,7 +236,7 @@ def under_way(tx: ReadTx) -> int:
 
 
 def look_of(tx: ReadTx, run_id: str | None) -> tuple[bool, str]:
-    """Whether the newest look goes on, and what is wrong by what it came to."""
+    """Whether the newest look is still running, and the problem that it found."""
     row = None if run_id is None else tx.one("select state, output from runs where id = :id", id=run_id)
     if row is None:
         return False, ""

@@ -1,4 +1,4 @@
-"""The procedures of the MCP client: which servers there are, how each stands, and a person's yes to what they saw."""
+"""The procedures of the MCP client: the servers, the state of each, and a person's agreement to what they saw."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ServerState = Literal["off", "new", "changed", "looking", "failed", "ready"]
 
 
 class ChangeOut(Wire, frozen=True):
-    """One part of a tool, as it was agreed to and as it is now."""
+    """One part of a tool: as agreed, and as it is now."""
 
     part: str
     was: str
@@ -39,7 +39,7 @@ class ChangeOut(Wire, frozen=True):
 
 
 class ServerToolOut(Wire, frozen=True):
-    """``digest``: of all that is shown, to be sent back with a yes. ``schema``, ``hints``: as JSON."""
+    """``digest``: covers all that is shown; sent back to agree. ``schema``, ``hints``: as JSON."""
 
     name: str
     tool: str
@@ -53,17 +53,18 @@ class ServerToolOut(Wire, frozen=True):
 
 
 class CredentialOut(Wire, frozen=True):
-    """``is_set``: ``None`` of one that is not kept for MCP servers, which is told elsewhere."""
+    """``is_set``: ``None`` for a credential that is not kept for MCP servers; its state is shown elsewhere."""
 
     name: str
     is_set: bool | None
 
 
 class ServerOut(Wire, frozen=True):
-    """``path``: of its page; ``None`` of one from ``SVC_MCP_SERVERS``. ``values``: names of its variables or headers,
-    with the credential that each stands for, if one does. ``launch``: of how it is reached, to be sent back.
-    ``folders``: what its page lets a program read or write; ``confined``: whether this system holds it to that.
-    ``sign_in``: whether it wants one, and how that stands; ``sign_in_problem``: why the access has ended."""
+    """``path``: of its page; ``None`` if it comes from ``SVC_MCP_SERVERS``. ``values``: names of its variables or
+    headers, each with the credential that it takes, if any. ``launch``: the digest of how it is reached, to be sent
+    back. ``folders``: what its page lets a program read or write; ``confined``: whether this system enforces that.
+    ``sign_in``: whether it wants a sign-in, and its state; ``sign_in_problem``: why the access has ended.
+    """
 
     name: str
     title: str
@@ -101,7 +102,7 @@ class SeenTool(Wire, frozen=True):
 
 
 class AllowInput(Wire, frozen=True):
-    """``tools``: each by its own name, with the digest of what was seen."""
+    """``tools``: each by its own name, with the digest of what the person saw."""
 
     name: Name
     tools: Annotated[tuple[SeenTool, ...], msgspec.Meta(max_length=MAX_TOOLS)]
@@ -136,7 +137,7 @@ async def forbid(context: RequestContext, wanted: ForbidInput) -> Nothing:
 
 
 def _in_person(principal: Principal) -> None:
-    """A device's program could be the one that was talked into it."""
+    """Only in person, because a device's program could have been misled."""
     if principal.via in {"device", "run"}:
         raise Forbidden("A person says this, in the app.")
 
@@ -232,7 +233,7 @@ def _tool_out(server: McpServer, one: Pinned) -> ServerToolOut:
 
 
 def _parts(said: Said) -> dict[str, str]:
-    """All that a digest is of but what values a server is given, in words; nothing of it hides."""
+    """In words, all that a digest covers except the values given to the server; no character in it is hidden."""
     tool = said.tool
     return {
         "Program or address": said.target,

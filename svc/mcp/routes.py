@@ -1,4 +1,4 @@
-"""What a run asks about MCP servers: how one is reached that it may use now, and what one was found to have."""
+"""The routes for runs that use MCP servers: how a server that the run may use is reached, and what was found there."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from svc.worker.terms import BROKER_PATH
 from svc.workspace import RequestContext, Workspace
 
 MAX_FOUND_BYTES: Final = 8 * 1024 * 1024
-"""What is told of one MCP server's tools. Beyond: refused."""
+"""The report about one MCP server's tools. Beyond: refused."""
 MAX_UNDER_WAY: Final = 32
-"""Calls of MCP servers that are under way. Beyond: the next is refused, and the model is told."""
+"""Calls of MCP servers in progress at once. Beyond: the next is refused, and the model is told."""
 
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class FoundInput(Wire, frozen=True):
 
 
 async def order(context: RequestContext, request: Request) -> Response:
-    """A program may be started once for it, soon."""
+    """How it is reached. A program may be started once, soon."""
     workspace = context.workspace
     grant = await grant_of(workspace, request)
     name = (await _wanted(request, OrderInput, 64 * 1024)).server

@@ -1,8 +1,9 @@
-"""``POST /mcp``: the tools of this service for MCP clients, as the owner of the device whose token they bring.
+"""``POST /mcp``: the tools of this service for MCP clients. A client acts as the owner of the device whose token it
+sends.
 
-What an MCP client's model has read is not known here, so it counts as outside text: whatever sends, fetches or changes
-what others see becomes a run that waits for a person, in the app, and never for the token that asked. Keeps no session;
-each request is answered as JSON. Never passes the token on.
+svc can't know what an MCP client's model has read, so all of it counts as outside text. A call that sends, fetches or
+changes what others see becomes a run that waits for a person. They decide in the app; the token that asked never can.
+Keeps no session; each request is answered with JSON. Never passes the token on.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from svc.worker.tools import ONCE
 from svc.workspace import RequestContext, Workspace
 
 PATIENCE_S: Final = 40.0
-"""How long a call waits for a person, or for the tool. Beyond: the client is told where to look."""
+"""The time for which a call waits for a person, or for the tool. Beyond: the client is told where to look."""
 LOOK_S: Final = 0.25
 RESULT: Final = "runs.result"
 OUTSIDE: Final = "an MCP client"
@@ -57,12 +58,12 @@ async def post(context: RequestContext, request: Request) -> Response:
 
 
 async def refuse(context: RequestContext, request: Request) -> Response:
-    """There is no stream to listen to and no session to end."""
+    """Refuses other methods: there is no stream to listen to, and no session to end."""
     raise Refusal("This server speaks MCP by POST alone.", code="method_not_allowed", headers={"allow": "POST"})
 
 
 def _must_be_device(principal: Principal) -> None:
-    """Not a browser's session: a page that talks to it would act as its reader."""
+    """Not a browser session: with one, any page that reaches this route would act as its reader."""
     if principal.via == "session":
         raise Forbidden("MCP clients come with the token of a device.")
     if principal.via not in _VIAS:
@@ -114,12 +115,12 @@ def _about() -> dict[str, Any]:
 
 
 def _fresh() -> dict[str, Any]:
-    """What the newest edition asks for: how long an answer may be kept, and that it is one person's."""
+    """Fields of the newest protocol version: how long an answer may be cached, and that it is private to one user."""
     return {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 
 
 def _tools(tx: ReadTx, workspace: Workspace, principal: Principal, level: Level) -> Mapping[str, Tool]:
-    """Those of this service alone: other MCP servers are not passed on."""
+    """Only the tools of this service: those of other MCP servers are not passed on."""
     found = workspace.service(Tools).own(principal)
     return {name: tool for name, tool in found.items() if tool.level in LEVELS[level]}
 
@@ -170,7 +171,7 @@ def _is_sink(tx: ReadTx, principal: Principal, found: Understood) -> bool:
 
 
 async def _at_once(workspace: Workspace, principal: Principal, found: Understood) -> Any:
-    """What reads, or writes a private page, which is marked as written from outside."""
+    """For a call that reads, or writes a private page. Such a page is marked as written from outside."""
     if found.tool.perform is None:
         said = await workspace.store.write(_decided, workspace, principal, found)
         found.tool.after(workspace)
@@ -210,7 +211,7 @@ def _begun(tx: Tx, principal: Principal, found: Understood) -> str:
 
 
 async def _came_of(workspace: Workspace, principal: Principal, run_id: str) -> Any:
-    """The result, or where a person is waited for."""
+    """The result, or where the call waits for a person."""
     pause_s = LOOK_S
     with trio.move_on_after(PATIENCE_S):
         while True:

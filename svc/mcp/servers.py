@@ -1,7 +1,7 @@
-"""Which MCP servers a person has: from pages below ``mcp/`` and from the environment; a page wins by its name.
+"""The MCP servers of a user: from pages below ``mcp/`` and from the environment. With the same name, the page wins.
 
-A page's server is its owner's; those of the environment are the admins'. A page that names a program counts only
-where an admin owns it.
+A page's server belongs to the page's owner; servers of the environment belong to the admins. A page that names a
+program counts only if an admin owns it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ENVIRONMENT: Final = "env:"
 
 @dataclass(frozen=True, kw_only=True)
 class McpServer:
-    """``path``: of its page; ``None`` of one from the environment. ``problem``: why it may not be used."""
+    """``path``: of its page; ``None`` for a server of the environment. ``problem``: why it may not be used."""
 
     id: str
     name: str
@@ -37,7 +37,7 @@ class McpServer:
 
 
 def servers_of(tx: ReadTx, workspace: Workspace, principal: Principal) -> dict[str, McpServer]:
-    """By name."""
+    """All of them, by name."""
     found: dict[str, McpServer] = {}
     configuration = workspace.service(Configuration)
     if is_admin(tx, principal):
@@ -107,7 +107,7 @@ def server_of(tx: ReadTx, workspace: Workspace, principal: Principal, name: str)
 
 
 def agreed_server(tx: ReadTx, workspace: Workspace, principal: Principal, name: str) -> McpServer | None:
-    """One that a person said yes to as it is declared now."""
+    """The server, if a person agreed to it as it is declared now; else ``None``."""
     found = servers_of(tx, workspace, principal).get(name)
     if found is None or found.problem:
         return None
@@ -116,7 +116,7 @@ def agreed_server(tx: ReadTx, workspace: Workspace, principal: Principal, name: 
 
 
 def is_admin(tx: ReadTx, principal: Principal) -> bool:
-    """Whether it is an admin's, also in a run, which never acts as one."""
+    """Whether the principal is an admin, or the run of an admin (a run itself never acts as one)."""
     if principal.is_admin or principal.sees_everything:
         return True
     return principal.user_id is not None and _is_admins(tx, principal.user_id)

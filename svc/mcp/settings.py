@@ -1,4 +1,4 @@
-"""The settings of MCP: where the command finds the service, what opens it, and which servers of others there are."""
+"""The settings of MCP: where the command finds the service, its token, and the MCP servers of others."""
 
 from __future__ import annotations
 

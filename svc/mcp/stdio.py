@@ -1,6 +1,7 @@
-"""``svc mcp``: the same tools for clients that start a program. It hands each line to ``POST /mcp``, and answers back.
+"""``svc mcp``: the same tools for clients that start a program. It sends each input line to ``POST /mcp``, and prints
+the answer.
 
-It is a client like any other: it knows an address and a token, and no home. Ends with its standard input.
+It is a client like any other: it knows an address and a token, and no home. It ends when its standard input ends.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from svc.worker.mcp import protocol
 ANSWER_S: Final = 120.0
 """One answer of the service. Beyond: the client is told that there was none."""
 MAX_ANSWER_BYTES: Final = 4 * 1024 * 1024
-"""Of an answer that `svc mcp` hands on. Beyond: the client is told that there was none."""
+"""An answer that `svc mcp` passes on. Beyond: the client is told that there was none."""
 AT_A_TIME: Final = 8
 FAILURE: Final = 1
 _JSON: Final = "application/json"
@@ -32,7 +33,7 @@ _OK: Final = 200
 
 @dataclass(frozen=True, kw_only=True)
 class Service:
-    """Where it is, and what opens it."""
+    """Its address, and the token for it."""
 
     url: str
     headers: Mapping[str, str]
@@ -70,7 +71,7 @@ async def serve(url: str, token: str | None, *, level: str) -> int:
 
 
 async def _problem(service: Service, token: str | None) -> str:
-    """Why it would be of no use, in words; empty where it is."""
+    """Why the service can't be used, in words; empty if it can."""
     try:
         answer = await service.post(b'{"jsonrpc":"2.0","id":0,"method":"ping"}')
     except (EgressFault, ValueError) as fault:

@@ -1,7 +1,7 @@
-"""The tools of MCP servers as rows beside our own: those that a person has agreed to, as they were agreed to.
+"""The tools of MCP servers as rows beside our own: only tools that a person has agreed to, as they were then.
 
-A call goes to somebody else's program, so each is a sink: a person decides on it, but where a definition says ``auto``
-and the run has no text from outside. What comes back is text from outside.
+A call goes to another party's program, so each is a sink. A person decides on it, unless the agent's definition says
+``auto`` and the run has no text from outside. The answer is text from outside.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from svc.workspace import Workspace
 
 PREFIX: Final = "mcp"
 MAX_ABOUT_CHARS: Final = 4_000
-"""Of a foreign tool's description, as a model reads it. Beyond: it is cut."""
+"""A foreign tool's description, as a model reads it. Beyond: it is cut."""
 
 
 def tool_name(server: str, tool: str) -> str:

@@ -1,8 +1,9 @@
-"""Mail rules: what happens with a mail as it comes, as pages ``mail-rules/<name>`` that people write without code.
+"""Mail rules: what happens to a new mail. Each rule is a page ``mail-rules/<name>``, which people can write without
+code.
 
-Owns the tables ``rule_*``. A rule acts on the accounts of its page's owner alone.
-Conditions cost no model call; where rules ask one, all questions about a mail are one call. Each mail passes the rules
-once, in order, as a durable consumer. What is sent is never decided here: a drafted reply waits for its person.
+Owns the tables ``rule_*``. A rule acts only on the accounts of its page's owner. Conditions cost no model call; where
+rules ask a model, all questions about a mail are one call. Each mail passes the rules once, in order; a durable
+consumer does this. Rules never send: a drafted reply waits for its person.
 """
 
 from svc.rules.feature import FEATURE

@@ -1,4 +1,6 @@
-"""What rules do with one mail, in one transaction: with its labels, pages and tasks, written down for why and undo."""
+"""Applies rules to one mail in one transaction: labels, pages and tasks. Records it, for the explanation
+and for undo.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +23,13 @@ from svc.store import ReadTx, Tx
 
 KEEP_MS: Final = 400 * 86_400_000
 UNDONE_AT_ONCE: Final = 200
-"""Mails in one transaction of what is taken back."""
+"""Mails in one transaction of an undo."""
 _decode_changes = msgspec.json.Decoder(Changes).decode
 
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """A reply that is to be drafted: for which rule, and what it says about it."""
+    """A reply to be drafted: for which rule, and the rule's instructions for it."""
 
     rule_id: str
     instructions: str
@@ -38,7 +40,7 @@ def run_id_of(message_id: str, batch: str) -> str:
 
 
 def take(tx: Tx, found: Found, *, batch: str, state: str) -> str | None:
-    """Write down that rules take this mail on, once; ``None`` where they have."""
+    """Record that rules handle this mail, once. Returns ``None`` if they already have."""
     run_id = run_id_of(found.message.id, batch)
     taken = tx.run(
         """
@@ -57,10 +59,10 @@ def take(tx: Tx, found: Found, *, batch: str, state: str) -> str | None:
 
 
 def act(tx: Tx, found: Found, matched: Sequence[Hit[InForce]], *, run_id: str, quiet: bool) -> Draft | None:
-    """Do what these rules say, in their order up to ``stop``. The reply that is to be drafted, if one is.
+    """Do the actions of these rules, in order, up to ``stop``. Returns the reply to be drafted, if there is one.
 
-    ``quiet``: what was there before is sorted, and nobody is written to. Where a part of it can't be done the mail
-    stays in the inbox, and the act says so.
+    ``quiet``: for mail from before; it is sorted, and no reply is drafted. If a part of it can't be done, the mail
+    stays in the inbox, and the record says so.
     """
     counted = in_order(matched)
     principal = owner(found.account.owner_id)
@@ -75,7 +77,7 @@ def act(tx: Tx, found: Found, matched: Sequence[Hit[InForce]], *, run_id: str, q
         id=run_id,
         changes=msgspec.json.encode(changes).decode(),
     )
-    tx.run("delete from rule_acts where run_id = :id", id=run_id)  # of an earlier try that had no answer
+    tx.run("delete from rule_acts where run_id = :id", id=run_id)  # of an earlier try without an answer
     for place, hit in enumerate(counted):
         did = [action.words for action in hit.actions if _was_done(action, plan, place, quiet=quiet)]
         tx.run(
@@ -105,7 +107,7 @@ def _was_done(action: Action, plan: Plan, place: int, *, quiet: bool) -> bool:
 
 
 def _may_be_answered(found: Found) -> bool:
-    """No robot, no list and nobody is written to."""
+    """Whether it is from no robot or list, and has a sender."""
     local = found.mail.sender.partition("@")[0].replace("-", "").replace("_", "").replace(".", "")
     robot = local.startswith(("noreply", "donotreply", "mailerdaemon", "postmaster", "bounce"))
     return bool(found.mail.sender) and not (robot or found.mail.is_bulk or found.mail.list_id)
@@ -133,7 +135,7 @@ def _relabel(tx: Tx, principal: Principal, found: Found, plan: Plan, problems: l
 
 
 def _keep(tx: Tx, principal: Principal, found: Found, plan: Plan) -> list[str]:
-    """Lines on pages: where the mail is filed, and tasks. What could not be done, in words."""
+    """Write lines on pages: where the mail is filed, and tasks. Returns what could not be done, in words."""
     address = f"/p/mail/t/{found.message.thread_id}"
     subject = found.message.subject.replace("[", "(").replace("]", ")").strip() or "(no subject)"
     lines = [(path, f"- [{subject}]({address})") for path in plan.files]
@@ -156,8 +158,9 @@ def _append(tx: Tx, principal: Principal, path: str, line: str) -> None:
 
 
 def undo(tx: Tx, principal: Principal, *, run_id: str) -> int:
-    """Take back what rules did with a mail, or what a run did with all of its: labels, star, inbox. How many mails; of
-    many, ask again until there are none."""
+    """Undo what rules did with one mail, or with all mails of a run: labels, star, inbox. Returns the number of mails;
+    if there are many, call it again until it returns 0.
+    """
     rows = tx.all(
         """
         select id, changes from rule_runs
@@ -177,7 +180,7 @@ def undo(tx: Tx, principal: Principal, *, run_id: str) -> int:
 
 
 def leave(tx: Tx, matched: Sequence[Hit[InForce]], *, run_id: str, problem: str) -> None:
-    """No answer came: the mail stays where it is. What was done before is not unsaid."""
+    """The model gave no answer: the mail stays where it is. What was already done is not undone."""
     if not tx.run("update rule_runs set state = 'failed' where id = :id and state in ('asking', 'failed')", id=run_id):
         return
     tx.run("delete from rule_acts where run_id = :id", id=run_id)
@@ -209,7 +212,7 @@ class Act:
 
 
 def why(tx: ReadTx, *, thread_id: str) -> list[Act]:
-    """What rules did with a thread, newest first."""
+    """What rules did with a thread, the newest first."""
     rows = tx.all(
         """
         select r.id, a.rule_id, a.rule_path, r.at, a.because, a.did, r.state = 'undone', a.problem
@@ -238,7 +241,7 @@ def hand_over(tx: Tx, user_id: str) -> None:
 
 
 def prune(tx: Tx) -> None:
-    """Forget what was done long ago, and the mails that a run was given which can't go on any more."""
+    """Delete old records, and the mails given to runs that can't continue any more."""
     tx.run("delete from rule_runs where at < :oldest", oldest=tx.now - KEEP_MS)
     tx.run(
         """

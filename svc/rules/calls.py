@@ -1,4 +1,4 @@
-"""What a run of rules may ask of the trusted plane: to act on answers, to propose a reply, to sort the next mails."""
+"""The calls of a run of rules to the trusted plane: act on answers, propose a reply, sort the next mails."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_REPLY_CHARS: Final = 20_000
 
 
 class DecideInput(Wire, frozen=True):
-    """``answers``: by the place of the rule, as ``q0``."""
+    """``answers``: by the position of the rule, such as ``q0``."""
 
     message: str
     batch: str
@@ -72,7 +72,7 @@ def _decide(workspace: Workspace, tx: Tx, caller: Caller, wanted: DecideInput) -
 
 
 def _leave(workspace: Workspace, tx: Tx, caller: Caller, wanted: LeaveInput) -> Json:
-    """Without an answer nothing is done: the mail stays where it is, and can say why."""
+    """Without an answer nothing is done: the mail stays where it is, and the record says why."""
     found = finding.found(tx, wanted.message)
     if found is None or found.account.owner_id != caller.principal.user_id:
         return None
@@ -85,8 +85,9 @@ def _leave(workspace: Workspace, tx: Tx, caller: Caller, wanted: LeaveInput) -> 
 
 
 def _hits(workspace: Workspace, tx: Tx, given: list[tuple[str, str]]) -> list[Hit[InForce] | None]:
-    """The rules that matched, as they are now; ``None`` for one that is gone. Switched off counts where it was applied
-    by hand."""
+    """The rules that matched, as they are now; ``None`` for a deleted one. A rule that is switched off counts, because
+    it may have been applied by hand.
+    """
     pages = workspace.service(Configuration)
     found: list[Hit[InForce] | None] = []
     for page_id, because in given:
@@ -97,7 +98,7 @@ def _hits(workspace: Workspace, tx: Tx, given: list[tuple[str, str]]) -> list[Hi
 
 
 def _propose(workspace: Workspace, tx: Tx, caller: Caller, wanted: ProposeInput) -> Json:
-    """Whom it goes to is decided here, from the mail, and never by the text."""
+    """The recipients are derived from the mail here, and never from the model's text."""
     found = finding.found(tx, wanted.message)
     if found is None or found.account.owner_id != caller.principal.user_id:
         return {"proposed": False}
@@ -118,13 +119,13 @@ def _propose(workspace: Workspace, tx: Tx, caller: Caller, wanted: ProposeInput)
 
 
 def html_of(text: str) -> str:
-    """What a model wrote, as paragraphs: no sign of it is markup, and no address in it a link."""
+    """A model's text as paragraphs: no character in it is markup, and no address in it becomes a link."""
     paragraphs = (part.strip() for part in text.replace("\r\n", "\n").split("\n\n"))
     return "".join(f"<p>{escape(part).replace(chr(10), '<br>')}</p>" for part in paragraphs if part)
 
 
 def _next(workspace: Workspace, tx: Tx, caller: Caller, wanted: NextInput) -> Json:
-    """The next mails of the frozen list: those that ask nothing are sorted here."""
+    """The next mails of the fixed list: those without a question are sorted here."""
     rows = tx.all(
         "select given from rule_batches where run_id = :id and place >= :after order by place limit :limit",
         id=caller.run_id,

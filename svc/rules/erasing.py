@@ -1,4 +1,6 @@
-"""The end of an account: what rules did with its mails. It stands after mail, whose messages are still there then."""
+"""Erases the data of rules for an account. It comes after mail in the order of features, so it runs while the messages
+still exist.
+"""
 
 from __future__ import annotations
 

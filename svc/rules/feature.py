@@ -1,4 +1,4 @@
-"""The rows that mail rules contribute."""
+"""The rows that mail rules add to the feature tables."""
 
 from __future__ import annotations
 

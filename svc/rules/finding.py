@@ -1,4 +1,4 @@
-"""What rules look at: mails with all that a condition may ask of them, and which rules are in force for whom."""
+"""The input of rules: mails with all that a condition may test, and the rules in force for each user."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Found:
 
 
 def owner(owner_id: str | None) -> Principal:
-    """As whom a rule acts: its page's owner, and never as an admin."""
+    """The principal of a rule: its page's owner, never with admin rights."""
     if owner_id is None:
         return replace(UNCLAIMED, device_id=DEVICE_ID, is_admin=False)
     return Principal(user_id=owner_id, device_id=DEVICE_ID, is_admin=False, via="run")
@@ -46,12 +46,12 @@ def in_their_order(rules: Iterable[InForce]) -> list[InForce]:
 
 @dataclass(frozen=True)
 class Accounts:
-    """What is the same for all mails of an account, read once in a transaction."""
+    """Data that all mails of an account share, read once per transaction."""
 
     known: dict[str, tuple[Account, dict[str, str]] | None] = field(default_factory=dict)
 
     def of(self, tx: ReadTx, account_id: str) -> tuple[Account, dict[str, str]] | None:
-        """The account while it is connected, and the names of its labels by their ids."""
+        """The account if it is connected, and the names of its labels by id."""
         if account_id not in self.known:
             account = mail.connected_account(tx, account_id)
             names = {} if account is None else {one.id: one.name for _, one in mail.labels_of(tx, [account_id])}
@@ -60,7 +60,7 @@ class Accounts:
 
 
 def found(tx: ReadTx, message_id: str, accounts: Accounts | None = None) -> Found | None:
-    """``None`` for what rules never touch: sent and own mail, drafts, spam, the trash, and what is gone."""
+    """``None`` for mail that rules never touch: sent and own mail, drafts, spam, trash, and deleted mail."""
     message = mail.message(tx, message_id)
     if message is None or (HIDDEN_LABELS | {SENT, DRAFT}) & set(message.labels):
         return None
@@ -87,23 +87,23 @@ def found(tx: ReadTx, message_id: str, accounts: Accounts | None = None) -> Foun
 
 
 def hits(rules: Iterable[InForce], mail_: Mail) -> list[Hit[InForce]]:
-    """Every rule that matches, whether or not it asks a question besides; in their order."""
+    """Every rule that matches, whether or not it also asks a question; in order."""
     matched = ((rule, match(rule.value, mail_)) for rule in rules)
     return [Hit(rule=rule, actions=rule.value.then, because=one.because) for rule, one in matched if one is not None]
 
 
 def wants_text(rules: Iterable[InForce], mail_: Mail) -> bool:
-    """Whether the body decides: only then is it read."""
+    """Whether the result depends on the body. Only then the body is read."""
     return any(one is not None and one.wants_text for one in (match(rule.value, mail_) for rule in rules))
 
 
 def asks_first(matched: list[Hit[InForce]]) -> bool:
-    """Whether a question has to be answered before anything is done: of those that could count."""
+    """Whether a rule that could count asks a question, which must be answered before anything is done."""
     return any(hit.rule.value.ask is not None for hit in in_order_at_most(matched))
 
 
 def in_order_at_most(matched: list[Hit[InForce]]) -> list[Hit[InForce]]:
-    """Those that may count whatever a model answers: up to a ``stop`` that nothing is asked for."""
+    """The rules that may count, depending on the model's answers: up to a ``stop`` of a rule without a question."""
     kept: list[Hit[InForce]] = []
     for hit in matched:
         kept.append(hit)

@@ -1,7 +1,7 @@
-"""Rules follow the mail that comes, as a durable consumer: each once, in order, and a crash repeats nothing.
+"""Rules follow received mail as a durable consumer: each mail once, in order, and a crash repeats nothing.
 
-The body is read only where a rule's words decide, and before the transaction. What is decided without a model is done
-in the transaction that writes down that this mail was taken on; where a model is asked, that transaction begins a run.
+The body is read only if a rule tests its words, and before the transaction. A decision without a model is applied in
+the transaction that records the mail as handled. If a model is asked, that transaction begins a run.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from svc.workspace import Workspace
 MAX_BODY_BYTES: Final = 8 * 1024 * 1024
 """A body in which words are looked for. Beyond: it has none of them."""
 MAX_TEXT_CHARS: Final = 200_000
-"""Of a body, where words are looked for. Beyond: they are not looked for."""
+"""Characters of a body in which words are looked for. Beyond: they are not looked for."""
 
 
 MAX_PROMPT_CHARS: Final = 8_000
-"""Of a mail's text, as a model is shown it. Beyond: it is cut."""
+"""Characters of a mail's text that a model is shown. Beyond: it is cut."""
 MAX_NAMED: Final = 20
-"""Recipients that a model is told of. Beyond: they are left out."""
+"""Recipients in a prompt for a model. Beyond: they are left out."""
 _BEGINS: Final = "MAIL BEGINS"
 _ENDS: Final = "MAIL ENDS"
 _GARBLED: Final = "mail …"
@@ -49,7 +49,7 @@ class _Received(msgspec.Struct, frozen=True, rename="camel"):
 
 @dataclass(frozen=True, kw_only=True)
 class Sorting:
-    """One mail and the rules that match it, with nothing done yet."""
+    """One mail and the rules that match it, before anything is done."""
 
     found: Found
     hits: list[Hit[InForce]]
@@ -101,7 +101,7 @@ async def sort(workspace: Workspace, found: Found, rules: Sequence[InForce]) -> 
 
 
 async def body_text(workspace: Workspace, found: Found) -> str:
-    """What stands in the mail; nothing where the disk has lost it, or it is too large."""
+    """The text of the mail; empty if its file is missing or it is too large."""
     try:
         data = await workspace.blobs.read(found.message.body_sha256, limit=MAX_BODY_BYTES)
     except (BlobMissing, BlobCorrupt, Refusal) as fault:
@@ -112,7 +112,7 @@ async def body_text(workspace: Workspace, found: Found) -> str:
 
 
 async def make_labels(workspace: Workspace, sorting: Sorting) -> None:
-    """Labels that are missing are made at the provider first; one that can't be is told by the act."""
+    """Make missing labels at the provider first. If a label can't be made, the record of the rule says so."""
     names = {one.value for hit in sorting.hits for one in hit.actions if one.what == "label"}
     account_id = sorting.found.account.id
     missing = await workspace.store.read(_missing, account_id, names=names) if names else []
@@ -128,7 +128,7 @@ def _missing(tx: ReadTx, account_id: str, *, names: set[str]) -> list[str]:
 
 
 async def prompt_of(workspace: Workspace, found: Found) -> str:
-    """The mail as a model is shown it: cut, and between lines that say where it begins and ends."""
+    """The mail as text for a model: cut, and between lines that mark its beginning and end."""
     message = found.message
     text = (await body_text(workspace, found))[:MAX_PROMPT_CHARS]
     names = [f"{one.name} <{one.address}>" for one in (*message.headers.to, *message.headers.cc)][:MAX_NAMED]
@@ -138,7 +138,7 @@ async def prompt_of(workspace: Workspace, found: Found) -> str:
 
 
 async def given_of(workspace: Workspace, sorting: Sorting, *, batch: str) -> dict[str, Any]:
-    """What a run is given of a mail, frozen: whatever its rules ask, by the place of each rule."""
+    """The data of a mail for a run, fixed from now on: the questions of its rules, by the position of each rule."""
     may_count = finding.in_order_at_most(sorting.hits)
     asks = {f"q{place}": hit.rule.value.ask for place, hit in enumerate(may_count) if hit.rule.value.ask is not None}
     drafts = any(one.what == "draft" for hit in may_count for one in hit.actions)
@@ -154,7 +154,7 @@ async def given_of(workspace: Workspace, sorting: Sorting, *, batch: str) -> dic
 
 
 def take_on(tx: Tx, sorting: Sorting, *, given: dict[str, Any]) -> None:
-    """Do it, or begin the run that asks first, or that drafts a reply afterwards. Once for each mail."""
+    """Apply the rules, or begin the run that first asks, or that drafts a reply afterwards. Once for each mail."""
     found = sorting.found
     asks = bool(given["questions"])
     run_id = acting.take(tx, found, batch="", state="asking" if asks else "done")
@@ -168,7 +168,7 @@ def take_on(tx: Tx, sorting: Sorting, *, given: dict[str, Any]) -> None:
 
 
 async def learn_habits(workspace: Workspace) -> None:
-    """Read what people have done since the last time."""
+    """Read what people have done since the last run."""
     while await workspace.store.read_small(habits.is_behind):
         await workspace.store.write(habits.note)
 

@@ -1,8 +1,8 @@
-"""What a person does again and again with one sender's mail, and the rules that are suggested from it.
+"""Finds what a person does repeatedly with one sender's mail, and suggests rules from it.
 
-Owns ``rule_habits``, ``rule_habits_seen`` and ``rule_never``. A job reads the steps that people can still take back
-(:mod:`svc.undo`), so that mail's own way has no more to do. What was taken back since does not count, for it is looked
-at how the threads are now. Nothing is done from here: a suggestion is a rule that its person may save or dismiss.
+Owns ``rule_habits``, ``rule_habits_seen`` and ``rule_never``. A job reads the undo steps of people (:mod:`svc.undo`),
+so the code of mail has no extra work. A step that was undone since does not count, because the current state of the
+threads is checked. This module changes no mail: a suggestion is a rule that its person may save or dismiss.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from svc.store import ReadTx, Tx
 Deed = Literal["archive", "star", "label"]
 
 AGAIN: Final = 5
-"""Threads of one sender with which the same was done, before a rule is suggested."""
+"""The number of threads of one sender with the same action before a rule is suggested."""
 WITHIN_MS: Final = 90 * DAY_MS
 MAX_THREADS_A_STEP: Final = 20
 """Threads of one step. Beyond: it clears up, and is no habit."""
@@ -44,7 +44,7 @@ _decode_ids: Final = msgspec.json.Decoder(tuple[str, ...]).decode
 
 @dataclass(frozen=True, kw_only=True)
 class Habit:
-    """``value``: the label's name. ``times``: with so many threads of that sender."""
+    """``value``: the label's name. ``times``: the number of threads of that sender."""
 
     address: str
     deed: Deed
@@ -72,13 +72,13 @@ class Habit:
 
 
 def is_behind(tx: ReadTx) -> bool:
-    """Whether somebody has done something since steps were last read."""
+    """Whether there are steps that have not been read yet."""
     newest = tx.value("select max(id) from undo_steps")
     return newest is not None and int(newest) > int(tx.value("select step_id from rule_habits_seen where id = 1") or 0)
 
 
 def note(tx: Tx) -> None:
-    """Read the next steps that people have done."""
+    """Read the next steps of people."""
     last = int(tx.value("select max(id) from undo_steps") or 0)
     seen = int(tx.value("select step_id from rule_habits_seen where id = 1") or 0)
     rows = tx.all(
@@ -141,7 +141,7 @@ def _deeds(tx: ReadTx, thread: ThreadRow, *, what: str, inverse: str) -> Iterato
 
 
 def suggested(tx: ReadTx, principal: Principal, *, pages: Configuration, address: str | None = None) -> list[Habit]:
-    """What the caller does again and again, most often first; of one sender, or of all."""
+    """What the caller does repeatedly, the most frequent first; for one sender, or for all."""
     of_one = "" if address is None else "and h.address = :address"
     rows = tx.all(
         f"""
@@ -175,7 +175,7 @@ def suggested(tx: ReadTx, principal: Principal, *, pages: Configuration, address
 
 
 def _still(tx: ReadTx, principal: Principal, address: str, deed: Deed, value: str) -> int:
-    """With how many threads that is so now: what was taken back does not count."""
+    """For how many threads it is still so now: what was undone does not count."""
     rows = tx.all(
         """
         select thread_id from rule_habits
@@ -203,7 +203,7 @@ def _is_so(tx: ReadTx, thread: ThreadRow, deed: Deed, value: str) -> bool:
 
 
 def _kept(tx: ReadTx, principal: Principal) -> frozenset[str]:
-    """Senders of whom the caller has read something and left it in the inbox."""
+    """The senders of mail that the caller has read and left in the inbox."""
     own = [one.id for one in mail.accounts(tx, principal) if one.owner_id == principal.user_id]
     there = mail.list_threads(tx, account_ids=own, sections=["inbox"], cursor=None, limit=KEPT_LOOKED_AT)
     return frozenset(one.sender_address.lower() for one in there if not one.unread)
@@ -221,7 +221,7 @@ def _is_worth_it(tx: ReadTx, principal: Principal, habit: Habit, rules: list[Rul
 
 
 def dismiss(tx: Tx, principal: Principal, *, address: str, deed: Deed, value: str) -> None:
-    """For good: it is never suggested again."""
+    """Never suggest this again."""
     owner = principal.user_id or ""
     known = tx.value(
         "select 1 from rule_habits where owner = :owner and address = :address and deed = :deed and value = :value",
@@ -246,7 +246,7 @@ def dismiss(tx: Tx, principal: Principal, *, address: str, deed: Deed, value: st
 
 
 def hand_over(tx: Tx, user_id: str) -> None:
-    """What was done before there was anybody was done by the first admin."""
+    """Give the actions from before there was any user to the first admin."""
     tx.run("update or replace rule_habits set owner = :user_id where owner = ''", user_id=user_id)
     tx.run("update or replace rule_never set owner = :user_id where owner = ''", user_id=user_id)
 

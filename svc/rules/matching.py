@@ -1,4 +1,4 @@
-"""Whether a rule matches a mail, and why; and what becomes of a mail that several rules match. Pure."""
+"""Whether a rule matches a mail, and why; and the plan for a mail that several rules match. Pure."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _ATTACHMENT: Final = "attachment"
 
 
 def match(rule: Rule, mail: Mail) -> Match | None:
-    """Why it matches, ``None`` where it does not. The question to the model is another matter."""
+    """Why the rule matches; ``None`` if it does not. The question for the model is not part of this."""
     if rule.account is not None and rule.account != mail.account:
         return None
     when = rule.when
-    for one in when.sender:  # most rules end here, for most mails: nothing is made before
+    for one in when.sender:  # for most mails most rules end here, so nothing is allocated before
         if one.matches(mail.sender):
             break
     else:
@@ -70,7 +70,7 @@ def _stands(word: str, mail: Mail) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Hit(Generic[R]):
-    """A rule (``rule`` names it, in whatever way the caller does) that matches."""
+    """A rule that matches. ``rule`` identifies it in whatever way the caller uses."""
 
     rule: R
     actions: tuple[Action, ...]
@@ -79,7 +79,7 @@ class Hit(Generic[R]):
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What happens with one mail, with its conflicts resolved. ``draft``: whose hit, by its place."""
+    """What happens to one mail, with conflicts resolved. ``draft``: the position of the hit, and its instructions."""
 
     archive: bool = False
     star: bool = False
@@ -91,7 +91,7 @@ class Plan:
 
 
 def in_order(hits: Iterable[Hit[R]]) -> list[Hit[R]]:
-    """Those that count: up to the first that says ``stop``, that one included."""
+    """The hits that count: up to the first with ``stop``, including that one."""
     counted: list[Hit[R]] = []
     for hit in hits:
         counted.append(hit)
@@ -101,9 +101,9 @@ def in_order(hits: Iterable[Hit[R]]) -> list[Hit[R]]:
 
 
 def plan_of(hits: Sequence[Hit[R]], *, stays: bool) -> Plan:
-    """All actions are collected, and only then decided: one draft, the first; each label, page and task once.
+    """All actions are collected first, and decided then: only the first draft; each label, page and task once.
 
-    ``stays``: the mail stays in the inbox whatever a rule says, for its person has written in its thread.
+    ``stays``: the mail stays in the inbox whatever a rule says, because its person has written in its thread.
     """
     drafts = [
         (place, action.value) for place, hit in enumerate(hits) for action in hit.actions if action.what == "draft"

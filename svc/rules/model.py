@@ -1,4 +1,4 @@
-"""A rule as its page says it, and what a mail is to it. All frozen; none knows SQL or the wire."""
+"""A rule as its page defines it, and a mail as a rule sees it. All are frozen; none knows SQL or the wire."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_PATTERNS: Final = 200
 MAX_ASK_CHARS: Final = 1_000
 """The question of a rule. Beyond: the page is broken."""
 MAX_DRAFT_CHARS: Final = 4_000
-"""What a rule says about a reply. Beyond: the page is broken."""
+"""A rule's instructions for a reply. Beyond: the page is broken."""
 LAST_ORDER: Final = 100_000
 
 What = Literal["archive", "star", "mark-read", "label", "file", "draft", "task", "stop"]
@@ -25,7 +25,7 @@ VALUED: Final[tuple[What, ...]] = ("label", "file", "draft", "task")
 
 @dataclass(frozen=True)
 class Action:
-    """``value``: the label's name, the page's path, what is said about the reply, the task's title."""
+    """``value``: the label's name, the page's path, the instructions for the reply, or the task's title."""
 
     what: What
     value: str = ""
@@ -37,7 +37,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Addresses:
-    """``ann@example.com``; ``example.com`` or ``@example.com`` for all at that domain; ``*`` for any signs."""
+    """``ann@example.com``; ``example.com`` or ``@example.com`` for all at that domain; ``*`` for any characters."""
 
     said: str
 
@@ -54,7 +54,7 @@ class Addresses:
 
     @cached_property
     def _plain(self) -> tuple[str, str]:
-        """The address that it is, or the end of those that it is for."""
+        """A whole address and an empty text, or an empty text and the ending of the addresses."""
         said = self.said.lower()
         if "@" in said and not said.startswith("@"):
             return said, ""
@@ -63,7 +63,7 @@ class Addresses:
 
 @dataclass(frozen=True)
 class Words:
-    """A text that stands somewhere in it; with ``*``, one that is all of it. Upper and lower case alike."""
+    """A text that occurs anywhere; with ``*``, a pattern for the whole text. Case does not matter."""
 
     said: str
 
@@ -81,13 +81,13 @@ class Words:
 
 
 def _wild(said: str) -> re.Pattern[str]:
-    """``*`` alone means something, and a row of them no more than one: nothing here takes long."""
+    """Only ``*`` is special, and several in a row count as one, so that matching is never slow."""
     return re.compile(".*".join(re.escape(part) for part in re.split(r"\*+", said)), re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True)
 class When:
-    """All that is said must hold; of several values one. Nothing said is no rule."""
+    """All given conditions must hold; each with any of its values. A rule needs a condition."""
 
     sender: tuple[Addresses, ...] = ()
     to: tuple[Addresses, ...] = ()
@@ -100,7 +100,7 @@ class When:
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """``account``: the address of the one that it is for. ``except_``: senders that it leaves alone."""
+    """``account``: the address of the account that it is for. ``except_``: senders that it ignores."""
 
     enabled: bool
     order: int
@@ -113,8 +113,9 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True)
 class Mail:
-    """What a rule looks at. Addresses in lower case, texts case folded. ``text`` is what stands in the body; ``None``:
-    it was not read, since no rule that could match asks for it."""
+    """The mail as a rule sees it. Addresses are in lower case, texts case folded. ``text`` is the body; ``None``: it
+    was not read, because no rule that could match needs it.
+    """
 
     account: str
     sender: str
@@ -129,7 +130,7 @@ class Mail:
 
 @dataclass(frozen=True, kw_only=True)
 class Match:
-    """``because``: in words, for who asks why. ``wants_text``: it matches if its words stand in the body."""
+    """``because``: the reason, in words for a person. ``wants_text``: it matches if the body has its words."""
 
     because: str
     wants_text: bool = field(default=False)

@@ -1,4 +1,4 @@
-"""A rule's page: read from its front matter, and written for who does not write YAML.
+"""A rule's page: reads the rule from its front matter, and writes the page for people who do not write YAML.
 
 ---
 enabled: true
@@ -119,7 +119,7 @@ def _action(said: object, line: int) -> Action:
 
 
 def checked(action: Action, line: int) -> Action:
-    """Raises :class:`Fault` for a value that could not be acted on."""
+    """Raises :class:`Fault` if the action can't be done with its value."""
     most = MAX_DRAFT_CHARS if action.what == "draft" else 200
     if len(action.value) > most or (action.what != "draft" and not action.value.isprintable()):
         raise Fault(f"{action.what} is a text of at most {most} characters on one line", line)
@@ -132,7 +132,7 @@ def checked(action: Action, line: int) -> Action:
 
 
 def written(rule: Rule, text: str = "") -> str:
-    """The page of a rule. What :func:`read` makes of it is that rule again."""
+    """The page of a rule. :func:`read` turns it into the same rule again."""
     lines = ["---", f"enabled: {'true' if rule.enabled else 'false'}", f"order: {rule.order}"]
     if rule.account is not None:
         lines.append(f"account: {_quoted(rule.account)}")
@@ -165,5 +165,5 @@ def _listed(values: tuple[str, ...]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text in double quotes is written in YAML as in JSON."""
+    """In double quotes, YAML writes a text as JSON does."""
     return json.dumps(text, ensure_ascii=False)

@@ -28,7 +28,7 @@ from svc.workspace import RequestContext, Workspace
 
 SAMPLES: Final = 20
 PROMPT_TOKENS: Final = (following.MAX_PROMPT_CHARS + 1_200) // 3
-"""Of a question about one mail, at most."""
+"""The most tokens of a question about one mail."""
 _NO_RULE: Final = "There is no such rule."
 
 
@@ -44,7 +44,7 @@ def _listed(tx: ReadTx, principal: Principal, *, pages: Configuration) -> list[w
 
 
 async def save(context: RequestContext, wanted: wire.SaveRuleInput) -> wire.SavedRuleOut:
-    """What the page reads as is what is asked for, or it is refused: nothing broken is saved from here."""
+    """The saved page must read back as exactly this rule, or the call is refused: this never saves a broken page."""
     rule = _checked(wanted.rule)
     path = await context.workspace.store.write(
         _save, context.principal, title=wanted.title, rule=rule, path=wanted.path
@@ -53,7 +53,7 @@ async def save(context: RequestContext, wanted: wire.SaveRuleInput) -> wire.Save
 
 
 def _checked(wanted: wire.RuleIO) -> Rule:
-    """What its page would be read as. Raises :class:`svc.errors.Invalid` for what is no rule."""
+    """The rule as its page would be read. Raises :class:`svc.errors.Invalid` if it is not a valid rule."""
     rule = wanted.rule()
     _, _, value, fault = parse(KIND, title="", body=written(rule))
     if fault is not None or value != rule:
@@ -77,7 +77,7 @@ def _save(tx: Tx, principal: Principal, *, title: str, rule: Rule, path: str | N
 
 
 def _below(body: str) -> str:
-    """The text below a page's front matter; all that is readable of one that is broken."""
+    """The text below a page's front matter, which can be read even if the page is broken."""
     parts = re.split(r"(?m)^---[ \t]*$", body, maxsplit=2)
     return parts[2] if len(parts) == 3 and not parts[0].strip() else ""
 
@@ -124,7 +124,7 @@ async def test(context: RequestContext, wanted: wire.TestInput) -> wire.TestOut:
 
 
 async def _matched(workspace: Workspace, found: list[Found], rule: InForce) -> list[following.Sorting]:
-    """By the very matcher that mail passes as it comes."""
+    """Uses the same matcher as new mail."""
     sorted_ = [await following.sort(workspace, one, [rule]) for one in found]
     return [one for one in sorted_ if one.hits]
 
@@ -152,7 +152,7 @@ async def _rule_of(context: RequestContext, wanted: wire.TestInput) -> InForce:
 
 
 async def _page_rule(context: RequestContext, path: str) -> InForce:
-    """One of the caller's own that is in force."""
+    """A rule of the caller that is in force."""
     pages = context.workspace.service(Configuration)
     return await context.workspace.store.read(_own_rule, context.principal, path=_rule_path(path), pages=pages)
 
@@ -168,7 +168,7 @@ def _own_rule(tx: ReadTx, principal: Principal, *, path: str, pages: Configurati
 
 
 async def apply(context: RequestContext, wanted: wire.ApplyInput) -> wire.RunOut:
-    """The list is frozen now: what comes later passes the rules by itself."""
+    """The list is fixed now: mail that comes later passes the rules anyway."""
     workspace = context.workspace
     rule = await _page_rule(context, wanted.path)
     found = await workspace.store.read(_newest, context.principal, limit=wanted.limit)
@@ -210,7 +210,7 @@ async def undo(context: RequestContext, wanted: wire.RunInput) -> Nothing:
     count = await context.workspace.store.write(acting.undo, context.principal, run_id=wanted.run_id)
     if not count:
         raise NotFound("There is nothing of that to undo.")
-    while count == acting.UNDONE_AT_ONCE:  # others write in between
+    while count == acting.UNDONE_AT_ONCE:  # so that other writers get their turn
         count = await context.workspace.store.write(acting.undo, context.principal, run_id=wanted.run_id)
     mail.carry_on(context.workspace)
     return NOTHING
@@ -264,7 +264,7 @@ async def dismiss_suggestion(context: RequestContext, wanted: wire.DismissInput)
 
 
 async def approve_reply(context: RequestContext, wanted: wire.ApproveInput) -> wire.ApprovedOut:
-    """It goes to the recipients that were shown, and to nobody else, by the way of all mail."""
+    """It goes only to the recipients that were shown, and is sent like any other mail."""
     hold_ms = mail.hold_ms(context.workspace)
     outgoing_id = await context.workspace.store.write(
         _approve, context.principal, proposal_id=wanted.id, html=wanted.html, hold_ms=hold_ms

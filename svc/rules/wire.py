@@ -1,4 +1,4 @@
-"""Rules on the wire: as an editor that knows no YAML shows and saves them."""
+"""The wire types of rules, for an editor that shows and saves them without YAML."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class ActionIO(Wire, frozen=True):
 
 
 class RuleIO(Wire, frozen=True):
-    """One rule, without YAML. ``account``: an address, or none for all of the owner's accounts."""
+    """One rule, without YAML. ``account``: an address; without it, the rule is for all of the owner's accounts."""
 
     enabled: bool
     order: Annotated[int, msgspec.Meta(ge=-LAST_ORDER, le=LAST_ORDER)]
@@ -84,7 +84,7 @@ def _said(values: Values) -> tuple[str, ...]:
 
 
 class RuleOut(Wire, frozen=True):
-    """``problem``: what is wrong with its page as it stands now; then an earlier version of it is shown."""
+    """``problem``: what is wrong with the current version of its page; then the last valid version is shown."""
 
     id: str
     path: str
@@ -95,7 +95,7 @@ class RuleOut(Wire, frozen=True):
 
 
 class SaveRuleInput(Wire, frozen=True):
-    """Without ``path`` it is a new one, whose path follows from its title."""
+    """Without ``path`` a new rule is made; its path is derived from its title."""
 
     title: Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
     rule: RuleIO
@@ -107,7 +107,7 @@ class SavedRuleOut(Wire, frozen=True):
 
 
 class TestInput(Wire, frozen=True):
-    """A rule by its page, by the text of one, or as the editor has it."""
+    """A rule: by the path of its page, by the text of a page, or as the editor has it."""
 
     path: Path | None = None
     body: Annotated[str, msgspec.Meta(max_length=64 * 1024)] | None = None
@@ -123,7 +123,7 @@ class SampleOut(Wire, frozen=True):
 
 
 class TestOut(Wire, frozen=True):
-    """``matched``: threads. ``cost``: in dollars, at most, where the rule asks the model; ``calls``: how often."""
+    """``matched``: threads. ``cost``: the most in dollars, if the rule asks the model; ``calls``: how often it asks."""
 
     checked: int
     matched: tuple[str, ...]
@@ -133,7 +133,7 @@ class TestOut(Wire, frozen=True):
 
 
 class SuggestionsInput(Wire, frozen=True):
-    """``thread_id``: only what concerns that thread's sender."""
+    """``thread_id``: only suggestions for the sender of that thread."""
 
     thread_id: Value | None = None
 
@@ -145,7 +145,7 @@ class DismissInput(Wire, frozen=True):
 
 
 class SuggestionOut(DismissInput, frozen=True, kw_only=True):
-    """``times``: with so many threads it was done. ``title``, ``rule``: for `rules.save`."""
+    """``times``: the number of threads with that action. ``title``, ``rule``: for `rules.save`."""
 
     times: int
     title: str
@@ -157,7 +157,7 @@ class ThreadInput(Wire, frozen=True):
 
 
 class ActOut(Wire, frozen=True):
-    """``problem``: why nothing was done, where the model gave no answer."""
+    """``problem``: why nothing was done: the model gave no answer."""
 
     rule: str
     at: str
@@ -182,7 +182,7 @@ class ApplyInput(Wire, frozen=True):
 
 
 class TeachInput(Wire, frozen=True):
-    """The rule at ``path`` leaves the sender of the thread alone from now on."""
+    """From now on the rule at ``path`` ignores the sender of the thread."""
 
     path: Path
     thread_id: Value

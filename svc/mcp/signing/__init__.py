@@ -1,9 +1,10 @@
-"""OAuth at MCP servers that want a sign-in: where one signs in, as which client, and what was granted there.
+"""OAuth for MCP servers that want a sign-in: where the user signs in, as which client, and what was granted there.
 
-``discovery.py`` asks a server and its authorization server what they say of themselves, and believes no more than the
-standards let it (RFC 9728, RFC 8414, RFC 7591); ``way.py`` says where those questions may go. ``kept.py`` has the rows
-and credentials; ``sign_ins.py`` the whole way of one sign-in and the tokens for the broker; ``routes.py`` and
-``procedures.py`` are its doors. Tokens never leave the trusted plane but in the header of a call to their own server.
+``discovery.py`` reads the metadata of a server and of its authorization server, and trusts it only as far as the
+standards allow (RFC 9728, RFC 8414, RFC 7591). ``way.py`` decides where those requests may go. ``kept.py`` has the rows
+and credentials. ``sign_ins.py`` does one whole sign-in, and gives the tokens to the broker. ``routes.py`` and
+``procedures.py`` are the interface to the browser. Tokens leave the trusted plane only in the header of a call to their
+own server.
 """
 
 from svc.mcp.signing.sign_ins import SignIns

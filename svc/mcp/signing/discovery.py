@@ -1,14 +1,15 @@
-"""What an MCP server and its authorization server say of a sign-in, and how much of that is believed.
+"""Discovers how to sign in at an MCP server, from its metadata and that of its authorization server, and decides how
+much of it to trust.
 
 Theory. The server's 401 and its metadata (RFC 9728) name an authorization server, whose own metadata (RFC 8414, or
-OpenID Connect Discovery) names the endpoints. All of these are the words of strangers: a hostile server could have
-people consent at an honest service and send the code to itself (a mix-up, RFC 9700, section 4.4). So the metadata must
-be of the very server and the very issuer that was asked for; both endpoints lie on the issuer's host, above or below
-it, unless the issuer names itself with each answer (RFC 9207), which is then demanded; and there is no sign-in without
-PKCE by S256.
+OpenID Connect Discovery) names the endpoints. All of this is written by strangers. A hostile server could let a person
+consent at an honest service and have the code sent to itself (a mix-up, RFC 9700, section 4.4). So the metadata must
+belong to exactly the server and the issuer that was asked. Both endpoints must be on the issuer's host, or on a host
+above or below it, unless the issuer names itself in each answer (RFC 9207), which is then required. There is no sign-in
+without PKCE by S256.
 
-A place learns who we are in one of three ways: it reads our document (the Client ID Metadata Document of MCP's editions
-from 2025-11-25 on), it registers us (RFC 7591), or a person enters a client that they made there.
+An authorization server learns who we are in one of three ways: it reads our document (the Client ID Metadata Document
+of MCP versions from 2025-11-25 on), it registers us (RFC 7591), or a person enters a client that they made there.
 """
 
 from __future__ import annotations
@@ -29,16 +30,16 @@ from svc.mcp.signing.way import Way, origin_of
 from svc.protocol.egress import EgressFault, EgressResponse
 
 CALL_S: Final = 20.0
-"""One question about a sign-in at an MCP server. Beyond: the person is told, and may try again."""
+"""One request for a sign-in at an MCP server. Beyond: the person is told, and may try again."""
 MAX_ANSWER_BYTES: Final = 256 * 1024
-"""What an MCP server or its authorization server says of itself. Beyond: it is not believed."""
+"""The metadata of an MCP server or its authorization server. Beyond: it is not believed."""
 MAX_SCOPES: Final = 50
 """Scopes that an MCP server asks for. Beyond: the first ones are asked for."""
 MAX_URL_CHARS: Final = 2_000
-"""One address or name that an MCP server or its authorization server says of a sign-in. Beyond: it is not believed."""
+"""One address or name in the metadata for a sign-in. Beyond: it is not believed."""
 DOCUMENT_PATH: Final = "/oauth/mcp/client.json"
 _OWN_NAMES: Final = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
-"""Names that mean something in one network alone."""
+"""Host names that have a meaning only within one network."""
 _SCOPE: Final = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]{1,200}")
 _PARAMETER: Final = re.compile(
     r'(?:^|[\s,])(resource_metadata|scope)\s*=\s*(?:"([^"\\]{0,4000})"|([^\s,"]{1,2000}))', re.I
@@ -53,18 +54,18 @@ T = TypeVar("T")
 
 
 class NoSignIn(Exception):
-    """There is no safe way to sign in at this server, or it can't be asked; why, in words for a person."""
+    """There is no safe way to sign in at this server, or it can't be asked. The message says why, for a person."""
 
 
 class Challenge(msgspec.Struct, frozen=True, kw_only=True):
-    """What a ``WWW-Authenticate`` says; empty where it says nothing."""
+    """The parameters of a ``WWW-Authenticate`` header; empty if absent."""
 
     metadata: str = ""
     scope: str = ""
 
 
 class Found(msgspec.Struct, frozen=True, kw_only=True):
-    """Where one signs in for a server. ``resource``: what the access is for, as the server calls itself."""
+    """Where a user signs in for a server. ``resource``: what the access is for, in the server's own words."""
 
     resource: str
     issuer: str
@@ -74,19 +75,19 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     revocation: str | None = None
     scopes: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
-    """How a client shows who it is, best first: ``client_secret_post``, ``client_secret_basic``, ``none``."""
+    """How a client authenticates, best first: ``client_secret_post``, ``client_secret_basic``, ``none``."""
     names_issuer: bool = False
     reads_documents: bool = False
-    """It learns who a client is from a document at the address that is the client's id."""
+    """Whether it identifies a client by the document at the address that is the client's id."""
 
     @property
     def place(self) -> str:
-        """The host that a person signs in at."""
+        """The host at which a person signs in."""
         return urlsplit(self.authorization).netloc
 
 
 class Client(msgspec.Struct, frozen=True, kw_only=True):
-    """Who we are at one issuer. ``registered``: by ourselves, for that redirect; else a person entered it."""
+    """Our client at one issuer. ``registered``: by ourselves, for that redirect; else a person entered it."""
 
     issuer: str
     id: str
@@ -100,14 +101,14 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def challenge_of(header: str) -> Challenge:
-    """Of any scheme: servers with several name it at one of them."""
+    """Of any scheme: of several schemes, one has the metadata."""
     said = {name.lower(): quoted or plain for name, quoted, plain in reversed(_PARAMETER.findall(header[:8_000]))}
     return Challenge(metadata=said.get("resource_metadata", "")[:MAX_URL_CHARS], scope=said.get("scope", ""))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Discovering:
-    """One look. ``ours``: our own origin, at which nobody else has anyone sign in."""
+    """One discovery. ``ours``: our own origin; no server may send a person there to sign in."""
 
     way: Way
     url: str
@@ -138,7 +139,7 @@ class Discovering:
             methods=methods,
             names_issuer=said.authorization_response_iss_parameter_supported,
             reads_documents=said.client_id_metadata_document_supported is True
-            and "none" in (said.token_endpoint_auth_methods_supported or ["none"]),  # what our document says
+            and "none" in (said.token_endpoint_auth_methods_supported or ["none"]),  # the method in our document
         )
         hosts = [_host(found.authorization), _host(found.token)]
         if not found.names_issuer and not all(_akin(host, _host(found.issuer)) for host in hosts):
@@ -149,7 +150,7 @@ class Discovering:
         return found
 
     async def _resource(self, challenge: Challenge) -> _Resource:
-        """Of the server itself, from its own host alone (RFC 9728, sections 3.3 and 5.2)."""
+        """The metadata of the server itself, from its own host only (RFC 9728, sections 3.3 and 5.2)."""
         own, path = origin_of(self.url), urlsplit(self.url).path.rstrip("/")
         told = challenge.metadata if _is_address(challenge.metadata) else ""
         places = [*([told] if told and origin_of(told) == own else []), f"{own}{_RESOURCE}{path}", f"{own}{_RESOURCE}"]
@@ -157,7 +158,7 @@ class Discovering:
             if not _is_of(document.resource, self.url):
                 raise NoSignIn(f"It says that it is another server: {_shown(document.resource)}.")
             return document
-        return _Resource(resource=self.url)  # a server of the first edition: it is its own authorization server
+        return _Resource(resource=self.url)  # a server of the first MCP version is its own authorization server
 
     async def _issuer(self, issuer: str) -> _Issuer:
         own, path = origin_of(issuer), urlsplit(issuer).path.rstrip("/")
@@ -180,7 +181,7 @@ class Discovering:
         return url
 
     def _endpoint_or_none(self, said: _Issuer, url: str | None) -> str | None:
-        """An unusable one counts as absent: whoever does not need it is not stopped by it."""
+        """An unusable endpoint counts as absent, so that it only stops a sign-in that needs it."""
         try:
             return self._endpoint(said, url) if url else None
         except NoSignIn:
@@ -198,7 +199,7 @@ def scopes_of(line: str) -> tuple[str, ...]:
 
 
 async def register(http: HttpClient, found: Found, *, redirect: str) -> Client:
-    """A client of our own at that issuer (RFC 7591). Raises :class:`NoSignIn`."""
+    """Register a client of our own at that issuer (RFC 7591). Raises :class:`NoSignIn`."""
     assert found.registration is not None, "whoever has none enters a client"
     wanted = {
         **_about_us(redirect, method=found.methods[0]),
@@ -220,13 +221,16 @@ async def register(http: HttpClient, found: Found, *, redirect: str) -> Client:
 
 
 def own_document(origin: str, *, redirect: str) -> dict[str, object]:
-    """Who we are, for the places that read it at our own address (OAuth Client ID Metadata Document). No secret proves
-    it: it is that address, to which alone the place sends the browser back."""
+    """Who we are, for authorization servers that read it at our own address (OAuth Client ID Metadata Document). No
+    secret proves it; the address does, because browsers are sent back only to it.
+    """
     return {"client_id": origin + DOCUMENT_PATH, "client_uri": origin, **_about_us(redirect, method="none")}
 
 
 def by_document(found: Found, origin: str, *, redirect: str) -> Client | None:
-    """The client that our document makes us; ``None`` where the place reads none, or can't reach ours."""
+    """Our client as described by our document; ``None`` if the authorization server reads no documents, or can't reach
+    ours.
+    """
     host = urlsplit(origin).hostname or ""
     is_reached = origin.startswith("https:") and "." in host and not host.endswith(_OWN_NAMES) and not _is_number(host)
     if not found.reads_documents or not is_reached:
@@ -245,7 +249,7 @@ def _about_us(redirect: str, *, method: str) -> dict[str, object]:
 
 
 def _is_number(host: str) -> bool:
-    """An address that is no name: places refuse to read at such."""
+    """Whether it is an IP address, where no document would be read."""
     try:
         ip_address(host)
     except ValueError:
@@ -308,7 +312,7 @@ def _is_word(text: str) -> bool:
 
 
 def _is_of(resource: str, url: str) -> bool:
-    """Whether that is the server at ``url``: the same address, or one above it on the same host."""
+    """Whether the resource is the server at ``url``: the same address, or one above it on the same host."""
     if not _is_address(resource) or origin_of(resource) != origin_of(url):
         return False
     said, own = urlsplit(resource).path.rstrip("/"), urlsplit(url).path.rstrip("/")

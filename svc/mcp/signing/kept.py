@@ -1,5 +1,5 @@
-"""What is kept of the sign-ins at MCP servers: the table ``mcp_sign_ins``, and under two names of secrets the client
-that we are there and the tokens. All of it counts for the address that it was made for, and for no other.
+"""Storage of the sign-ins at MCP servers: the table ``mcp_sign_ins``, and two kinds of secrets, our client there and
+the tokens. All of it is valid only for the address that it was made for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CLIENT: Final = "idp.oauth.mcp-client."
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """``ended``: why the access that there was is none any more."""
+    """``ended``: why the earlier access is no longer valid."""
 
     url: str
     challenge: Challenge
@@ -33,7 +33,7 @@ class Kept:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Scopes that it wants and were not asked for when somebody signed in."""
+        """The scopes that the server wants, but that the sign-in did not ask for."""
         if not self.signed_in or self.found is None:
             return ()
         return tuple(one for one in scopes_of(self.challenge.scope) if one not in self.found.scopes)
@@ -61,7 +61,7 @@ def kept(tx: ReadTx, server_id: str, url: str) -> Kept | None:
 
 
 def challenged(tx: Tx, credentials: Credentials, server_id: str, url: str, challenge: Challenge) -> None:
-    """The server at this address wants a sign-in. What was kept of another address is forgotten."""
+    """The server at this address wants a sign-in. What was stored for another address is deleted."""
     if kept(tx, server_id, url) is None:
         forget(tx, credentials, server_id)
     tx.run(
@@ -76,7 +76,9 @@ def challenged(tx: Tx, credentials: Credentials, server_id: str, url: str, chall
 
 
 def keep_found(tx: Tx, credentials: Credentials, server_id: str, url: str, found: Found) -> bool:
-    """Returns whether there was access that is none any more: another issuer is not shown what this one has given."""
+    """Store the discovery. Returns whether it ended an existing access: another issuer must not get what this one
+    granted.
+    """
     known = kept(tx, server_id, url)
     is_others = known is not None and known.found is not None and known.found.issuer != found.issuer
     if is_others:
@@ -102,7 +104,7 @@ def granted(tx: Tx, credentials: Credentials, server_id: str, url: str, tokens: 
 
 
 def end(tx: Tx, server_id: str, url: str, why: str) -> None:
-    """The access is none any more. What is kept of it is of no use to anybody, and goes with the next sign-in."""
+    """Mark the access as ended. Its stored data is useless now, and the next sign-in replaces it."""
     tx.run(
         """
         update mcp_sign_ins set ended = :why where server_id = :id and url = :url and signed_in_at is not null
@@ -114,7 +116,7 @@ def end(tx: Tx, server_id: str, url: str, why: str) -> None:
 
 
 def forget(tx: Tx, credentials: Credentials, server_id: str) -> bytes | None:
-    """All of it; the tokens that there were, to be given back."""
+    """Delete all of it. Returns the tokens, so that they can be revoked."""
     tokens = credentials.read(tx, tokens_name(server_id))
     credentials.remove(tx, tokens_name(server_id))
     credentials.remove(tx, _CLIENT + server_id)
@@ -123,7 +125,7 @@ def forget(tx: Tx, credentials: Credentials, server_id: str) -> bytes | None:
 
 
 def client_of(tx: Tx, credentials: Credentials, server_id: str, issuer: str) -> Client | None:
-    """Of that issuer alone: what one has given is no other's business."""
+    """Our client at exactly that issuer: no issuer may see the client of another."""
     data = credentials.read(tx, _CLIENT + server_id)
     found = None if data is None else msgspec.json.decode(data, type=Client)
     return found if found is not None and found.issuer == issuer else None
@@ -134,12 +136,14 @@ def keep_client(tx: Tx, credentials: Credentials, server_id: str, client: Client
 
 
 def drop_registered(tx: Tx, credentials: Credentials, server_id: str) -> None:
-    """The issuer knows it no more: the next sign-in registers another. One that a person entered is theirs to mend."""
+    """Delete a client that the issuer no longer knows: the next sign-in registers a new one. A client that a person
+    entered stays; they must fix it.
+    """
     data = credentials.read(tx, _CLIENT + server_id)
     if data is not None and msgspec.json.decode(data, type=Client).registered:
         credentials.remove(tx, _CLIENT + server_id)
 
 
 def everybody(tx: ReadTx) -> list[str]:
-    """The servers that have something kept."""
+    """The ids of the servers with stored data."""
     return [cast(str, row[0]) for row in tx.all("select server_id from mcp_sign_ins order by server_id")]

@@ -1,4 +1,4 @@
-"""The procedures of sign-ins at MCP servers: where one signs in, as which client, and out again."""
+"""The procedures of sign-ins at MCP servers: where the user signs in, as which client, and signing out."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ class SignInInput(Wire, frozen=True):
 
 
 class SignInOut(Wire, frozen=True):
-    """``place``: the host that one signs in at; ``server``: the only one that gets the access. ``wants_client``: the
-    place registers nobody, so somebody makes a client there, with ``redirect`` as its address, and enters it here.
-    ``start``: where the browser goes, once that is clear. ``document``: the address at which the place reads who this
-    server is; where it can't, a client made by hand takes its place."""
+    """``place``: the host at which the user signs in; ``server``: the only one that gets the access. ``wants_client``:
+    the authorization server registers no clients, so a person makes one there, with ``redirect`` as its address, and
+    enters it here. ``start``: where the browser goes after that. ``document``: the address where the authorization
+    server reads who this server is. If it can't read it, a client made by hand is used instead.
+    """
 
     place: str
     server: str

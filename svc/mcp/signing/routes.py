@@ -1,9 +1,9 @@
-"""``GET /oauth/mcp/start`` and ``/oauth/mcp/callback``: a person signs in at an MCP server of theirs, in the browser.
-``/oauth/mcp/client.json`` tells the place that asks who we are.
+"""``GET /oauth/mcp/start`` and ``/oauth/mcp/callback``: a person signs in at one of their MCP servers, in the browser.
+``/oauth/mcp/client.json`` tells the authorization server who we are.
 
-What went wrong on the way ends on the settings page with a code for its reason, which the page has the words for
-(``static/mcp/sign_in.js``): words in an address could be anybody's. So does a state that is missing, stale, used or
-begun elsewhere, of which nothing comes.
+Every failure ends on the settings page with a code for its reason; the page has the messages
+(``static/mcp/sign_in.js``), because anybody could write text into an address. A state that is missing, expired, used or
+begun in another browser ends there too, and has no effect.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class StartQuery(Wire, frozen=True):
 
 
 class CallbackQuery(Wire, frozen=True):
-    """What the authorization server adds."""
+    """The parameters that the authorization server adds."""
 
     state: str = ""
     code: str | None = None
@@ -46,7 +46,7 @@ class CallbackQuery(Wire, frozen=True):
 
 
 class ClientDocument(msgspec.Struct, frozen=True, kw_only=True):
-    """By OAuth's own names, so no record of the wire."""
+    """The field names are OAuth's, so it is not a Wire class."""
 
     client_id: str
     client_name: str
@@ -58,7 +58,7 @@ class ClientDocument(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def start(context: RequestContext, request: Request) -> Response:
-    """Send the browser to the place that the person was shown (``mcp.signIn``)."""
+    """Send the browser to the host that the person was shown (``mcp.signIn``)."""
     in_person(context.principal)
     workspace = context.workspace
     sign_ins = workspace.service(SignIns)
@@ -77,7 +77,7 @@ async def start(context: RequestContext, request: Request) -> Response:
 
 
 async def callback(context: RequestContext, request: Request) -> Response:
-    """Take the code, keep what it is good for, and look at the server's tools."""
+    """Exchange the code, store the tokens, and look at the server's tools."""
     in_person(context.principal)
     workspace, query = context.workspace, request.query()
     ended = await TRIPS.end(context, request, context.principal)
@@ -101,13 +101,13 @@ async def callback(context: RequestContext, request: Request) -> Response:
 
 
 async def client_document(context: RequestContext, request: Request) -> Response:
-    """It holds nothing of anybody: what is in it is sent with each sign-in."""
+    """It contains nothing private: all of it is sent with each sign-in."""
     sign_ins = context.workspace.service(SignIns)
     return json_response(own_document(sign_ins.origin, redirect=sign_ins.redirect_uri))
 
 
 async def usable(context: RequestContext, name: str) -> McpServer:
-    """One that a person has agreed to reach as it is, and that may want a sign-in. Raises 404 and 409."""
+    """The server, if a person has agreed to it as it is declared now, and it may want a sign-in. Raises 404 and 409."""
     server = await context.workspace.store.read(agreed_server, context.workspace, context.principal, name)
     if server is None or not may_sign_in(server):
         raise NotFound("There is no such MCP server of yours that is connected and could want a sign-in.")
@@ -115,13 +115,13 @@ async def usable(context: RequestContext, name: str) -> McpServer:
 
 
 def in_person(principal: Principal) -> None:
-    """A device's program could be the one that was talked into it."""
+    """Only in person, because a device's program could have been misled."""
     if principal.via in {"device", "run"}:
         raise Forbidden("A person says this, in the app.")
 
 
 def _look(tx: Tx, workspace: Workspace, principal: Principal, server: McpServer) -> bool:
-    """It was agreed to already how the server is reached. Whether it still is as it was then."""
+    """Look again at a server that a person already agreed to. Returns whether it is still declared as it was then."""
     now = agreed_server(tx, workspace, principal, server.name)
     if now is None or now.declaration.launch != server.declaration.launch:
         return False

@@ -1,7 +1,7 @@
-"""One sign-in from the server's word that it wants one to the token in its header, and out again.
+"""One sign-in, from the server's demand for it to the token in the header of a call, and the sign-out.
 
-Owns the token sources, one a server, so that however many calls ask at once, one renewal is under way. A sign-in is the
-page's, and so its owner's; it holds for the address that the page named when it was made.
+Owns the token sources, one per server, so that many calls at once cause only one renewal. A sign-in belongs to the
+page, and so to the page's owner. It is valid for the address that the page named when it was made.
 """
 
 from __future__ import annotations
@@ -58,12 +58,12 @@ CALLBACK_PATH: Final = "/oauth/mcp/callback"
 MAX_SCOPES_CHARS: Final = 8_000
 """Scopes that an MCP server asks for, in one line. Beyond: the first ones are asked for."""
 MAX_SOURCES: Final = 1_000
-"""Servers whose access tokens are kept at hand. Beyond: all are read anew."""
+"""Servers whose access tokens are cached. Beyond: all are read anew."""
 Standing = Literal["none", "wanted", "done", "more", "ended"]
 
 
 class Trip(msgspec.Struct, frozen=True, kw_only=True):
-    """What a round trip carries along: which server it is about, and what was believed when it began."""
+    """The data of a round trip through the browser: the server, and its address and issuer when it began."""
 
     server_id: str
     name: str
@@ -72,7 +72,7 @@ class Trip(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SignInRefused(Exception):
-    """A round trip ended without access. The app has the words for ``cause`` (``static/mcp/sign_in.js``)."""
+    """A round trip ended without access. The app has the message for each ``cause`` (``static/mcp/sign_in.js``)."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(cause)
@@ -93,11 +93,13 @@ class SignIns:
         return self.origin + CALLBACK_PATH
 
     def of(self, server: McpServer) -> OneSignIn | None:
-        """For the broker; ``None`` of a server whose page says itself how it is opened."""
+        """For the broker; ``None`` if the server's page sets the authorization header itself."""
         return OneSignIn(sign_ins=self, server=server) if may_sign_in(server) else None
 
     async def look(self, server: McpServer) -> tuple[Found, Client | None]:
-        """Where one signs in, and as which client: one that is known, or that we register. Raises :class:`Conflict`."""
+        """Where the user signs in, and as which client: a known one, or one that we register. Raises
+        :class:`Conflict`.
+        """
         kept = await self.workspace.store.read(rows.kept, server.id, server.declaration.url)
         way = way_to(self.workspace, server)
         looking = Discovering(way=way, url=server.declaration.url, ours=origin_of(self.origin))
@@ -117,8 +119,9 @@ class SignIns:
         return found, client
 
     async def _new_client(self, way: Way, found: Found) -> Client | None:
-        """The document is first where everybody can read it, as MCP has it. An instance at home may have a name that no
-        place reaches, so there it is for those that register nobody."""
+        """On a public cell the document comes first, as MCP recommends. An instance at home may have a name that no
+        authorization server can reach, so there the document is only used for those that register no clients.
+        """
         documented = by_document(found, self.origin, redirect=self.redirect_uri)
         is_public = self.workspace.config[PROFILE] == "cloud"
         if found.registration is None or (documented is not None and is_public):
@@ -126,7 +129,7 @@ class SignIns:
         return await register(way, found, redirect=self.redirect_uri)
 
     async def enter_client(self, server: McpServer, *, client_id: str, secret: str) -> None:
-        """The client that a person has made at the authorization server. Raises :class:`Conflict`."""
+        """Store the client that a person has made at the authorization server. Raises :class:`Conflict`."""
         found = (await self._kept(server)).found
         if found is None:
             raise Conflict("Nobody has looked yet where one signs in.")
@@ -136,7 +139,7 @@ class SignIns:
         await self._write(rows.keep_client, server.id, client)
 
     async def consent_url(self, server: McpServer, started: OAuthState) -> str:
-        """Where the browser goes. Raises :class:`Conflict`."""
+        """The address for the browser. Raises :class:`Conflict`."""
         found, client = await self._agreed(server)
         return authorization_url(
             _endpoints(found, client),
@@ -152,9 +155,9 @@ class SignIns:
         return Trip(server_id=server.id, name=server.name, url=server.declaration.url, issuer=found.issuer)
 
     async def finish(self, server: McpServer, trip: Trip, ended: OAuthState, *, code: str, issuer: str | None) -> None:
-        """Redeem the code, for the server as it was when the trip began. Raises :class:`SignInRefused`.
+        """Exchange the code, if the server is still as it was when the trip began. Raises :class:`SignInRefused`.
 
-        ``issuer``: who says that it sent the browser back (RFC 9207).
+        ``issuer``: the issuer that claims to have sent the browser back (RFC 9207).
         """
         try:
             found, client = await self._agreed(server)
@@ -186,7 +189,7 @@ class SignIns:
         await self._write(rows.granted, server.id, server.declaration.url, grant.tokens)
 
     async def sign_out(self, server_id: str, server: McpServer | None) -> None:
-        """Forget all of it, and have it taken back where that is possible."""
+        """Delete all of it, and revoke the tokens where possible."""
         kept = None
         if server is not None:
             kept = await self.workspace.store.read(rows.kept, server_id, server.declaration.url)
@@ -209,7 +212,7 @@ class SignIns:
                 self.workspace.log.warning("mcp.revoke_failed", reason=fault.detail)
 
     async def forget_gone(self, there: set[str]) -> None:
-        """What is kept for pages that are not there any more."""
+        """Delete the sign-ins of pages that no longer exist."""
         for server_id in await self.workspace.store.read(rows.everybody):
             if server_id not in there:
                 await self.sign_out(server_id, None)
@@ -217,7 +220,7 @@ class SignIns:
     # For the broker
 
     async def source(self, server: McpServer) -> TokenSource | None:
-        """The tokens of the access that there is."""
+        """The tokens of the current access; ``None`` without one."""
         kept = await self.workspace.store.read(rows.kept, server.id, server.declaration.url)
         if kept is None or kept.signed_in_at is None:
             return None
@@ -249,14 +252,16 @@ class SignIns:
         return self._sources.setdefault(server.id, source)
 
     async def ended(self, server: McpServer, why: str) -> None:
-        """The access is none any more; a client of our own making may be to blame, and is made anew."""
+        """The access has ended. The cause may be a client that we registered, so that client is dropped and
+        made anew.
+        """
         self._sources.pop(server.id, None)
         await self.workspace.store.write(rows.end, server.id, server.declaration.url, why)
         await self._write(rows.drop_registered, server.id)
 
     async def challenged(self, server: McpServer, challenge: Challenge) -> None:
         known = await self.workspace.store.read(rows.kept, server.id, server.declaration.url)
-        if known is not None and known.signed_in and known.found is not None:  # what was granted stays so
+        if known is not None and known.signed_in and known.found is not None:  # keep the scopes that were granted
             scopes = dict.fromkeys((*known.found.scopes, *challenge.scope.split()))
             challenge = msgspec.structs.replace(challenge, scope=" ".join(scopes)[:MAX_SCOPES_CHARS])
         if known is None or known.challenge != challenge:
@@ -278,7 +283,7 @@ class SignIns:
         return kept
 
     async def _agreed(self, server: McpServer) -> tuple[Found, Client]:
-        """As a person was shown it."""
+        """What the person was shown."""
         found = (await self._kept(server)).found
         client = None if found is None else await self._client(server, found)
         if found is None or client is None:
@@ -293,7 +298,7 @@ class SignIns:
 
 @dataclass(frozen=True, kw_only=True)
 class OneSignIn:
-    """A :class:`svc.broker.SignIn`."""
+    """Implements :class:`svc.broker.SignIn`."""
 
     sign_ins: SignIns
     server: McpServer
@@ -321,7 +326,7 @@ class OneSignIn:
 
 
 def may_sign_in(server: McpServer) -> bool:
-    """Where the page does not say itself with which key it is opened."""
+    """Whether its page leaves the authorization header to a sign-in."""
     declaration = server.declaration
     return bool(declaration.url) and not any(name.lower() == "authorization" for name in declaration.values)
 
@@ -337,7 +342,7 @@ def standing(kept: Kept | None) -> Standing:
 
 
 def trouble(kept: Kept | None) -> str:
-    """Why somebody has to sign in again; empty where nobody has to."""
+    """Why a person has to sign in again; empty if nobody has to."""
     if kept is None or not kept.missing or kept.ended:
         return kept.ended if kept is not None else ""
     return f"It wants more access than you have granted: {', '.join(kept.missing)}."

@@ -1,7 +1,7 @@
-"""Where the questions of a sign-in may go: to the public Internet by HTTPS, for a stranger names the addresses.
+"""Where the requests of a sign-in may go: only to the public Internet by HTTPS, because a stranger names the addresses.
 
-What an admin's page itself declares may lie in this machine's own network, as for the server's calls; a server on this
-machine may have its authorization server there, too.
+The address that an admin's page itself declares may be in this machine's own network, as for the server's calls. A
+server on this machine may have its authorization server there, too.
 """
 
 from __future__ import annotations
@@ -32,8 +32,9 @@ _KINDS: Final[Mapping[str, FaultKind]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """An :class:`svc.identity.HttpClient` for one server. ``own``: the origin that may lie in this network; empty where
-    none may. ``loopback``: whether any address of this machine may be asked."""
+    """An :class:`svc.identity.HttpClient` for one server. ``own``: the origin that may be in this network; empty if
+    none may. ``loopback``: whether any address of this machine may be asked.
+    """
 
     inside: HttpClient
     outside: PinnedEgress
@@ -64,7 +65,7 @@ class Way:
         return EgressResponse(status=answer.status, headers=answer.headers, body=answer.body)
 
     def lies_inside(self, url: str) -> bool:
-        """Whether it is one of those that may lie in this machine's network."""
+        """Whether the address is one that may be in this machine's network."""
         return origin_of(url) == self.own or (self.loopback and urlsplit(url).hostname in LOOPBACK)
 
 
@@ -80,7 +81,7 @@ def way_to(workspace: Workspace, server: McpServer) -> Way:
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port of an address that was checked to be one, in one spelling."""
+    """The scheme, host and port of a checked address, in one normal form."""
     parts = urlsplit(url)
     standard = {"https": 443, "http": 80}.get(parts.scheme)
     port = "" if parts.port in {None, standard} else f":{parts.port}"
