@@ -1,4 +1,5 @@
-"""Deterministic stand-ins of outside systems: whole under ``PROVIDERS=fake``, and not there otherwise.
+"""Deterministic stand-ins for outside systems. They exist only under ``PROVIDERS=fake``.
 
-To the service each is remote: it speaks through the same seam as the real one, and survives the service's crash.
+For the service each is a remote system: it uses the same interface as the real one, and survives a crash of the
+service.
 """

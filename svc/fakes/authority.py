@@ -1,4 +1,4 @@
-"""The name under which the server of the fake mailboxes tells who a mail comes from (``Authentication-Results``)."""
+"""The name of the fake mailboxes' server in ``Authentication-Results``, where it reports the origin of a mail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows that the fakes contribute. ``app.features_of`` leaves them out unless ``PROVIDERS=fake``."""
+"""The rows that the fakes add to the feature tables. ``app.features_of`` leaves them out unless ``PROVIDERS=fake``."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _build(workspace: Workspace) -> None:
 
 
 async def _boot(workspace: Workspace) -> None:
-    """Rebuild the fake mailboxes, and connect those that are not."""
+    """Rebuild the fake mailboxes, and connect those that are not connected."""
     workspace.service(FakeWorld).load()
     workspace.service(FakeModels).load()
     _connect(workspace)

@@ -1,6 +1,7 @@
-"""Speech to text that hears the same in every sound: a word a second, and a sentence of four.
+"""Speech to text that hears the same in every sound: one word per second, and a sentence of every four words.
 
-So a test, or a person who tries the app, sees words come and become final, in two voices, and knows which ones.
+So a test, or a person who tries the app, sees words appear and become final, in two voices, and knows which words to
+expect.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class FakeSpeech:
 
 
 def _heard(told: int, *, final: bool) -> Heard:
-    """The sentence that the word number ``told`` belongs to, up to there."""
+    """The sentence of word number ``told``, up to that word."""
     sentence = (told - 1) // SENTENCE
     start = sentence * SENTENCE
     return Heard(

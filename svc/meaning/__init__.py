@@ -1,9 +1,11 @@
-"""Search by meaning: mail and pages are also found by what they are about, mixed with what the words find.
+"""Search by meaning: mail and pages are also found by their subject matter, mixed with the results of the search by
+words.
 
-Owns ``meaning_people``, ``meaning_vectors``, ``meaning_queue`` and ``meaning_faults``. Each person switches it on for
-the mail and pages that they own, since their text then goes to a model's server; who may read them may find them so.
-Vectors are made by a subsystem (``tasks.py``) from a queue, through the broker, and scanned by numpy in a thread
-(``vectors.py``), which is an extra. Without numpy, or without a way to a model, all of it is off and says so.
+Owns ``meaning_people``, ``meaning_vectors``, ``meaning_queue`` and ``meaning_faults``. Each user switches it on for the
+mail and pages that they own, because their text then goes to a model's server. Every user who may read an item may then
+find it by meaning. A subsystem (``tasks.py``) makes the vectors from a queue, through the broker. numpy, which is an
+extra, scans them in a thread (``vectors.py``). Without numpy, or without access to a model, the search is off and says
+so.
 """
 
 from svc.meaning.feature import FEATURE

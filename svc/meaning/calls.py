@@ -1,4 +1,4 @@
-"""What the run that makes vectors asks of the trusted plane, and how it is begun."""
+"""The calls of the run that makes vectors to the trusted plane, and how that run is begun."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ A_TIME: Final = 2_000
 
 
 class QueueInput(Wire, frozen=True):
-    """``after``: the last one of the batch before."""
+    """``after``: the last id of the previous batch."""
 
     kind: Literal["mail", "pages"]
     after: str
@@ -31,13 +31,13 @@ class LeftInput(Wire, frozen=True):
 
 
 class WholeInput(Wire, frozen=True):
-    """``form``: in which the run began to read; ``None`` of one that began before it was kept."""
+    """``form``: the form at the beginning of the run; ``None`` for a run begun before it was stored."""
 
     form: str | None = None
 
 
 def start(tx: Tx, user_id: str | None, *, workspace: Workspace) -> str:
-    """Begin the run. Raises 409 while one is at work, and 501 where there can't be vectors."""
+    """Begin the run. Raises 409 while one is in progress, and 501 if vectors can't be made."""
     if reason := problem(workspace, tx):
         raise NotConfigured(reason, data={"reason": "not_configured"})
     if not queue.is_on(tx, user_id):
@@ -99,7 +99,7 @@ def _ids(tx: ReadTx, user_id: str | None, wanted: QueueInput) -> list[str]:
 
 
 def counted(tx: ReadTx, user_id: str | None, *, kind: str, up_to: str) -> tuple[int, int]:
-    """How many mails and pages the person has up to there, and in all."""
+    """How many mails and pages the user has up to that id, and in total."""
     row = tx.one(
         """
         select (select count(*) from mail_messages where account_id in (
@@ -127,7 +127,9 @@ def _left(workspace: Workspace, tx: Tx, caller: Caller, wanted: LeftInput) -> Js
 
 
 def _whole(workspace: Workspace, tx: Tx, caller: Caller, wanted: WholeInput) -> Json:
-    """Where the model is another one again by now, what was read is not what is wanted: the next run makes it whole."""
+    """All is read: switch to its form. If the model has changed meanwhile, nothing happens; the next run
+    completes it.
+    """
     form = form_of(workspace).name
     if wanted.form in {None, form}:
         queue.is_whole(tx, caller.principal.user_id, form=form)

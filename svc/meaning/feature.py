@@ -1,4 +1,4 @@
-"""The rows that search by meaning contributes."""
+"""The rows that search by meaning adds to the feature tables."""
 
 from __future__ import annotations
 

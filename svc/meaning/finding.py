@@ -1,7 +1,7 @@
-"""What is near in meaning: the vector of what was typed, and the scan of what the person who asks may see.
+"""Finds what is similar in meaning: the vector of the query, and a scan of the items that the caller may see.
 
-Owns what is held in memory: the signs of the vectors, by space, read on from the last id that is known. What was
-deleted since may still be among them; its row is gone, so it is never found, and where much is, all is read anew.
+Owns the data in memory: the signs of the vectors, by space, extended from the last known id. A deleted vector may still
+be among them, but its row is gone, so it is never found. If many are gone, the whole space is read again.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from svc.store import ReadTx, json_array
 from svc.workspace import Workspace
 
 WITHIN_S: Final = 4.0
-"""For the vector of what was typed. Beyond: the words alone decide, and the answer says so."""
+"""The time for the vector of a query. Beyond: the words alone decide, and the answer says so."""
 NEAR: Final = 100
 MIN_NEARNESS: Final = 0.15
 OF_THE_BEST: Final = 0.6
-"""What is less near than this part of the nearest is about something else."""
+"""A result less near than this part of the nearest one is about something else."""
 MAX_HELD_BYTES: Final = 256 << 20
-"""Of signs: three million vectors. Beyond: spaces that were not asked for lately are read again."""
+"""Bytes of signs in memory: three million vectors. Beyond: spaces that were not asked for lately are read again."""
 MAX_ASKED: Final = 200
-"""Vectors of what was typed lately. Beyond: the oldest is asked for again."""
+"""Vectors of recent queries. Beyond: the oldest is asked for again."""
 READ_AT_ONCE: Final = 50_000
 STALE_SHARE: Final = 10
-"""One of so many that are gone: a space is read anew."""
+"""If more than one in this many is gone, the space is read again."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Near:
-    """The nearest first. ``problem``: why there are none by meaning; empty where the scan was done."""
+    """The nearest first. ``problem``: why there are no results by meaning; empty if the scan was done."""
 
     message_ids: tuple[str, ...] = ()
     page_ids: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Finder:
     _turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def near(self, principal: Principal, text: str, *, account_id: str | None) -> Near:
-        """``text``: what was typed, without filters."""
+        """``text``: the query without its filters."""
         store = self.workspace.store
         if not text.strip():
             return Near()
@@ -70,14 +70,14 @@ class Finder:
         found = [await self._near_of(principal, text, form, spaces, current) for form, spaces in served.items()]
         if len(found) == 1:
             return found[0]
-        return Near(  # what two models say can't be compared by its numbers
+        return Near(  # distances of two models can't be compared as numbers
             message_ids=tuple(fused(*(one.message_ids for one in found))),
             page_ids=tuple(fused(*(one.page_ids for one in found))),
             problem=next((one.problem for one in found if one.problem), ""),
         )
 
     async def _near_of(self, principal: Principal, text: str, form: str, spaces: list[str], current: str) -> Near:
-        """Of what is served in one form."""
+        """The results in the spaces of one form."""
         store = self.workspace.store
         try:
             wanted = await self._vector(principal, text, form=form)
@@ -94,7 +94,7 @@ class Finder:
 
     @property
     def held_bytes(self) -> int:
-        """Of signs, in memory."""
+        """The bytes of signs in memory."""
         return sum(one.size for one in self._held.values())
 
     async def _vector(self, principal: Principal, text: str, *, form: str) -> list[float]:
@@ -119,7 +119,7 @@ class Finder:
     def scan(
         self, tx: ReadTx, principal: Principal, wanted: list[float], *, spaces: list[str], form: str, current: str
     ) -> Near:
-        """In a thread, by one at a time. Who may see what is decided before anything is ranked."""
+        """Runs in a thread, one scan at a time. What the caller may see is decided before anything is ranked."""
         bits, _ = vectors.packed(wanted)
         parts = [
             (
@@ -162,7 +162,7 @@ class Finder:
                 limit=READ_AT_ONCE,
             )
             before, signs = signs.last, signs.with_more(rows)
-            if len(rows) < READ_AT_ONCE or signs.last == before:  # of another length, all of them: none of this form
+            if len(rows) < READ_AT_ONCE or signs.last == before:  # all have another length, so none has this form
                 break
         self._held[space, form] = signs
         while len(self._held) > 1 and self.held_bytes > MAX_HELD_BYTES:
@@ -171,8 +171,9 @@ class Finder:
 
 
 def _served(tx: ReadTx, principal: Principal, *, current: str, account_id: str | None) -> dict[str, list[str]]:
-    """The spaces of which there are vectors, by the form that is searched of them: the one that their owner's were last
-    whole in, or else the one of now. So a search finds as before while another model reads everything."""
+    """The spaces that have vectors, by the form that is searched in them: the form in which the owner's items were last
+    complete, or else the current one. So search works as before while another model reads everything.
+    """
     own = [account.id for account in accounts(tx, principal)]
     wanted = [*own, PAGES] if account_id is None else [one for one in own if one == account_id]
     rows = tx.all(
@@ -200,7 +201,7 @@ def _served(tx: ReadTx, principal: Principal, *, current: str, account_id: str |
 
 
 def _allowed(tx: ReadTx, principal: Principal, *, form: str, current: str) -> Sequence[int]:
-    """The vectors of pages that the person may read, of whose owners this form is searched."""
+    """The vectors of pages that the caller may read, and whose owners use this form."""
     rows = tx.all(
         """
         select v.id from json_each(:ids) p cross join meaning_vectors v on v.page_id = p.value
@@ -215,7 +216,9 @@ def _allowed(tx: ReadTx, principal: Principal, *, form: str, current: str) -> Se
 
 
 def fused(*rankings: Sequence[str], k: int = 60) -> list[str]:
-    """Each once, by reciprocal rank fusion, the best first; of equals the one that an earlier ranking has first."""
+    """All items once, by reciprocal rank fusion, the best first. With equal scores, the order of the earlier ranking
+    counts.
+    """
     scores: dict[str, float] = {}
     for ranking in rankings:
         for place, one in enumerate(ranking, start=1):

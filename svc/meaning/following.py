@@ -1,6 +1,7 @@
-"""What fills the queue by itself: a durable consumer of ``mail-received``. Pages are queued by a trigger.
+"""Fills the queue with new mail: a durable consumer of ``mail-received``. A trigger queues pages.
 
-Mail that is read from a mailbox's past is passed by: there may be a million of it, and what that costs is said before.
+Mail from a mailbox's past (a backfill) is skipped: it may be a million messages, and a run shows the cost before it
+reads them.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class _Received(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def follow(workspace: Workspace, events: Sequence[Event]) -> None:
-    """At least once: what is queued already, or has its vectors, is not queued again."""
+    """At least once: an item that is already queued, or has its vectors, is not queued again."""
     received = [msgspec.json.decode(event.payload, type=_Received) for event in events]
     message_ids = [one.message_id for one in received if not one.backfill]
     is_on: bool = await workspace.store.read_small(queue.is_on_for_anybody)

@@ -1,4 +1,4 @@
-"""Which model makes the vectors, of how many dimensions, and what of it all is called the same form."""
+"""The form of vectors: the model, the number of dimensions, and the way texts are cut."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from svc.store import ReadTx
 from svc.workspace import Workspace
 
 DIMENSIONS: Final = 512
-"""Of vendor B's models, which are made to be cut: a third of the room for hardly any loss."""
+"""For vendor B's models, which are made to be shortened: a third of the space with hardly any loss."""
 _CAN_BE_CUT: Final = "text-embedding-3"
 
 
 @dataclass(frozen=True)
 class Form:
-    """``dimensions``: ``None`` where the model's own number holds."""
+    """``dimensions``: ``None`` for the model's own number."""
 
     model: str
     dimensions: int | None
@@ -29,7 +29,7 @@ class Form:
 
 
 def form_named(name: str) -> Form:
-    """The opposite of :attr:`Form.name`; of a model whose name may have colons."""
+    """The inverse of :attr:`Form.name`. The model's name may contain colons."""
     model, dimensions, _ = name.rsplit(":", 2)
     return Form(model, int(dimensions) or None)
 
@@ -40,7 +40,7 @@ def form_of(workspace: Workspace) -> Form:
 
 
 def problem(workspace: Workspace, tx: ReadTx) -> str:
-    """Why there can't be any vectors; empty where there can."""
+    """Why vectors can't be made; empty if they can."""
     if not has_numpy():
         return MISSING
     models = workspace.service(Models)

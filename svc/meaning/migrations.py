@@ -69,13 +69,13 @@ _TABLES = (
 
 @MIGRATIONS(name="m002_served_form")
 def m002_served_form(db: Database) -> None:
-    """Which form of vectors is searched of a person's: the one that was last made whole."""
+    """The form of vectors that is searched for a person: the one that was last complete."""
     for statement in _SERVED:
         db.execute(statement)
 
 
 _SERVED = (
-    "alter table meaning_people add column form text",  # null: none was ever whole
-    "alter table meaning_people add column swept integer not null default 1",  # 0: other forms are on their way out
+    "alter table meaning_people add column form text",  # null: none was ever complete
+    "alter table meaning_people add column swept integer not null default 1",  # 0: other forms are being deleted
     "update meaning_people set form = (select form from meaning_vectors group by form order by count(*) desc limit 1)",
 )

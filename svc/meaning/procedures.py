@@ -23,7 +23,7 @@ from svc.worker.meaning import INDEX
 from svc.workspace import RequestContext, Workspace
 
 SAMPLE: Final = 300
-"""Of the newest messages: what they have on average is taken for all."""
+"""Newest messages in a sample; its average is taken for all messages."""
 
 
 async def search(context: RequestContext, wanted: wire.MeaningInput) -> wire.MeaningOut:
@@ -83,7 +83,7 @@ def _last_run(tx: ReadTx, user_id: str | None) -> str | None:
 
 
 def _counts(tx: ReadTx, user_id: str | None, *, form: str) -> tuple[int, int, int]:
-    """The person's own mails and pages that can be read so, and how many of them have vectors."""
+    """The person's own mails and pages that can be read, and how many of them have vectors."""
     mails = tx.value(
         f"""
         select count(*) from mail_messages m where {queue.GOES} and m.account_id in (
@@ -110,7 +110,7 @@ def _counts(tx: ReadTx, user_id: str | None, *, form: str) -> tuple[int, int, in
 def _expected(
     tx: ReadTx, user_id: str | None, *, mails: int, pages: int, read: int, models: Models, model: str
 ) -> wire.ExpectedOut:
-    """Rather too much: quotations are counted, though they are not read."""
+    """An estimate that is rather too high: quotations are counted, although they are not read."""
     chars = mail.body_chars(tx, user_id, sample=SAMPLE, most_chars=MAIL_CHARS + HEAD_CHARS)
     page_chars = tx.value(
         """

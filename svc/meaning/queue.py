@@ -1,4 +1,4 @@
-"""Every statement that writes: who has it switched on, what waits for vectors, and the vectors."""
+"""Every SQL statement that writes: who has it switched on, the queue for vectors, and the vectors."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ ITEMS_A_CALL: Final = 32
 PIECES_A_CALL: Final = 64
 """Texts of one call. Beyond: the next one has them."""
 REST_MS: Final = 60_000
-"""A page that is being written waits until nobody has changed it for so long."""
+"""A page must be unchanged for this long before it is read."""
 ROWS_A_BATCH: Final = 1_000
 READ_CHARS: Final = 4 * MAIL_CHARS
-"""Of a mail's body, quotations included, in which its own words are looked for. Beyond: they are not."""
+"""Characters of a mail's body, quotations included, in which its own words are looked for. Beyond: they are not."""
 
 GOES: Final = """instr(m.labels, '"SPAM"') = 0 and instr(m.labels, '"TRASH"') = 0 and instr(m.labels, '"DRAFT"') = 0"""
 _OWNERS: Final = "(select user_id from meaning_people where state = 'on')"
@@ -30,7 +30,7 @@ _LIVE_RUN: Final = "(select id from runs where state in ('queued', 'running', 'w
 
 
 def owner_key(user_id: str | None) -> str:
-    """As the tables have it."""
+    """The user's key in the tables."""
     return user_id or ""
 
 
@@ -44,7 +44,7 @@ def is_on_for_anybody(tx: ReadTx) -> bool:
 
 
 def switch(tx: Tx, user_id: str | None, *, on: bool) -> None:
-    """Off: what there is of this person's is on its way out from now on."""
+    """Off: from now on this person's vectors are being deleted."""
     key = owner_key(user_id)
     if on:
         tx.run(
@@ -61,16 +61,16 @@ def switch(tx: Tx, user_id: str | None, *, on: bool) -> None:
 
 
 def hand_over(tx: Tx, user_id: str) -> None:
-    """What was nobody's is the first admin's."""
+    """Give the rows without a user to the first admin."""
     tx.run("update or ignore meaning_people set user_id = :id where user_id = ''", id=user_id)
     tx.run("update meaning_queue set owner_id = :id where owner_id = ''", id=user_id)
 
 
-# What waits
+# The queue
 
 
 def queue_mail(tx: Tx, message_ids: Sequence[str], *, run_id: str, form: str) -> int:
-    """Those of their owners who have it on, and that have no vectors of this form. How many were queued."""
+    """Queue the mails whose owners have it on, and that have no vectors of this form. Returns how many were queued."""
     return tx.run(
         f"""
         insert into meaning_queue (message_id, owner_id, run_id)
@@ -119,7 +119,7 @@ def has_any(tx: ReadTx) -> bool:
 
 
 def drop_ended(tx: Tx) -> None:
-    """What runs queued that were cancelled or have failed."""
+    """Delete the queue rows of runs that have ended."""
     tx.run(f"delete from meaning_queue where run_id <> '' and run_id not in {_LIVE_RUN}")
 
 
@@ -131,7 +131,7 @@ def has_ended(tx: ReadTx) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """A message or a page, and its pieces that have no vector yet; ``kept``: vectors whose pieces are the same."""
+    """A message or a page, and its pieces without a vector; ``kept``: the vectors whose pieces have not changed."""
 
     number: int
     message_id: str | None
@@ -143,7 +143,9 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """Of one owner and one run, so that the cost has one place. ``lost``: numbers of what has no text any more."""
+    """Items of one owner and one run, so that the cost has one account. ``lost``: numbers of items that have no text
+    any more.
+    """
 
     owner_id: str
     run_id: str
@@ -160,7 +162,7 @@ class Batch:
 
 
 def next_batch(tx: ReadTx, *, form: str, before: Millis, passing_by: Sequence[str]) -> Batch | None:
-    """What came first, then what runs queued; nothing of the keys in ``passing_by``."""
+    """The next batch: new items first, then items that runs queued; none of the keys in ``passing_by``."""
     rows = tx.all(
         """
         select q.number, q.message_id, q.page_id, q.owner_id, q.run_id
@@ -222,13 +224,14 @@ def _known(tx: ReadTx, message_id: str | None, page_id: str | None, *, form: str
 
 
 Packed = tuple[bytes, bytes]
-"""Signs and bytes of a vector."""
+"""The signs and the bytes of a vector."""
 
 
 def put(tx: Tx, batch: Batch, vectors: Sequence[Packed], *, form: str) -> None:
-    """Keep them in place of what there was, and take their items from the queue: all of it, or nothing.
+    """Store them instead of the old vectors, and remove their items from the queue: all of it, or nothing.
 
-    A run that reads everything for another model leaves what the model before has made: it is searched until all is.
+    A run that reads everything for another model keeps the vectors of the earlier model: these are searched until the
+    run is complete.
     """
     made = iter(vectors)
     for item in batch.items:
@@ -269,7 +272,9 @@ def put(tx: Tx, batch: Batch, vectors: Sequence[Packed], *, form: str) -> None:
 
 
 def _still_there(tx: Tx, item: Item, owner_id: str) -> bool:
-    """Not deleted, switched off or being erased since; what was changed since has another number and comes again."""
+    """Whether the item is not deleted, switched off or being erased. A changed item has a new number, and is read
+    again.
+    """
     here = tx.value(
         """
         select exists (select 1 from meaning_queue where number = :number)
@@ -286,11 +291,11 @@ def _still_there(tx: Tx, item: Item, owner_id: str) -> bool:
     return bool(here)
 
 
-# Which form is searched
+# The form that is searched
 
 
 def is_whole(tx: Tx, user_id: str | None, *, form: str) -> None:
-    """All that the person has was read in this form: it is searched from now on, and what other models made goes."""
+    """All items of the person are read in this form: search it from now on, and delete the vectors of other models."""
     tx.run(
         "update meaning_people set form = :form, swept = 0 where user_id = :id and state = 'on'",
         form=form,
@@ -299,7 +304,7 @@ def is_whole(tx: Tx, user_id: str | None, *, form: str) -> None:
 
 
 def sweep(tx: Tx) -> bool:
-    """Forget some of what other models made of what is whole by now. Whether there may be more."""
+    """Delete a batch of other models' vectors of people whose form is complete. Returns whether there may be more."""
     row = tx.one("select user_id, form from meaning_people where swept = 0 limit 1")
     if row is None:
         return False
@@ -322,11 +327,11 @@ def sweep(tx: Tx) -> bool:
     return True
 
 
-# What can't go on
+# Runs that can't continue
 
 
 def fail_run(tx: Tx, run_id: str, problem: str) -> None:
-    """Nothing more of it is asked for; the run hears why when it looks again."""
+    """Delete its queue rows. The run gets the reason when it looks again."""
     tx.run("delete from meaning_queue where run_id = :id", id=run_id)
     tx.run(
         "insert into meaning_faults (run_id, problem) values (:id, :problem) on conflict do nothing",
@@ -336,7 +341,7 @@ def fail_run(tx: Tx, run_id: str, problem: str) -> None:
 
 
 def fault_of_run(tx: Tx, run_id: str) -> str:
-    """Why it can't go on; empty where it can."""
+    """Why the run can't continue; empty if it can."""
     problem = tx.value("select problem from meaning_faults where run_id = :id", id=run_id)
     tx.run(
         f"delete from meaning_faults where run_id = :id or run_id not in {_LIVE_RUN}",
@@ -345,11 +350,11 @@ def fault_of_run(tx: Tx, run_id: str) -> str:
     return str(problem or "")
 
 
-# The end
+# Deleting
 
 
 def leave(tx: Tx) -> bool:
-    """Forget some vectors of those who switched it off. Whether there may be more."""
+    """Delete a batch of vectors of people who switched it off. Returns whether there may be more."""
     user_id = tx.value("select user_id from meaning_people where state = 'leaving' limit 1")
     if user_id is None:
         return False
@@ -372,7 +377,7 @@ def leave(tx: Tx) -> bool:
 
 
 def erase(tx: Tx, *, account_id: str) -> Left:
-    """The end of an account: its vectors, and what of it waits."""
+    """Erase an account: its vectors, and its rows in the queue."""
     gone = tx.run(
         "delete from meaning_vectors where id in (select id from meaning_vectors where space = :id limit :limit)",
         id=account_id,

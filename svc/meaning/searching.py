@@ -1,4 +1,4 @@
-"""One search by words and by meaning, mixed: what the app asks, and what agents do."""
+"""One search by words and by meaning, mixed, for the app and for agents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_PAGES: Final = 20
 
 @dataclass(frozen=True, kw_only=True)
 class Mixture:
-    """The best first. ``near``: ids of what is here for what it is about. ``problem``: why words alone decided."""
+    """The best first. ``near``: ids of items found by meaning. ``problem``: why only words were used."""
 
     threads: tuple[FoundThreadOut, ...]
     pages: tuple[FoundPage, ...]
@@ -29,7 +29,7 @@ class Mixture:
 
 
 async def search(workspace: Workspace, principal: Principal, asked: SearchInput) -> Mixture:
-    """Mail, and pages where no one account is meant."""
+    """Mail, and pages unless one account is given."""
     words = await workspace.store.read(mail.free_words, asked)
     near = await workspace.service(Finder).near(principal, words, account_id=asked.account_id)
     found = await mail.search_mixed(workspace, principal, asked, near=near.message_ids)
@@ -46,13 +46,13 @@ async def search(workspace: Workspace, principal: Principal, asked: SearchInput)
 
 
 async def search_pages(workspace: Workspace, principal: Principal, *, text: str, limit: int) -> tuple[FoundPage, ...]:
-    """Pages alone."""
+    """Search only pages."""
     near = await workspace.service(Finder).near(principal, text, account_id=None)
     return await workspace.store.read(_pages, principal, text=text, near=near.page_ids, limit=limit)
 
 
 async def is_on(workspace: Workspace, principal: Principal) -> bool:
-    """Whether the person has it switched on: nobody else's agents ask a model for vectors."""
+    """Whether the person has it switched on. Otherwise their agents ask no model for vectors."""
     return await workspace.store.read(queue.is_on, principal.user_id)
 
 

@@ -1,8 +1,8 @@
-"""The embedder: makes the vectors of what waits, through the broker, some texts a call.
+"""The embedder: makes the vectors of queued items through the broker, several texts per call.
 
-The queue is a table: nothing is forgotten over a crash, and what was made is never paid for twice. Where a call fails
-in a way that may pass, it is tried again after growing pauses; where it will not pass (a ceiling, no key, no such
-model), a run hears why and ends, and what came by itself waits for an hour, or until somebody asks again.
+The queue is a table, so a crash loses nothing, and no vector is paid for twice. If a call fails in a way that may pass,
+it is tried again after growing pauses. If it will not pass (a ceiling, no key, no such model), a run gets the reason
+and ends; new items wait for an hour, or until a user asks again.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from svc.workspace import Workspace
 TOPICS: Final = frozenset({"mail", "pages", queue.TOPIC})
 DEBOUNCE_S: Final = 1.5
 LOOK_AGAIN_S: Final = 10.0
-"""While something waits that can't be taken yet: its words are not known, or its page is being written."""
+"""The pause while an item waits that can't be read yet: its words are not known, or its page is being written."""
 CALL_S: Final = 120.0
 TRIES: Final = 6
-"""Of a batch of a run. Beyond: the run ends, and says why."""
+"""Tries of one batch of a run. Beyond: the run ends, and says why."""
 HOUR_S: Final = 3_600.0
 _RETRIES: Final = Retries(first_s=1.0, cap_s=60.0)
 
 
 @dataclass
 class _Paused:
-    """Until when nothing of a key is asked for."""
+    """The time until which a key is not tried again."""
 
     until: float
     failures: int
@@ -46,13 +46,13 @@ class _Paused:
 
 @dataclass(kw_only=True)
 class Embedder:
-    """``follow`` returns once all that was recorded before stands in the queue."""
+    """``follow`` returns once all events recorded before are in the queue."""
 
     workspace: Workspace
     follow: Callable[[], Awaitable[object]]
     wake: Wake = field(default_factory=Wake)
     problem: str = ""
-    """Why what came by itself has no vectors yet; empty where it has, or where nothing was tried."""
+    """Why new items have no vectors yet; empty if they have, or if nothing was tried."""
     _paused: dict[str, _Paused] = field(default_factory=dict)
 
     async def run(self, child: Child) -> None:
@@ -68,19 +68,19 @@ class Embedder:
     async def _listen(self) -> None:
         while True:
             with self.workspace.store.outbox.subscribe() as news, suppress(Overflowed):
-                self.wake.call()  # for what was told before
+                self.wake.call()  # for news before the subscription
                 while True:
                     if any(row.topic in TOPICS for row in await news.receive()):
                         self.wake.call()
 
     def try_again(self) -> None:
-        """Somebody has changed something: nothing waits for its hour any more."""
+        """A user has changed something: end all pauses."""
         self._paused.clear()
         self.problem = ""
         self.wake.call()
 
     async def catch_up(self) -> None:
-        """Work off all that can be worked off now."""
+        """Process all items that can be processed now."""
         store = self.workspace.store
         await self.follow()
         if not await store.read_small(queue.has_any):

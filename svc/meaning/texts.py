@@ -1,6 +1,6 @@
-"""The pieces of a text whose vectors are made: none too long for a model, each with what the whole is about before it.
+"""Cuts a text into pieces for vectors: none too long for a model, each with the subject of the whole text before it.
 
-Pure functions. :data:`CUT` names the way; whoever changes it makes all that was made before another form.
+Pure functions. :data:`CUT` is the number of this method. Changing it gives all existing vectors an old form.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Final
 
 CUT: Final = 1
 PIECE_CHARS: Final = 2_000
-"""Of one piece: small models read 512 tokens and no more."""
+"""Characters of one piece: small models read only 512 tokens."""
 HEAD_CHARS: Final = 300
 MAX_MAIL_PIECES: Final = 4
-"""Of a mail. Beyond: the rest is not found by meaning, only by its words."""
+"""Pieces of a mail. Beyond: the rest is not found by meaning, only by its words."""
 MAX_PAGE_PIECES: Final = 32
-"""Of a page. Beyond: the rest is not found by meaning, only by its words."""
+"""Pieces of a page. Beyond: the rest is not found by meaning, only by its words."""
 MAIL_CHARS: Final = MAX_MAIL_PIECES * PIECE_CHARS
 PAGE_CHARS: Final = MAX_PAGE_PIECES * PIECE_CHARS
 CHARS_A_TOKEN: Final = 4
-"""About, for what is expected; what is paid is what the vendor counts."""
+"""Approximate, for estimates; the cost is what the vendor counts."""
 _LOOK_BACK_CHARS: Final = 400
 _NOTHING: Final = "(no text)"
 
@@ -37,14 +37,14 @@ class Piece:
 
 
 def pieces_of(head: str, text: str, *, most: int) -> list[Piece]:
-    """At least one, at most ``most``."""
+    """At least one piece, at most ``most``."""
     head = head.strip()[:HEAD_CHARS]
     cut = [part for _, part in zip(range(most), _cut(text.strip()), strict=False)] or [""]
     return [Piece(part=part, text=f"{head}\n\n{one}".strip() or _NOTHING) for part, one in enumerate(cut)]
 
 
 def _cut(text: str) -> Iterator[str]:
-    """At a paragraph, a line or a blank near the end of each piece, where there is one."""
+    """Cuts at a paragraph, a line or a space near the end of each piece, if there is one."""
     start = 0
     while start < len(text):
         end = start + PIECE_CHARS

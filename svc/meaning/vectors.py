@@ -1,11 +1,13 @@
-"""Vectors as bytes, and the scan over many of them by numpy, which is an extra and is loaded with the first of them.
+"""Vectors as bytes, and the scan over many of them with numpy. numpy is an extra, and is loaded when the first vector
+is used.
 
-Theory. Each vector is kept twice: the signs of its numbers, and a signed byte a number. Signs alone are an eighth of
-the bytes of the other, and how many differ between two vectors follows the angle between them (Charikar 2002). So all
-signs are scanned in memory, and only the nearest :data:`RESCORED` are compared by their bytes, which differ from the
-cosine of the vectors themselves by less than one in a hundred. Up to that many vectors the answer is exact.
+Theory. Each vector is stored twice: as the signs of its numbers, and with one signed byte per number. The signs need an
+eighth of the bytes, and the number of signs that differ between two vectors follows the angle between them (Charikar
+2002). So all signs are scanned in memory, and only the nearest :data:`RESCORED` are compared by their bytes. That
+result differs from the cosine of the original vectors by less than one in a hundred. Up to that many vectors the answer
+is exact.
 
-Runs in threads; knows neither SQL nor who may see what.
+Runs in threads; knows neither SQL nor permissions.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 RESCORED: Final = 4_000
 """Vectors that are compared by more than their signs. Beyond: those whose signs differ most are passed by."""
 AT_A_TIME: Final = 65_536
-"""Vectors of one step of the scan: what it needs beside them stays small."""
+"""Vectors in one step of the scan, so that its extra memory stays small."""
 _WORD_BITS: Final = 64
 MISSING: Final = "Search by meaning needs numpy: install svc with its extra, as in pipx install 'svc[meaning]'."
 
@@ -32,7 +34,7 @@ def has_numpy() -> bool:
 
 
 def packed(vector: Sequence[float]) -> tuple[bytes, bytes]:
-    """Its signs, padded to whole words of 64 bits, and its bytes."""
+    """The signs, padded to whole words of 64 bits, and the bytes."""
     import numpy as np
 
     numbers = np.asarray(vector, dtype=np.float32)
@@ -48,7 +50,7 @@ class Signs:
 
     ids: NDArray[np.int64]
     bits: NDArray[np.uint64]
-    """A row of words for each."""
+    """One row of words per vector."""
 
     @property
     def size(self) -> int:
@@ -60,7 +62,7 @@ class Signs:
         return int(self.ids[-1]) if len(self.ids) else 0
 
     def with_more(self, rows: Sequence[tuple[Any, ...]]) -> Signs:
-        """``rows``: ids that follow, and their signs. Those of another length are none of this form."""
+        """``rows``: later ids and their signs. Rows of another length do not have this form, and are skipped."""
         import numpy as np
 
         width = self.bits.shape[1] * 8 if len(self.ids) else len(rows[0][1]) if rows else 0
@@ -81,7 +83,7 @@ def no_signs() -> Signs:
 
 
 def nearest(parts: Sequence[tuple[Signs, Sequence[int] | None]], bits: bytes, *, most: int = RESCORED) -> list[int]:
-    """The ids of those whose signs differ least from ``bits``. Of a part with a list of ids these alone count."""
+    """The ids of the vectors whose signs differ least from ``bits``. In a part with a list of ids, only these count."""
     import numpy as np
 
     wanted = np.frombuffer(bits, dtype=np.uint64)
@@ -93,7 +95,7 @@ def nearest(parts: Sequence[tuple[Signs, Sequence[int] | None]], bits: bytes, *,
         counts = np.zeros(len(signs.ids), dtype=np.uint16)
         for start in range(0, len(counts), AT_A_TIME):
             some = signs.bits[start : start + AT_A_TIME]
-            for word, bits_of_word in enumerate(wanted):  # a column at a time: sums along such short rows are slow
+            for word, bits_of_word in enumerate(wanted):  # column by column: sums along such short rows are slow
                 counts[start : start + AT_A_TIME] += np.bitwise_count(some[:, word] ^ bits_of_word)
         if allowed is not None:
             may = np.isin(signs.ids, np.fromiter(allowed, dtype=np.int64, count=len(allowed)))
@@ -111,7 +113,7 @@ def nearest(parts: Sequence[tuple[Signs, Sequence[int] | None]], bits: bytes, *,
 
 
 def cosines(vectors: Sequence[bytes], wanted: Sequence[float]) -> list[float]:
-    """How near each is, from -1 to 1."""
+    """How similar each is, from -1 to 1."""
     import numpy as np
 
     if not vectors:

@@ -1,4 +1,4 @@
-"""Search by meaning on the wire."""
+"""The wire types of search by meaning."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from svc.mail import FoundThreadOut, Id
 from svc.protocol import Wire
 
 MAX_TYPED_CHARS = 1_000
-"""What is typed to be searched for by meaning. Beyond: 400 `invalid`, with the name of the field."""
+"""Characters of a query for search by meaning. Beyond: 400 `invalid`, with the name of the field."""
 MAX_ZONE_CHARS = 64
 MAX_LIMIT = 100
 
 
 class MeaningInput(Wire, frozen=True):
-    """``query`` may have filters, as a search by words has. ``time_zone``: in it days begin and end."""
+    """``query`` may have filters, like a search by words. ``time_zone``: where days begin and end."""
 
     query: Annotated[str, msgspec.Meta(max_length=MAX_TYPED_CHARS)]
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIMIT)] = 50
@@ -33,8 +33,9 @@ class MeantPageOut(Wire, frozen=True):
 
 
 class MeaningOut(Wire, frozen=True):
-    """The best first. ``near``: ids of the threads and pages that are here for what they are about, and not for their
-    words alone. ``problem``: why only words were looked for; empty where both were."""
+    """The best first. ``near``: ids of the threads and pages found by meaning, and not only by their words.
+    ``problem``: why only words were searched; empty if both were.
+    """
 
     threads: tuple[FoundThreadOut, ...]
     pages: tuple[MeantPageOut, ...]
@@ -48,14 +49,15 @@ class SwitchInput(Wire, frozen=True):
 
 
 class BegunOut(Wire, frozen=True):
-    """``run_id``: of the run that reads what is there; ``None`` where it was switched off."""
+    """``run_id``: the run that reads the existing items; ``None`` if it was switched off."""
 
     run_id: str | None
 
 
 class ExpectedOut(Wire, frozen=True):
-    """What a run would have to read: about so many tokens, for about so many millionths of a dollar. ``ceiling``: what
-    one run may cost."""
+    """What a run would read: an estimate of tokens, and of the cost in millionths of a dollar. ``ceiling``: what one
+    run may cost.
+    """
 
     items: int
     tokens: int
@@ -69,8 +71,9 @@ class MeaningProgressOut(Wire, frozen=True):
 
 
 class MeaningStateOut(Wire, frozen=True):
-    """Of the caller's own mail and pages. ``problem``: why it can't work here; ``waiting_for``: why what came lately
-    has not been read. ``micros``: what the caller's run has cost so far, or the last one did."""
+    """For the caller's own mail and pages. ``problem``: why it can't work here; ``waiting_for``: why new items have not
+    been read. ``micros``: the cost so far of the caller's current run, or of the last one.
+    """
 
     on: bool
     model: str

@@ -1,7 +1,8 @@
-"""People: whom the owner writes with, the page each is filed under, and the suggestions while an address is typed.
+"""People: the owner's correspondents, the page for each of them, and suggestions while an address is typed.
 
-Owns the tables ``people`` and ``people_*``. A person belongs to the owner of the mailbox that met them, and nobody else
-learns of them. Mail tells whom it meets (:func:`meet`), and asks what they are called. Start reading at ``model.py``.
+Owns the tables ``people`` and ``people_*``. A person belongs to the owner of the mailbox that met them; no other user
+sees them. The mail feature reports each correspondent (:func:`meet`), and asks for their names. Start reading at
+``model.py``.
 """
 
 from svc.people.actions import let_go, meet

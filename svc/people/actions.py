@@ -1,6 +1,6 @@
-"""What happens to people: they are met in mail, and their owner files them under pages.
+"""Actions on people: mail reports them, and their owner files them under pages.
 
-:func:`meet` is called by mail, in the transaction that stores a message, once for each message that is really new.
+The mail feature calls :func:`meet` in the transaction that stores a message, once for each message that is really new.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ def meet(
     at: Millis,
     direction: Direction,
 ) -> None:
-    """A mail came from, or went to, somebody. ``own`` are the plain addresses of the owner's accounts.
+    """A mail was received from, or sent to, this address. ``own`` are the plain addresses of the owner's accounts.
 
-    Programs are not met, nor is the owner. Whom the owner writes to gets a page, unless the setting passes their domain
-    over; who only writes is suggested.
+    Programs and the owner are skipped. A person whom the owner writes to gets a page, unless the setting skips their
+    domain. A person who only writes to the owner is suggested.
     """
     address = plain_address(address)
     if address in own or not is_person(address):
@@ -83,12 +83,12 @@ def meet(
         sent=int(direction == "sent"),
         weight=weight_of(at, direction),
     )
-    person_id = tx.value("select last_insert_rowid()")  # `returning` costs more with each row that is there already
+    person_id = tx.value("select last_insert_rowid()")  # `returning` gets slower with each existing row
     _index(tx, person_id, owner_id=owner_id, name=name, address=address)
 
 
 def set_page(tx: Tx, principal: Principal, *, address: str, path: str | None) -> None:
-    """File a correspondent under another page that the caller may read, or under none. The user's word is final."""
+    """File a correspondent under another page that the caller may read, or under none. The user's choice is final."""
     people = queries.own_people(tx, principal, address=address)
     if not people:
         raise NotFound(NOBODY)
@@ -101,7 +101,7 @@ def set_page(tx: Tx, principal: Principal, *, address: str, path: str | None) ->
 
 
 def add(tx: Tx, principal: Principal, *, address: str) -> None:
-    """Somebody who was suggested becomes one of the people, as if the caller had written to them."""
+    """Make a suggested person one of the people, as if the caller had written to them."""
     people = queries.own_people(tx, principal, address=address)
     if not people:
         raise NotFound(NOBODY)
@@ -112,7 +112,9 @@ def add(tx: Tx, principal: Principal, *, address: str) -> None:
 
 
 def dismiss(tx: Tx, principal: Principal, *, addresses: Iterable[str]) -> None:
-    """They are not suggested any more, until the caller writes to them. Who is no suggestion stays what they are."""
+    """Stop suggesting these people until the caller writes to them. A person who is not a suggestion does
+    not change.
+    """
     for address in addresses:
         for one in queries.own_people(tx, principal, address=address):
             if one.suggestion == "open":
@@ -120,7 +122,7 @@ def dismiss(tx: Tx, principal: Principal, *, addresses: Iterable[str]) -> None:
 
 
 def tell(tx: Tx, principal: Principal, person: Person) -> None:
-    """Of somebody who is called otherwise now, or filed elsewhere: live, and on record for those who follow it."""
+    """Report that a person has a new name or a new page: as live news, and as a recorded event for consumers."""
     payload = {"address": person.address}
     tx.emit(
         topic=TOPIC,
@@ -134,7 +136,7 @@ def tell(tx: Tx, principal: Principal, person: Person) -> None:
 
 
 def let_go(tx: Tx, *, owner_id: str | None, addresses: Iterable[str]) -> None:
-    """These are the owner's own: they are none of the people any more. Their pages stay as they are."""
+    """These addresses are now the owner's own, so they are removed from the people. Their pages stay."""
     for address in sorted({plain_address(one) for one in addresses}):
         known = queries.person(tx, owner_id=owner_id, address=address)
         if known is not None:
@@ -144,13 +146,13 @@ def let_go(tx: Tx, *, owner_id: str | None, addresses: Iterable[str]) -> None:
 
 
 def skip_domains(tx: Tx, *, domains: Iterable[str]) -> None:
-    """The setting in force from now on; who was met before stays as filed."""
+    """Store the setting in force from now on. People who were met before stay as filed."""
     tx.run("delete from people_skipped")
     tx.run_many("insert into people_skipped (domain) values (:domain)", [{"domain": domain} for domain in domains])
 
 
 def claim(tx: Tx, user_id: str) -> None:
-    """Who was met while there was nobody is the first admin's correspondent."""
+    """Give the people met before there was any user to the first admin."""
     tx.run("update people set owner_id = :user_id where owner_id is null", user_id=user_id)
     tx.run("update people_words set owner_id = :user_id where owner_id = ''", user_id=user_id)
 
@@ -171,7 +173,8 @@ def _meet_again(tx: Tx, known: Person, *, own: Set[str], name: str, at: Millis, 
         sent=int(direction == "sent"),
         weight=heavier(known.weight, weight_of(at, direction)),
     )
-    # What people call themselves counts, and the newest of it; what the owner's address book says, only for want of it.
+    # The newest name that a person uses for themselves counts. The name in the owner's mail is used only if there is
+    # none.
     is_better = not known.name or (direction == "received" and at >= known.last_seen_at)
     if name and name != known.name and is_better:
         tx.run("update people set name = :name where id = :id", id=known.id, name=name)
@@ -189,7 +192,7 @@ def _meet_again(tx: Tx, known: Person, *, own: Set[str], name: str, at: Millis, 
         )
         _file(tx, known, place)
         if place.page_id is not None:
-            tell(tx, MAKER, known)  # rows of older mail are to call them so, too
+            tell(tx, MAKER, known)  # so that rows of older mail show the new name, too
 
 
 def _index(tx: Tx, person_id: int, *, owner_id: str | None, name: str, address: str) -> None:
@@ -221,7 +224,7 @@ def _is_skipped(tx: Tx, domain: str, *, own: Set[str]) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class _Place:
-    """Where somebody is filed, by whom, and whether they are only suggested."""
+    """Where a person is filed, by whom, and whether they are only suggested."""
 
     page_id: str | None
     filing: Filing
@@ -229,12 +232,12 @@ class _Place:
 
 
 def _first_place(tx: Tx, *, owner_id: str | None, own: Set[str], name: str, address: str, written_to: bool) -> _Place:
-    """Where somebody new is filed: under a page of their own, or nowhere."""
+    """Where a new person is filed: under a page of their own, or nowhere."""
     if _is_skipped(tx, domain_of(address), own=own):
         return _Place(page_id=None, filing="skipped")
     if written_to:
         return _page_for(tx, owner_id=owner_id, name=name, address=address)
-    _have_root(tx)  # where they are suggested
+    _have_root(tx)  # the page that shows the suggestions
     return _Place(page_id=None, filing="auto", suggestion="open")
 
 
@@ -250,7 +253,7 @@ def _page_for(tx: Tx, *, owner_id: str | None, name: str, address: str) -> _Plac
 
 
 def _have_root(tx: Tx) -> None:
-    """One page above all of these, for everybody to find theirs below. Whatever stands there already will do."""
+    """Make the page above all people's pages, which every user may read. An existing page at that path is kept."""
     if tx.value("select 1 from pages where path = :path", path=card.ROOT) is not None:
         return
     root_id = make_private(

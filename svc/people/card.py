@@ -1,6 +1,6 @@
-"""What the page of a new correspondent is called and says. Pure functions.
+"""The title and the text of a new correspondent's page. Pure functions.
 
-The name is a stranger's: nothing of it may become markup or a link, in whatever shows the page.
+The name comes from a stranger: nothing in it may become markup or a link, in any view of the page.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ _DASHES: Final = re.compile(r"-+")
 
 
 def paths(*, owner_id: str | None, name: str, address: str) -> Iterator[str]:
-    """Where the page may stand, the nicest first. Paths are everybody's: the last ones nobody else comes to."""
+    """Possible paths for the page, the nicest first. All users share the paths, so the last ones are unique to this
+    person.
+    """
     slug = _slug(name) or _slug(address)
     yield f"{ROOT}/{slug}"
     yield f"{ROOT}/{slug}-{_slug(domain_of(address))}"
@@ -39,7 +41,7 @@ def title(*, name: str, address: str) -> str:
 
 
 def body(*, name: str, address: str) -> str:
-    """What is known at the first mail. When that was, is told beside the page: older mail may still arrive."""
+    """What is known at the first mail. Its date is shown beside the page, because older mail may still arrive."""
     domain = domain_of(address)
     lines = [f"- Name: {_MARKUP.sub(' ', name).strip()}"] if name else []
     lines.append(f"- Address: `{address}`")
@@ -49,7 +51,7 @@ def body(*, name: str, address: str) -> str:
 
 
 def _slug(text: str) -> str:
-    """As a part of a path: in plain letters where that is possible, else in those of its own script."""
+    """The text as a part of a path: in plain ASCII letters if possible, else in the letters of its own script."""
     plain = folded(text)
     text = plain if plain.isascii() else unicodedata.normalize("NFC", text.casefold())
     kept = "".join(one if unicodedata.category(one)[0] in "LNM" else "-" for one in text)

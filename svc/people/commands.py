@@ -1,4 +1,4 @@
-"""The words of the ``svc`` command that people add."""
+"""The commands of ``svc`` that people add."""
 
 from __future__ import annotations
 

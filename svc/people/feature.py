@@ -1,4 +1,4 @@
-"""The rows that people contribute."""
+"""The rows that people add to the feature tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svc.workspace import Workspace
 
 
 async def _boot(workspace: Workspace) -> None:
-    """Those who decide in a transaction read the setting there. Nothing is written where it is the same as before."""
+    """Copy the setting into the database, where transactions read it. Writes nothing if it has not changed."""
     domains = workspace.config[SKIPPED_DOMAINS]
     if workspace.store.read_now(queries.skipped_domains) != set(domains):
         workspace.store.write_now(actions.skip_domains, domains=domains)

@@ -1,4 +1,4 @@
-"""What must always hold of people, checked by ``svc fsck``."""
+"""Invariants of people, checked by ``svc fsck``."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ _PEOPLE = (
 )
 
 _SUGGESTIONS = (
-    # Of somebody whom the owner never wrote to: whether that is worth a page is open, or was answered with no.
+    # Of a person whom the owner never wrote to: whether to make a page is still open, or was declined.
     "alter table people add column suggestion text check (suggestion in ('open', 'dismissed'))",
     "create index people_suggested on people (owner_id, weight desc, id) where suggestion = 'open'",
 )

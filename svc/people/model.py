@@ -1,8 +1,8 @@
-"""The records of people, and who counts as one: pure functions over an address as a header gives it.
+"""The records of people, and which addresses count as people: pure functions over an address from a header.
 
-Theory. Mail comes from people and from programs, and nothing but the address and the message's own headers tells which.
-Who is wrongly taken for a person leaves a useless page; who is wrongly taken for a program is missing from it. The
-signs below are those that people do not have: words that say "don't answer", and addresses made for a single message.
+Theory. Mail comes from people and from programs, and only the address and the message's own headers can tell which. A
+program taken for a person leaves a useless page; a person taken for a program is missing from the pages. The signs
+below never occur in people's addresses: words that mean "don't answer", and addresses made for a single message.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ Suggestion = Literal["open", "dismissed"]
 
 TOPIC: Final = "people"
 PERSON_NEWS: Final = "person.changed"
-PERSON_CHANGED: Final = "person-changed"  # the event of it
+PERSON_CHANGED: Final = "person-changed"  # the recorded event
 
 MAX_ADDRESS_CHARS: Final = 254  # RFC 5321, 4.5.3.1.3, less its angle brackets
 MAX_NAME_CHARS: Final = 200
-HALF_LIFE_MS: Final = 90 * DAY_MS  # after which a mail counts half for the order of suggestions
-SENT_WEIGHT: Final = 3.0  # as a power of two: whom one writes to is wanted eight times as much as who writes
+HALF_LIFE_MS: Final = 90 * DAY_MS  # the age at which a mail counts half in the order of suggestions
+SENT_WEIGHT: Final = 3.0  # a power of two: an address written to counts eight times as much as one that only writes
 
-_NEVER: Final = r"\s\x00-\x20@<>()\[\],;:\"\\/`|*!"  # quoted local parts and the like are no person's either
+_NEVER: Final = r"\s\x00-\x20@<>()\[\],;:\"\\/`|*!"  # people have no quoted local parts or similar
 _ADDRESS: Final = re.compile(rf"[^{_NEVER}]{{1,64}}@(?:[^{_NEVER}_.]{{1,63}}\.)+[^{_NEVER}_.]{{2,63}}")
 _PARTS: Final = re.compile(r"[._+-]+")
 _PROGRAM_ANYWHERE: Final = re.compile(r"noreply|donotreply|mailerdaemon|postmaster|autoreply|autoresponder")
@@ -48,17 +48,17 @@ _PUBLIC: Final = """
     yahoo.it yandex.com yandex.ru ymail.com zoho.com
 """
 PUBLIC_DOMAINS: Final = frozenset(_PUBLIC.split())
-"""Where anybody can have an address: such a domain is nobody's company, and nobody's own."""
+"""Domains where anybody can get an address: such a domain belongs to no company and no single person."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Person:
-    """Somebody that the owner corresponds with, by one address.
+    """A correspondent of the owner, with one address.
 
-    Whom the owner never wrote to is only a ``suggestion``, with no page: ``open``, or ``dismissed`` by the owner.
-    ``page_id`` is the page that the person is filed under. ``filing`` says who saw to that: ``auto`` (made at the first
-    mail; not again once it was deleted), ``user``, or ``skipped`` (a colleague, who gets none by himself). ``weight``
-    orders suggestions (:func:`heavier`).
+    A person whom the owner never wrote to is only a ``suggestion``, without a page: ``open``, or ``dismissed`` by the
+    owner. ``page_id`` is the page that the person is filed under. ``filing`` says who decided that: ``auto`` (made at
+    the first mail, and not again after it was deleted), ``user``, or ``skipped`` (a colleague, who gets no page
+    automatically). ``weight`` orders suggestions (:func:`heavier`).
     """
 
     id: int
@@ -77,7 +77,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Correspondent:
-    """Whose, and by which plain address."""
+    """A correspondent: the owner, and the plain address."""
 
     owner_id: str | None
     address: str
@@ -85,7 +85,7 @@ class Correspondent:
 
 @dataclass(frozen=True, kw_only=True)
 class PageRef:
-    """A page that somebody is filed under, as its reader sees it."""
+    """The page that a person is filed under, as its reader sees it."""
 
     id: str
     path: str
@@ -93,12 +93,12 @@ class PageRef:
 
 
 def plain_address(address: str) -> str:
-    """The one spelling of an address. Upper case makes nobody another person (RFC 5321 would allow it; nobody does)."""
+    """The normal form of an address. Case does not distinguish people (RFC 5321 would allow it, but nobody uses it)."""
     return address.strip().lower()
 
 
 def is_person(address: str) -> bool:
-    """Whether a :func:`plain_address` may be somebody's, and not a program's."""
+    """Whether a :func:`plain_address` may belong to a person, and not to a program."""
     if len(address) > MAX_ADDRESS_CHARS or not address.isprintable() or not _ADDRESS.fullmatch(address):
         return False
     local, _, domain = address.rpartition("@")
@@ -106,7 +106,7 @@ def is_person(address: str) -> bool:
     if _PROGRAM_ANYWHERE.search("".join(parts)) or not _PROGRAM_PARTS.isdisjoint(parts):
         return False
     if "=" in local or local.startswith(_RELAYS) or any(_MADE_UP.fullmatch(part) for part in parts):
-        return False  # a variable envelope return path, or its like
+        return False  # a variable envelope return path or similar
     if len(parts) > 1 and any(part.isdigit() and len(part) >= _MIN_SERIAL_DIGITS for part in parts):
         return False
     return not {"bounce", "bounces", "noreply", "no-reply"} & set(domain.split("."))
@@ -117,7 +117,7 @@ def domain_of(address: str) -> str:
 
 
 def shown_name(name: str, *, address: str) -> str:
-    """The name somebody goes by; empty where a program put the address in its place."""
+    """The name of a person; empty if a program put the address in its place."""
     if not (name.isascii() and name.isprintable()):
         name = "".join(one for one in name if unicodedata.category(one)[0] != "C" or one in _JOINERS)
     name = " ".join(name.split()).strip("'\" ")
@@ -125,13 +125,13 @@ def shown_name(name: str, *, address: str) -> str:
 
 
 def weight_of(at: Millis, direction: Direction) -> float:
-    """What one mail weighs: the logarithm (to base 2) of a number that doubles every half-life.
+    """The weight of one mail: the logarithm (to base 2) of a number that doubles every half-life.
 
-    All mails are thus measured at one and the same instant far away: no weight ever has to be brought up to date.
+    So all mails are measured at one common instant, and no weight ever has to be updated.
     """
     return at / HALF_LIFE_MS + (SENT_WEIGHT if direction == "sent" else 0.0)
 
 
 def heavier(weight: float, more: float) -> float:
-    """Two weights together. The order does not matter: a backfill comes backwards."""
+    """The sum of two weights. The order does not matter, so a backfill may run backwards."""
     return max(weight, more) + math.log2(1.0 + 2.0 ** -abs(weight - more))

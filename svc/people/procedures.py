@@ -1,4 +1,4 @@
-"""The ``people.*`` procedures. Each decides nothing: it hands typed input to a query or an action."""
+"""The ``people.*`` procedures. They decide nothing: each passes its typed input to a query or an action."""
 
 from __future__ import annotations
 

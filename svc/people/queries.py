@@ -1,4 +1,6 @@
-"""Every statement that reads people. Whose they are stands in the ``where``: nobody finds another's correspondents."""
+"""Every SQL statement that reads people. Each has the owner in its ``where``, so no user finds another
+user's people.
+"""
 
 from __future__ import annotations
 
@@ -13,21 +15,23 @@ from svc.principal import Principal, system
 from svc.store import ReadTx, Row, Value, json_array
 
 MAKER: Final = system("people")
-"""Who makes the pages."""
+"""It makes the pages."""
 MAX_ON_A_PAGE: Final = 100
 DENSE: Final = 1_000
-"""So many people with one word make it cheaper to walk all of them, best first, until enough are found."""
+"""From this many people with one word on, it is cheaper to go through all people, best first, until enough
+are found.
+"""
 WALKED: Final = 2_000
 
 _PERSON: Final = """
     p.id, p.owner_id, p.address, p.name, p.page_id, p.filing, p.first_seen_at, p.last_seen_at, p.received, p.sent,
     p.weight, p.suggestion
 """
-_OWN: Final = "(:everything or p.owner_id is :user_id)"  # a device paired before the claim has no user yet
+_OWN: Final = "(:everything or p.owner_id is :user_id)"  # a device that was paired before the claim has no user yet
 
 
 def person(tx: ReadTx, *, owner_id: str | None, address: str) -> Person | None:
-    """For the service's own loops: no principal asks. ``address`` is a plain one."""
+    """For the service's own loops, which have no principal. ``address`` is a plain one."""
     row = tx.one(
         f"select {_PERSON} from people p where p.owner_id is :owner_id and p.address = :address",
         owner_id=owner_id,
@@ -37,14 +41,16 @@ def person(tx: ReadTx, *, owner_id: str | None, address: str) -> Person | None:
 
 
 def own_people(tx: ReadTx, principal: Principal, *, address: str) -> list[Person]:
-    """The caller's person with that address; who sees everything may find one of each owner, the latest first."""
+    """The caller's person with that address. A principal that sees everything may find one per owner, the
+    latest first.
+    """
     address = plain_address(address)
     found = [person(tx, owner_id=owner_id, address=address) for owner_id in _owners(tx, principal)]
     return sorted((one for one in found if one is not None), key=lambda one: (-one.last_seen_at, one.id))
 
 
 def on_page(tx: ReadTx, principal: Principal, *, page_id: str) -> list[Person]:
-    """The caller's correspondents who are filed under a page, whom they wrote with most first."""
+    """The caller's correspondents filed under a page, those with the most mail first."""
     rows = tx.all(
         f"""
         select {_PERSON} from people p where p.page_id = :page_id and {_OWN}
@@ -58,13 +64,14 @@ def on_page(tx: ReadTx, principal: Principal, *, page_id: str) -> list[Person]:
 
 
 def all_on_page(tx: ReadTx, *, page_id: str) -> list[int]:
-    """Whoever is filed under a page, whosever they are."""
+    """The ids of all people filed under a page, of every owner."""
     return [cast(int, person_id) for (person_id,) in tx.all("select id from people where page_id = :id", id=page_id)]
 
 
 def suggested(tx: ReadTx, principal: Principal, *, limit: int) -> list[Person]:
-    """Who wrote to the caller and is worth a question: whether they are to become one of the people. The likeliest
-    first."""
+    """People who wrote to the caller and are suggested: the caller may add each to their people. The most
+    likely first.
+    """
     found: list[Person] = []
     for owner_id in _owners(tx, principal):
         rows = tx.all(
@@ -80,7 +87,7 @@ def suggested(tx: ReadTx, principal: Principal, *, limit: int) -> list[Person]:
 
 
 def pages_of(tx: ReadTx, principal: Principal, people: Iterable[Person]) -> dict[int, PageRef]:
-    """By person: the page they are filed under, of those that ``principal`` may read."""
+    """By person id: the page of each, if ``principal`` may read it."""
     filed = {one.id: one.page_id for one in people if one.page_id is not None}
     titles = readable_titles(tx, principal, set(filed.values())) if filed else {}
     return {
@@ -91,7 +98,7 @@ def pages_of(tx: ReadTx, principal: Principal, people: Iterable[Person]) -> dict
 
 
 def never_written_to(tx: ReadTx, principal: Principal) -> list[Person]:
-    """Those of the caller's people with a page that was made by itself, although the caller wrote to none of them."""
+    """The caller's people with an automatic page to whom the caller has never written."""
     rows = tx.all(
         f"""
         select {_PERSON} from people p
@@ -107,20 +114,21 @@ def skipped_domains(tx: ReadTx) -> frozenset[str]:
     return frozenset([str(domain) for (domain,) in tx.all("select domain from people_skipped")])
 
 
-# What mail asks for
+# For the mail feature
 
 
 def titles(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> dict[str, str]:
-    """By plain address: what the owner calls those correspondents, the title of their page."""
+    """By plain address: the owner's name for each of those correspondents, which is the title of their page."""
     known = people_of(tx, owner_id=owner_id, addresses=addresses)
     pages = pages_of(tx, reader(owner_id), known.values())
     return {one.address: pages[one.id].title for one in known.values() if one.id in pages}
 
 
 def filing(tx: ReadTx, *, owner_id: str | None, addresses: Sequence[str]) -> PageRef | None:
-    """The page of the first of ``addresses`` that is a correspondent's. A colleague is passed over, unless filed by
-    hand, and so is who is only suggested; who is filed nowhere, or under a page that the owner may no longer read, is
-    not."""
+    """The page of the first of ``addresses`` that belongs to a correspondent. A colleague is skipped, unless filed by
+    hand, and so is a person who is only suggested. A person without a page, or with a page that the owner may no longer
+    read, is not skipped: then the result is ``None``.
+    """
     known = people_of(tx, owner_id=owner_id, addresses=addresses)
     for address in addresses:
         found = known.get(plain_address(address))
@@ -130,7 +138,7 @@ def filing(tx: ReadTx, *, owner_id: str | None, addresses: Sequence[str]) -> Pag
 
 
 def filed_under(tx: ReadTx, *, page_ids: Iterable[str]) -> frozenset[Correspondent]:
-    """Everybody's correspondents who are filed under one of these pages."""
+    """The correspondents of all owners that are filed under one of these pages."""
     rows = tx.all(
         "select owner_id, address from people where page_id in (select value from json_each(:ids))",
         ids=json_array(page_ids),
@@ -139,15 +147,16 @@ def filed_under(tx: ReadTx, *, page_ids: Iterable[str]) -> frozenset[Corresponde
 
 
 def reader(owner_id: str | None) -> Principal:
-    """Whose people they are, as a reader of pages: mail is shown to its owner alone, also in news that nobody asked
-    for. What is nobody's is read by those who see everything."""
+    """The owner of the people as a reader of pages, because mail is shown only to its owner, also in news. Without an
+    owner, the reader is a principal that sees everything.
+    """
     if owner_id is None:
         return MAKER
     return Principal(user_id=owner_id, device_id=MAKER.device_id, is_admin=False, via="session")
 
 
 def people_of(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> dict[str, Person]:
-    """By plain address: which of these are the owner's correspondents."""
+    """By plain address: those that are the owner's correspondents."""
     rows = tx.all(
         f"""
         select {_PERSON} from people p
@@ -160,7 +169,7 @@ def people_of(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> 
 
 
 def by_ids(tx: ReadTx, ids: Sequence[int]) -> dict[int, Person]:
-    """For those who know already that the caller may see them."""
+    """For callers that have already checked that the user may see them."""
     return {one.id: one for one in _weighed(tx, ids)}
 
 
@@ -168,10 +177,11 @@ def by_ids(tx: ReadTx, ids: Sequence[int]) -> dict[int, Person]:
 
 
 def suggestions(tx: ReadTx, principal: Principal, *, words: Sequence[str], limit: int) -> list[Person]:
-    """Those of the caller's people who have, for each of ``words``, a word that begins with it; the weightiest first.
+    """The caller's people who have, for each of ``words``, a word that begins with it; those with the highest weight
+    first.
 
-    Without any words: simply the weightiest. One rare word is enough to find exactly who is meant; where each of them
-    is common, the weightiest of all are looked through.
+    Without any words: those with the highest weight. One rare word is enough to find the right people directly; if each
+    word is common, the people with the highest weight are searched.
     """
     found = [one for owner_id in _owners(tx, principal) for one in _suggested(tx, owner_id, words=words, limit=limit)]
     found.sort(key=lambda one: (-one.weight, one.address))
@@ -188,7 +198,7 @@ def _suggested(tx: ReadTx, owner_id: str | None, *, words: Sequence[str], limit:
         if len(ids) < DENSE:
             return _first(_weighed(tx, ids), words, limit)
     best = _first(_weightiest(tx, owner_id), words, limit)
-    # With all of them far down, some are better than none.
+    # If all matches have a low weight, some of them are better than none.
     return best if len(best) == limit or not words else _first(_weighed(tx, ids), words, limit)
 
 
@@ -231,7 +241,9 @@ def _weightiest(tx: ReadTx, owner_id: str | None) -> Iterator[Person]:
 
 
 def _owners(tx: ReadTx, principal: Principal) -> list[str | None]:
-    """Whose people the caller may find: their own. Who sees everything finds everybody's."""
+    """The owners whose people the caller may find: the caller. A principal that sees everything finds those of all
+    owners.
+    """
     if not principal.sees_everything:
         return [principal.user_id]
     return [None, *(cast(str, user_id) for (user_id,) in tx.all("select id from users order by created_at, id"))]

@@ -1,4 +1,4 @@
-"""The one setting of people: which domains are colleagues'."""
+"""The one setting of people: the domains of colleagues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The table of who is written to together, as ``m003_together`` makes it. Nothing here may ever change its meaning."""
+"""The table of people who are written to together, as migration ``m003_together`` makes it. Never change its meaning
+here.
+"""
 
 from __future__ import annotations
 

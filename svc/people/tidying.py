@@ -1,7 +1,7 @@
-"""Mending homes from when everybody who wrote got a page: the pages of strangers that nobody has touched go again.
+"""Cleans up homes from the time when every sender got a page: removes strangers' pages that nobody has changed.
 
-Taken away is only a page that still is exactly as it was made, of somebody whom the owner never wrote to. They are then
-suggested, and one call (:func:`actions.add`) makes the same page anew.
+A page is only removed if it is exactly as it was made, and the owner never wrote to the person. The person is then
+suggested, and one call (:func:`actions.add`) makes the same page again.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from svc.people.queries import MAKER
 from svc.principal import Principal
 from svc.store import ReadTx, Tx
 
-MAX_AT_ONCE: Final = 200  # each is two live updates; a socket may be 1,000 behind
+MAX_AT_ONCE: Final = 200  # each sends two live updates; a socket may be 1,000 behind
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stranger:
-    """Somebody whom the owner never wrote to, and the page that was made for them."""
+    """A person whom the owner never wrote to, and the page that was made for them."""
 
     person: Person
     page: MadePage
 
 
 def strangers(tx: ReadTx, principal: Principal) -> list[Stranger]:
-    """Whose pages :func:`tidy` would take away, by address."""
+    """The people whose pages :func:`tidy` would remove, by address."""
     people = queries.never_written_to(tx, principal)
     pages = untouched(tx, MAKER, page_ids={one.page_id for one in people if one.page_id is not None})
     found = [Stranger(person=one, page=pages[one.page_id]) for one in people if one.page_id in pages]
@@ -38,7 +38,9 @@ def strangers(tx: ReadTx, principal: Principal) -> list[Stranger]:
 
 
 def tidy(tx: Tx, principal: Principal, *, addresses: Collection[str] | None = None) -> int:
-    """Take these pages away, if they still are among the :func:`strangers`'. How many it were. ``None``: all."""
+    """Remove these pages, if they still belong to :func:`strangers`. Returns how many. ``addresses`` is
+    ``None``: all.
+    """
     wanted = None if addresses is None else {plain_address(one) for one in addresses}
     gone = 0
     for one in strangers(tx, principal):
@@ -51,7 +53,9 @@ def tidy(tx: Tx, principal: Principal, *, addresses: Collection[str] | None = No
 
 
 def _is_where_it_was(one: Stranger) -> bool:
-    """The name may be a newer one by now, and the owner too: the page's own title, and nobody as its owner, count."""
+    """Whether the page has its first path. The name and the owner may have changed, so the page's title and no owner
+    are tried, too.
+    """
     return one.page.path in set(_first_paths(one.person, title=one.page.title))
 
 

@@ -1,7 +1,8 @@
-"""Who is written to together: kept pair by pair as mail of one's own is stored, and offered once one of them is named.
+"""People who are written to together: counted in pairs when sent mail is stored, and suggested once one of them is
+named.
 
-Both directions of a pair are rows, so that one walk of an index finds who goes with somebody. Pairs belong to the
-owner of both people, and go with either.
+Both directions of a pair are rows, so that one index scan finds the companions of a person. A pair belongs to the owner
+of both people, and is deleted with either of them.
 """
 
 from __future__ import annotations
@@ -17,16 +18,16 @@ from svc.principal import Principal
 from svc.store import ReadTx, Tx, json_array
 
 MAX_IN_A_GROUP: Final = 10
-"""A mail to more is an announcement: it says nothing of who belongs together."""
+"""A mail to more people is an announcement: it does not show who belongs together."""
 MAX_NAMED: Final = 3
-"""Whoever has named more has chosen already."""
+"""With more named people, the choice is already made."""
 MIN_MAILS: Final = 2
 USUALLY: Final = 1 / 3
-"""Of the mails to each of those named, so many went to the other one, too."""
+"""The other person must have got at least this share of the mails to each named person."""
 
 
 def met_together(tx: Tx, *, owner_id: str | None, addresses: Iterable[str], at: Millis) -> None:
-    """One mail went to all of these plain addresses. Who is none of the people is passed over."""
+    """One mail went to all of these plain addresses. Addresses that are not among the people are skipped."""
     people = queries.people_of(tx, owner_id=owner_id, addresses=addresses)
     if not 1 < len(people) <= MAX_IN_A_GROUP:
         return
@@ -40,8 +41,9 @@ def met_together(tx: Tx, *, owner_id: str | None, addresses: Iterable[str], at: 
 
 
 def usually_with(tx: ReadTx, principal: Principal, *, addresses: Sequence[str], limit: int) -> list[Person]:
-    """Those of the caller's people whom they usually write to together with each of ``addresses``, the most often
-    first. Of several owners' people with these addresses, the caller's own or the first."""
+    """The caller's people whom the caller usually writes to together with each of ``addresses``, the most frequent
+    first. If several owners have people with these addresses, the caller's own or the first one counts.
+    """
     found = [queries.own_people(tx, principal, address=one) for one in dict.fromkeys(addresses)]
     if not found or len(found) > MAX_NAMED or not all(found):
         return []

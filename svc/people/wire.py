@@ -1,4 +1,4 @@
-"""People on the wire: the inputs and outputs of the ``people.*`` procedures, and how a record becomes one."""
+"""The wire types of people: inputs and outputs of the ``people.*`` procedures, and the conversion of records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class SuggestInput(Wire, frozen=True):
 
 
 class ListInput(Wire, frozen=True):
-    """``text``: what their names and addresses have words that begin with; empty for everybody."""
+    """``text``: prefixes of words in names and addresses; empty for all people."""
 
     text: Annotated[str, msgspec.Meta(max_length=1_000)] = ""
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LISTED)] = 50
@@ -58,7 +58,7 @@ class AddressesInput(Wire, frozen=True):
 
 
 class SuggestionOut(Wire, frozen=True):
-    """``title`` and ``path`` are those of the page they are filed under."""
+    """``title`` and ``path`` are those of the page that the person is filed under."""
 
     name: str
     address: str
@@ -73,7 +73,7 @@ class PageRefOut(Wire, frozen=True):
 
 
 class PersonOut(Wire, frozen=True):
-    """``messages`` were received and sent; a mail that two accounts got counts in both."""
+    """``messages`` counts received and sent mail; a mail that two accounts got counts twice."""
 
     address: str
     name: str
@@ -85,21 +85,21 @@ class PersonOut(Wire, frozen=True):
 
 
 class PeopleOut(Wire, frozen=True):
-    """``more``: whether there are others behind these."""
+    """``more``: whether there are more after these."""
 
     people: tuple[PersonOut, ...]
     more: bool
 
 
 class SuggestedOut(Wire, frozen=True):
-    """``more``: whether there are others behind these."""
+    """``more``: whether there are more after these."""
 
     people: tuple[PersonOut, ...]
     more: bool
 
 
 class StrangerOut(Wire, frozen=True):
-    """Somebody whom the caller never wrote to, and the page that was made for them all the same."""
+    """A person whom the caller never wrote to, and the page that was made for them anyway."""
 
     address: str
     name: str

@@ -1,7 +1,8 @@
-"""The words that somebody can be found by, without regard to case and diacritics. Pure functions.
+"""The words by which a person is found, without regard to case and diacritics. Pure functions.
 
-A word of a name counts whole (``smith-jones``) and in its parts (``smith``, ``jones``); an address counts whole, by the
-parts before the ``@``, and by its domain. What is typed is cut the same way, and each word of it is a prefix.
+A word of a name counts as a whole (``smith-jones``) and in its parts (``smith``, ``jones``). An address counts as a
+whole, by the parts before the ``@``, and by its domain. A query is split the same way, and each of its words is a
+prefix.
 """
 
 from __future__ import annotations
@@ -11,11 +12,11 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-MAX_WORDS: Final = 24  # of one person
+MAX_WORDS: Final = 24  # per person
 MAX_WORD_CHARS: Final = 100
 MAX_TYPED_WORDS: Final = 6
 END: Final = "\U0010ffff"
-"""Comes after whatever a word may go on with."""
+"""Sorts after every continuation of a word."""
 
 _PLAIN: Final = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"}
@@ -25,7 +26,9 @@ _EDGES: Final = " \t\"'`()<>[]{},;:.!?“”„‘’«»"
 
 
 def folded(text: str) -> str:
-    """Without case and diacritics; letters that are no others with a mark (ø, ł) become those they are typed as."""
+    """The text without case and diacritics. Letters that do not decompose (ø, ł) become the letters that people type
+    for them.
+    """
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
@@ -33,7 +36,7 @@ def folded(text: str) -> str:
 
 
 def words_of(name: str, address: str) -> tuple[str, ...]:
-    """The words that this name and address are found by, the name's first."""
+    """The words by which this name and address are found, those of the name first."""
     found: dict[str, None] = {}
     for word in folded(name).split():
         found[word.strip(_EDGES)] = None
@@ -46,7 +49,7 @@ def words_of(name: str, address: str) -> tuple[str, ...]:
 
 
 def typed_words(text: str) -> tuple[str, ...]:
-    """What somebody typed so far, as prefixes; the longest, which mostly tells most, first."""
+    """The words of a query as prefixes; the longest first, because it is usually the most selective."""
     words = {word.strip(_EDGES)[:MAX_WORD_CHARS] for word in folded(text).split()} - {""}
     return tuple(sorted(words, key=lambda word: (-len(word), word)))[:MAX_TYPED_WORDS]
 

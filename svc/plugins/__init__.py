@@ -1,7 +1,7 @@
-"""Plugins: packages of an npm registry that bring pages, palette entries, themes and MCP servers, as data.
+"""Plugins: packages of an npm registry that add pages, palette entries, themes and MCP servers, as data.
 
-Which are wanted says ``SVC_PLUGINS``, or the ``plugins.json`` of a repository that somebody follows (:func:`pin`): it
-wins. They are installed by npm as a child that nobody trusts, into a set that takes the place of the old one at once.
+``SVC_PLUGINS`` lists the wanted plugins. A ``plugins.json`` in a repository that the instance follows (:func:`pin`)
+takes its place. npm installs them as an untrusted child process, into a new set that replaces the old one at once.
 Nothing of a package runs in this process. Owns the folder ``plugins`` of the home, the tables ``plugins`` and
 ``plugin_pins`` and the topic ``plugins``. Start reading at ``manifest.py`` and ``service.py``.
 """

@@ -1,4 +1,6 @@
-"""What is decided about plugins: plain functions over a transaction. Only admins come here (``procedures.py``)."""
+"""Decisions about plugins: plain functions over a transaction. Only admins may call them (``procedures.py``
+checks it).
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ TOPIC: Final = "plugins"
 CHANGED: Final = "plugins.changed"
 PINNED: Final = "plugins.pinned"
 MAX_AGREED: Final = 1_000
-"""Rights that one plugin keeps a yes for; those of the newest are kept."""
+"""Agreed rights that are kept per plugin. With more, those of the newest agreement are kept."""
 
 
 def set_on(tx: Tx, *, name: str, on: bool) -> None:
@@ -31,7 +33,7 @@ def set_on(tx: Tx, *, name: str, on: bool) -> None:
 
 
 def agree(tx: Tx, *, name: str, rights: Iterable[str]) -> None:
-    """An admin says yes to these rights; what was agreed before stays so."""
+    """An admin agrees to these rights. Rights agreed before stay agreed."""
     before = queries.decided(tx).get(name, queries.UNDECIDED).agreed
     new = set(rights)
     agreed = [*sorted(new), *sorted(before - new)][:MAX_AGREED]
@@ -56,9 +58,10 @@ def problem_of(text: str) -> str | None:
 
 
 def pin(tx: Tx, text: str | None) -> str | None:
-    """Keep what the repository's ``plugins.json`` says, for whoever follows a repository; ``None``: it has none.
+    """Store the text of the repository's ``plugins.json``, for the feature that follows a repository; ``None``: it has
+    none.
 
-    A bad one is not kept: the last good one holds on. What is wrong is returned, in one sentence.
+    A bad text is not stored: the last good one stays in force. Returns what is wrong, in one sentence.
     """
     problem = None
     kept = text
@@ -82,5 +85,5 @@ def pin(tx: Tx, text: str | None) -> str | None:
 
 
 def tell(tx: Tx) -> None:
-    """Whoever shows what plugins bring asks again."""
+    """Tell clients that show the content of plugins to reload it."""
     tx.emit(topic=TOPIC, kind=CHANGED, id="plugins", audience=EVERYONE)

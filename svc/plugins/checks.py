@@ -1,4 +1,4 @@
-"""Whether the plugins that are wanted are there."""
+"""Checks that the wanted plugins are installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of the ``svc`` command that plugins add."""
+"""The commands of ``svc`` that plugins add."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ BAD: Final = 1
 
 
 def check(call: Invocation) -> int:
-    """What a service would say of the plugin in a folder, before it is published."""
+    """Print what a service would report about the plugin in a folder, before it is published."""
     plugin = read_folder(Path(call.given["folder"]))
     if plugin.manifest is None:
         print(f"{plugin.name}: {plugin.problem}")

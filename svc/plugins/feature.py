@@ -1,4 +1,4 @@
-"""The rows that plugins contribute."""
+"""The rows that plugins add to the feature tables."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Making a set: npm resolves, the choice is checked, npm fetches exactly that, and the result is checked again.
+"""Makes a set: npm resolves the versions, its choice is checked, npm fetches exactly that, and the result is checked
+again.
 
-All of it happens in folders of its own; the set that holds is not touched until the new one is whole. Whatever fails
-leaves no trace but its reason.
+All of it happens in separate folders; the set in force is not touched until the new one is complete. A failure leaves
+nothing but its reason.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ from svc.plugins.specs import Spec
 
 
 class NotInstalled(Exception):
-    """Why there is no new set, in one sentence without its full stop. ``may_pass``: trying again may help."""
+    """There is no new set. The message says why, in one sentence without its full stop. ``may_pass``: trying again may
+    help.
+    """
 
     def __init__(self, words: str, *, may_pass: bool) -> None:
         super().__init__(words)
@@ -44,9 +47,9 @@ class Installer:
     threads: ThreadPool
 
     async def install(self, wanted: Sequence[Spec], *, lock: bytes | None) -> InstalledSet:
-        """Make a set and let it hold. ``lock``: what was chosen before, and stays so where it still fits.
+        """Make a set and put it in force. ``lock``: the versions chosen before; each is kept as long as it still fits.
 
-        Raises :class:`NotInstalled`; the set that held before holds on.
+        Raises :class:`NotInstalled`; then the earlier set stays in force.
         """
         folders: list[Path] = []
         try:
@@ -62,7 +65,7 @@ class Installer:
         except OSError as fault:
             raise NotInstalled(f"The plugins can't be stored ({fault.strerror})", may_pass=True) from fault
         finally:
-            with trio.CancelScope(shield=True):  # bounded: what is there is removed, and nobody writes there any more
+            with trio.CancelScope(shield=True):  # bounded: it removes what is there, and nothing writes there any more
                 for folder in folders:
                     await self.threads.run(discard, folder)
 
@@ -79,7 +82,7 @@ class Installer:
 
 
 def read_lock(made: Path) -> bytes | None:
-    """The lock file of a set; ``None`` where there is none, or one that is too long to be ours."""
+    """The lock file of a set; ``None`` if there is none, or if it is too long to be ours."""
     try:
         with open(made / LOCK_NAME, "rb") as file:
             data = file.read(MAX_LOCK_BYTES + 1)

@@ -1,7 +1,7 @@
-"""What npm has resolved, checked before any of it is fetched: every package from the registry, with its SHA-512.
+"""Checks what npm has resolved, before any of it is fetched: every package must come from the registry, with its
+SHA-512.
 
-npm writes its choice into a lock file. Only where all of that is as it should be does ``npm ci`` fetch exactly those
-bytes. Pure.
+npm writes its choice into a lock file. Only if the whole file is valid, ``npm ci`` fetches exactly those bytes. Pure.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SHA512_BYTES: Final = 64
 
 
 class BadLock(Exception):
-    """Why the packages are not fetched, in one sentence."""
+    """The packages are not fetched. The message says why, in one sentence."""
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -38,7 +38,7 @@ class _Lock(msgspec.Struct, frozen=True):
 
 
 def check_lock(data: bytes, *, registry: str) -> dict[str, str]:
-    """The packages by their place below ``node_modules``, each with its version. Raises :class:`BadLock`."""
+    """The packages by their path below ``node_modules``, each with its version. Raises :class:`BadLock`."""
     try:
         lock = msgspec.json.decode(data, type=_Lock)
         rows = {place: msgspec.convert(row, _Entry) for place, row in lock.packages.items() if place}

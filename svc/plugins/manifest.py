@@ -1,8 +1,8 @@
-"""The manifest of a plugin: what stands under ``svc`` in its ``package.json``.
+"""The manifest of a plugin: the value of ``svc`` in its ``package.json``.
 
-Owns the form, its limits and what a right is. The structs below are the form: they decode and check a manifest, and
-``docs/plugin-manifest.schema.json`` is made from them. A plugin is data and servers, never code in this process: pages,
-palette entries, themes that set tokens, and MCP servers that it asks for. Pure.
+Owns the format, its limits, and what a right is. The structs below define the format: they decode and check a manifest,
+and ``docs/plugin-manifest.schema.json`` is made from them. A plugin is data and servers, never code in this process:
+pages, palette entries, themes that set tokens, and MCP servers that it asks for. Pure.
 """
 
 from __future__ import annotations
@@ -84,16 +84,17 @@ Name = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]{1,100}$")]
 
 
 class BadManifest(ValueError):
-    """What is wrong with a manifest, in one sentence."""
+    """A manifest is wrong. The message says what, in one sentence."""
 
 
 class _Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A name that nobody knows is a mistake of the author's, who should hear of it."""
+    """An unknown field is an error, so that the author notices the mistake."""
 
 
 class PageRow(_Strict, frozen=True):
-    """A `note` is read in the app, a `template` begins a new page. A `rule` and an `agent` need a yes, and are kept for
-    the features that will run them."""
+    """A `note` is read in the app; a `template` is the start of a new page. A `rule` and an `agent` need an admin's
+    agreement, and are kept for the features that will run them.
+    """
 
     kind: PageKind
     name: Slug
@@ -102,7 +103,7 @@ class PageRow(_Strict, frozen=True):
 
 
 class PaletteRow(_Strict, frozen=True):
-    """A command that opens a page: a note of this plugin by its name, or a page of the workspace by its path."""
+    """A command that opens a page: a note of this plugin, by name, or a page of the workspace, by path."""
 
     title: Title
     note: Slug | None = None
@@ -110,14 +111,14 @@ class PaletteRow(_Strict, frozen=True):
 
 
 class Pair(_Strict, frozen=True):
-    """One colour by day and one by night."""
+    """Colours of the light and dark themes."""
 
     light: Colour
     dark: Colour
 
 
 class ThemeRow(_Strict, frozen=True):
-    """Values for tokens of the app; what it leaves out stays as it is."""
+    """Values for tokens of the app. A token that is left out keeps its value."""
 
     name: Slug
     title: Title
@@ -126,7 +127,7 @@ class ThemeRow(_Strict, frozen=True):
 
 
 class FromCapability(_Strict, frozen=True):
-    """The value is that credential of the workspace."""
+    """The value is the credential of the workspace with that name."""
 
     capability: Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9._-]{1,100}$")]
 
@@ -143,7 +144,7 @@ class McpRow(_Strict, frozen=True):
 
 
 class Manifest(_Strict, frozen=True):
-    """What a plugin brings."""
+    """All that a plugin adds."""
 
     title: Title
     about: Annotated[str, msgspec.Meta(max_length=300)] = ""
@@ -155,8 +156,9 @@ class Manifest(_Strict, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Right:
-    """Something that a plugin may do only after an admin's yes. ``id`` follows from all of it: another command, another
-    address, another text is another right."""
+    """An action that a plugin may do only after an admin has agreed. ``id`` is a digest of all of it: another command,
+    address or text is another right.
+    """
 
     id: str
     words: str
@@ -175,7 +177,7 @@ def manifest_of(value: object) -> Manifest:
 
 
 def schema() -> dict[str, Any]:
-    """The form as JSON Schema, for authors and their editors."""
+    """The format as JSON Schema, for authors and their editors."""
     (found,), components = msgspec.json.schema_components([Manifest], ref_template="#/$defs/{name}")
     for component in components.values():
         component["description"] = " ".join(component["description"].split())
@@ -188,7 +190,7 @@ def schema() -> dict[str, Any]:
 
 
 def rights_of(manifest: Manifest, bodies: Mapping[str, str]) -> tuple[Right, ...]:
-    """What this manifest needs a yes for. ``bodies``: the texts of its pages by their files."""
+    """The rights of this manifest that need agreement. ``bodies``: the texts of its pages, by file."""
     servers = [_right(msgspec.json.encode(row), words) for row in manifest.mcp for words in _asked(row)]
     acting = [
         _right(f"{row.kind} {row.name}\0{bodies[row.file]}".encode(), f"{_ACTS[row.kind]} “{row.title}”")
@@ -216,7 +218,7 @@ def _right(content: bytes, words: str) -> Right:
 
 
 def _faults(manifest: Manifest) -> Iterator[str]:
-    """What the schema can't say."""
+    """Errors that the schema can't express."""
     yield from _texts(msgspec.to_builtins(manifest))
     for what, names in (
         ("pages", [row.name for row in manifest.pages]),
@@ -237,7 +239,7 @@ def _faults(manifest: Manifest) -> Iterator[str]:
 
 
 def _texts(value: object) -> Iterator[str]:
-    """Any text of it: one that hides a sign, or turns its neighbours around, would show a right as another."""
+    """Refuses any text with invisible or reordering characters: it could make a right look like another one."""
     if isinstance(value, str) and any(unicodedata.category(sign) in _UNSEEN for sign in value):
         yield f"{value!r} has characters that are not seen"
     if isinstance(value, Mapping):
@@ -272,7 +274,9 @@ _COLOUR: Final = re.compile(r"#([0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})"
 
 
 def _theme_faults(row: ThemeRow) -> Iterator[str]:
-    """Once more and to the last character: where a pattern ends in ``$``, a line end may still follow."""
+    """Checks the values again, up to the last character: with a pattern that ends in ``$``, a line end may still
+    follow.
+    """
     if not row.colours and not row.lengths:
         yield "it sets nothing"
     for value in row.colours.values():

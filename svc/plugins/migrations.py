@@ -1,4 +1,4 @@
-"""The tables of plugins: what was decided about each, and the list that a repository pins."""
+"""The tables of plugins: the decisions about each, and the list that a repository pins."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""npm as a child that is not trusted: it gets an empty home and no settings but ours, and is ended as a whole.
+"""Runs npm as an untrusted child process: with an empty home and only our settings, and ended together with all its
+children.
 
-It runs in a process group of its own, within a deadline, with bounds on what it says, on the size of a file it writes
-and on all that it writes. It runs no scripts, fetches from the registry only, and links no programs. Owns the program's
-arguments and environment, and the words for its failures; it decides nothing about plugins.
+It runs in its own process group, within a deadline. Its output, the size of each file and the total that it writes are
+bounded. It runs no scripts, fetches only from the registry, and links no programs. Owns npm's arguments and
+environment, and the messages for its failures; it decides nothing about plugins.
 """
 
 from __future__ import annotations
@@ -22,24 +23,24 @@ from svc.nursery import ThreadPool, every, kill_group, process_group
 from svc.plugins.sets import MAX_BYTES, size_of
 
 OLDEST: Final = (11, 15)
-"""The first npm that can be told to fetch nothing from git and from addresses."""
+"""The first npm that can be forbidden to fetch from git and from addresses."""
 OBTAIN: Final = f"install Node.js with npm {OLDEST[0]}.{OLDEST[1]} or newer (`npm install -g npm@11`)"
 DEADLINE_S: Final = 300.0
 ANSWER_S: Final = 60.0
 MAX_OUTPUT_BYTES: Final = 256 * 1024
 MAX_FILE_BYTES: Final = 64 * 1024 * 1024
-MAX_WRITTEN_BYTES: Final = 2 * MAX_BYTES  # the set, and what npm keeps beside it
+MAX_WRITTEN_BYTES: Final = 2 * MAX_BYTES  # the set, and npm's own files beside it
 MAX_WORDS_CHARS: Final = 300
 HEAP_MIB: Final = 512
 PASSED_ON: Final = (
     *("PATH", "LANG", "LC_ALL", "TZ", "NODE_EXTRA_CA_CERTS"),
     *("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"),
 )
-"""Of the environment: how programs and the registry are found, and nothing of npm's own."""
+"""The environment variables it gets: for finding programs and the registry, and none of npm's own."""
 
 _LOOK_S: Final = 0.5
 _END_S: Final = 2.0
-_BLOCK_BYTES: Final = 512  # of `ulimit -f`
+_BLOCK_BYTES: Final = 512  # the unit of `ulimit -f`
 _LIMITED: Final = ("/bin/sh", "-c", 'ulimit -f "$1" && ulimit -c 0; shift; exec "$@"', "npm")
 _SAFE: Final = (
     "--ignore-scripts",
@@ -69,7 +70,9 @@ _VERSION: Final = re.compile(rb"(\d+)\.(\d+)")
 
 
 class NpmFault(Exception):
-    """Why npm did not do it, in one sentence without its full stop. ``may_pass``: trying again later may help."""
+    """npm failed. The message says why, in one sentence without its full stop. ``may_pass``: trying again later may
+    help.
+    """
 
     def __init__(self, words: str, *, may_pass: bool = True) -> None:
         super().__init__(words)
@@ -78,14 +81,14 @@ class NpmFault(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Npm:
-    """``registry`` is an address; empty, it is the one that npm uses by itself."""
+    """``registry`` is an address; if empty, npm's default registry is used."""
 
     environ: Mapping[str, str]
     registry: str
     threads: ThreadPool
 
     async def check(self, scratch: Path) -> None:
-        """That npm is there and new enough. Raises :class:`NpmFault`."""
+        """Checks that npm is installed and new enough. Raises :class:`NpmFault`."""
         said = await self._run("--version", folder=scratch, scratch=scratch, within_s=ANSWER_S)
         found = _VERSION.match(said.strip())
         if found is None or (int(found[1]), int(found[2])) < OLDEST:
@@ -103,11 +106,11 @@ class Npm:
         return said.decode(errors="replace").strip()
 
     async def resolve(self, folder: Path, scratch: Path) -> None:
-        """Write a lock file for what ``package.json`` wants, and fetch nothing but what the registry says of it."""
+        """Write a lock file for ``package.json``. Fetches only the registry's metadata."""
         await self._run("install", "--package-lock-only", *self._safe(scratch), folder=folder, scratch=scratch)
 
     async def fetch(self, folder: Path, scratch: Path) -> None:
-        """Lay down what the lock file says, to the byte."""
+        """Install exactly the bytes of the lock file."""
         await self._run("ci", *self._safe(scratch), folder=folder, scratch=scratch)
 
     def _safe(self, scratch: Path) -> tuple[str, ...]:
@@ -135,7 +138,9 @@ class Npm:
         return output
 
     async def _hear(self, process: trio.Process, *folders: Path) -> tuple[bytes, bytes]:
-        """What it says on both its outputs, until it has ended. Raises :class:`NpmFault` where it is too much."""
+        """Its output and its error output, each cut at a bound. Raises :class:`NpmFault` if it writes too many bytes to
+        disk.
+        """
         said = {"output": b"", "complaint": b""}
         too_large: list[int] = []
 
@@ -157,7 +162,7 @@ class Npm:
                 readers.start_soon(read, "output", process.stdout)
                 readers.start_soon(read, "complaint", process.stderr)
                 await process.wait()
-                kill_group(process)  # whatever it has left, which would hold its outputs open
+                kill_group(process)  # end its remaining children, which would keep its outputs open
                 readers.cancel_scope.deadline = trio.current_time() + _END_S
             nursery.cancel_scope.cancel()
         if too_large:
@@ -166,7 +171,7 @@ class Npm:
 
 
 def words_of(output: bytes, complaint: bytes) -> str:
-    """The reason that npm gives: from its JSON, else from the first line that tells an error."""
+    """npm's own reason: from its JSON, else from the lines of its error output that report an error."""
     try:
         error = msgspec.json.decode(output, type=_Answer).error
         words = " ".join(part for part in (error.summary or error.code, error.detail) if part)
@@ -188,5 +193,5 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 def _settings(scratch: Path) -> tuple[str, ...]:
-    """Files that are not there: nothing that a user or the machine has set holds."""
+    """Names of files that do not exist, so that no settings of a user or the machine apply."""
     return (f"--userconfig={scratch / 'no-user'}", f"--globalconfig={scratch / 'no-global'}")

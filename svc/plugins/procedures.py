@@ -1,4 +1,4 @@
-"""The procedures of plugins. What they are and may is an admin's matter; what they bring is everybody's."""
+"""The procedures of plugins. Only admins see and change the plugins; every user may use their content."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def set_on(context: RequestContext, wanted: SetInput) -> Nothing:
 
 
 async def agree(context: RequestContext, wanted: AgreeInput) -> Nothing:
-    """The yes is for what was shown: one that has changed since asks again."""
+    """The agreement is for the rights that were shown. If the plugin has changed since, it is refused."""
     plugin = _standing(context, wanted.name).plugin
     if not set(wanted.rights) <= {right.id for right in (plugin.rights if plugin else ())}:
         raise Conflict("The plugin asks for something else by now. Look again.")

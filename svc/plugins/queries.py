@@ -1,4 +1,4 @@
-"""What the tables of plugins hold."""
+"""Reads the tables of plugins."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svc.store import ReadTx
 
 @dataclass(frozen=True, kw_only=True)
 class Decided:
-    """What was decided about a plugin. ``agreed`` are ids of rights."""
+    """The decisions about a plugin. ``agreed`` has ids of rights."""
 
     is_on: bool = True
     agreed: frozenset[str] = frozenset()
@@ -22,7 +22,9 @@ class Decided:
 
 @dataclass(frozen=True, kw_only=True)
 class Pin:
-    """What the repository says. ``text``: its last good ``plugins.json``; ``problem``: of the newest."""
+    """The list of the repository. ``text``: its last good ``plugins.json``; ``problem``: what is wrong with
+    the newest.
+    """
 
     text: str | None = None
     problem: str | None = None
@@ -32,7 +34,7 @@ UNDECIDED: Final = Decided()
 
 
 def decided(tx: ReadTx) -> Mapping[str, Decided]:
-    """By name; one that is missing is :data:`UNDECIDED`."""
+    """By plugin name. A plugin that is missing is :data:`UNDECIDED`."""
     rows = tx.all("select name, is_on, agreed from plugins")
     return MappingProxyType(
         {

@@ -1,7 +1,7 @@
-"""What an installed package brings, read from its folder: its manifest and the texts that it names.
+"""Reads an installed package from its folder: its manifest, and the texts that the manifest names.
 
-Nothing of a package is ever run here. One that is no plugin, or a bad one, says why and brings nothing; the others go
-on. Blocks: for threads.
+No code of a package runs here. A package that is not a valid plugin reports why and adds nothing; the others still
+work. Blocks, so run it in a thread.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_VERSION_CHARS: Final = 64
 
 @dataclass(frozen=True, kw_only=True)
 class Plugin:
-    """One that is installed. ``problem``: why it brings nothing. ``bodies``: the texts of its pages, by their files."""
+    """An installed plugin. ``problem``: why it adds nothing. ``bodies``: the texts of its pages, by file."""
 
     name: str
     version: str | None
@@ -55,7 +55,7 @@ def read_plugin(installed: Path, name: str) -> Plugin:
 
 
 def read_folder(folder: Path) -> Plugin:
-    """The package in a folder of its author's."""
+    """The package in its author's folder."""
     try:
         package = _package(folder)
         if not is_name(package.name):
@@ -108,7 +108,9 @@ def _bodies(folder: Path, manifest: Manifest) -> Mapping[str, str]:
 
 
 def _read(folder: Path, file: str, *, at_most: int) -> bytes:
-    """A plain file of the package. A set has no links when it is made; one that was put there since is not followed."""
+    """The content of a regular file of the package. A set has no links when it is made; a link put there later is not
+    followed.
+    """
     try:
         descriptor = os.open(folder / file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(descriptor, "rb") as stream:

@@ -1,7 +1,7 @@
-"""The plugins of this boot: which are wanted, which are there, what they bring, and why one is not as it should be.
+"""The plugins of this boot: which are wanted, which are installed, what they add, and what is wrong with each.
 
-Owns what was read of the set that holds, and the reconciling of that set with what is wanted. Who may see or change
-what is decided elsewhere.
+Owns the content read from the set in force, and the work to bring that set in line with the wanted plugins. Who may see
+or change plugins is decided in other modules.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RETRIES: Final = Retries(first_s=60, cap_s=3_600)
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """One plugin: as it is wanted (``None``: no more), as it is there, and what is wrong with either."""
+    """One plugin: as wanted (``None``: no longer wanted), as installed, and what is wrong with either."""
 
     name: str
     wanted: Spec | None
@@ -47,7 +47,7 @@ class Plugins:
     wanted: tuple[Spec, ...] = ()
     problem: str | None = None
     is_busy: bool = True
-    """Until it has been made sure, for the first time or anew, that what is wanted is there."""
+    """True until it is certain that the wanted plugins are installed: at boot, and after each request."""
     failures: int = 0
     wake: Wake = field(default_factory=Wake)
     _plugins: Mapping[str, Plugin] = field(default_factory=dict)
@@ -61,16 +61,16 @@ class Plugins:
         npm = Npm(environ=config.environ, registry=config[REGISTRY], threads=threads)
         return cls(workspace=workspace, sets=sets, installer=Installer(sets=sets, npm=npm, threads=threads))
 
-    # What holds
+    # The set in force
 
     async def load(self) -> None:
-        """Read the set that holds: it serves from the first request on, whatever becomes of a new one."""
+        """Read the set in force. It serves from the first request on, whatever happens to a new one."""
         await self.workspace.threads.run(self.sets.sweep)
         await self._look()
         self._hold(*await self.workspace.threads.run(self._read))
 
     def standings(self) -> Iterator[Standing]:
-        """All that are wanted or there, by name."""
+        """All plugins that are wanted or installed, by name."""
         wanted = {spec.name: spec for spec in self.wanted}
         made_for = self._held.record.wanted if self._held else ()
         for name in sorted({*wanted, *self._plugins}):
@@ -83,7 +83,7 @@ class Plugins:
             yield Standing(name=name, wanted=spec, plugin=plugin, problem=problem)
 
     def in_force(self, decided: Mapping[str, Decided]) -> list[Plugin]:
-        """Those that bring something now."""
+        """The plugins that are valid and switched on."""
         return [
             one
             for name, one in sorted(self._plugins.items())
@@ -91,7 +91,9 @@ class Plugins:
         ]
 
     def servers(self, decided: Mapping[str, Decided]) -> list[tuple[Plugin, McpRow]]:
-        """The MCP servers that may be used: of a plugin that is on, agreed to, and allowed on this machine."""
+        """The MCP servers that may be used: their plugin is on, their rights are agreed to, and this machine allows
+        them.
+        """
         return [
             (plugin, row)
             for plugin in self.in_force(decided)
@@ -101,7 +103,7 @@ class Plugins:
         ]
 
     def why_not(self, plugin: Plugin, row: McpRow, decided: Decided) -> str | None:
-        """Why this server of the plugin may not be used."""
+        """Why this server of the plugin may not be used; ``None`` if it may."""
         if row.command is not None and not is_on(self.workspace.config, STDIO_MCP):
             return "A public cell starts no programs of others"
         alone = Manifest(title=plugin.name, mcp=(row,))
@@ -112,18 +114,18 @@ class Plugins:
     # Reconciling
 
     def renew(self) -> None:
-        """Soon: choose anew within the ranges, whatever was chosen before, and try again what failed."""
+        """Soon choose the newest versions within the ranges, whatever was chosen before, and try again what failed."""
         self._renew = self.is_busy = True
         self.wake.call()
 
     async def reconcile(self) -> float | None:
-        """Make what is there what is wanted. After how many seconds to look again, where that may help."""
+        """Install what is wanted. Returns the seconds after which to try again, if that may help."""
         self.is_busy = True
         renew, self._renew = self._renew, False
         try:
             return await self._make_so(renew=renew)
         finally:
-            self.is_busy = self._renew  # somebody may have asked meanwhile
+            self.is_busy = self._renew  # a renewal may have been requested meanwhile
 
     async def _make_so(self, *, renew: bool) -> float | None:
         await self._look()
@@ -147,7 +149,7 @@ class Plugins:
             await self._tell()
 
     async def _look(self) -> None:
-        """What is wanted now: the repository's list, else the environment's."""
+        """Read what is wanted now: the repository's list, else the environment's."""
         pin = await self.workspace.store.read(queries.pin)
         listed = self.workspace.config[PLUGINS]
         if pin.text is not None:
@@ -156,7 +158,7 @@ class Plugins:
             self.wanted, self.source = listed, "environment" if listed else "none"
 
     async def _settle(self, *, clear: bool) -> None:
-        """Nothing is to be installed."""
+        """There is nothing to install."""
         self.problem, self.failures = None, 0
         if clear and self._held is not None:
             await self.workspace.threads.run(self.sets.clear)
@@ -164,11 +166,11 @@ class Plugins:
             await self._tell()
 
     async def _tell(self) -> None:
-        """Whoever shows plugins asks again. Whoever hears of it finds the new ones there."""
+        """Tell clients that show plugins to reload them. It is sent last, so that they find the new plugins."""
         await self.workspace.store.write(actions.tell)
 
     async def _lock(self) -> bytes | None:
-        """What was chosen before, if from the same registry."""
+        """The versions chosen before, if they came from the same registry."""
         if self._held is None or self._held.record.registry != self.installer.npm.registry:
             return None
         return await self.workspace.threads.run(read_lock, self._held.path)
@@ -180,7 +182,7 @@ class Plugins:
         try:
             names = [spec_of(text).name for text in held.record.wanted]
         except BadSpec:
-            return None, {}  # damaged: it is made again
+            return None, {}  # damaged, so it is made again
         return held, {name: read_plugin(held.path, name) for name in names}
 
     def _hold(self, held: InstalledSet | None, plugins: Mapping[str, Plugin]) -> None:

@@ -1,11 +1,12 @@
-"""The sets of plugins on disk: one that holds, one that is being made, and the switch between them.
+"""The sets of plugins on disk: one in force, one that is being made, and the switch between them.
 
-    plugins/current         the name of the set that holds, or no file
-    plugins/set-<name>/     a whole set: set.json, package.json, package-lock.json, node_modules/
-    plugins/making-<name>/  one that is not finished
+    plugins/current         the name of the set in force, or no file
+    plugins/set-<name>/     a complete set: set.json, package.json, package-lock.json, node_modules/
+    plugins/making-<name>/  one that is not complete
 
-A set is finished and made durable before ``current`` names it, and that is one rename: whenever a crash comes, the old
-set holds or the new one. What nobody names is removed at the next look. All of it blocks: for threads.
+A set is completed and made durable before ``current`` names it, and that is one rename. So after a crash at any time,
+either the old set or the new one is in force. A set without a name in ``current`` is removed at the next sweep. All of
+it blocks, so run it in a thread.
 """
 
 from __future__ import annotations
@@ -36,11 +37,11 @@ _RECORD: Final = "set.json"
 
 
 class BadSet(Exception):
-    """What was installed can't be used: why, in one sentence."""
+    """The installed packages can't be used. The message says why, in one sentence."""
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True):
-    """What a set was made for: the plugins as they were wanted, and the registry they came from."""
+    """The request that a set was made for: the wanted plugins, and their registry."""
 
     wanted: tuple[str, ...]
     registry: str
@@ -59,7 +60,7 @@ class Sets:
     root: Path
 
     def current(self) -> InstalledSet | None:
-        """The set that holds; ``None`` where there is none, or it is damaged: then it is made again."""
+        """The set in force; ``None`` if there is none, or if it is damaged: then it is made again."""
         try:
             name = (self.root / _CURRENT).read_text("ascii")
             if not name.startswith(_SET) or "/" in name:
@@ -77,7 +78,7 @@ class Sets:
         return path
 
     def switch(self, made: Path, record: Record) -> InstalledSet:
-        """From now on the set in ``made`` holds."""
+        """Put the set in ``made`` in force."""
         write_durably(made / _RECORD, msgspec.json.encode(record))
         _make_durable(made)
         path = self.root / made.name.replace(_MAKING, _SET, 1)
@@ -88,14 +89,14 @@ class Sets:
         return InstalledSet(path=path, record=record)
 
     def clear(self) -> None:
-        """No set holds."""
+        """Leave no set in force."""
         if self.root.exists():
             (self.root / _CURRENT).unlink(missing_ok=True)
             _sync(self.root)
             self.sweep()
 
     def sweep(self) -> None:
-        """Remove what a crash left, and the sets that hold no more."""
+        """Remove what a crash left, and the sets that are no longer in force."""
         if not self.root.exists():
             return
         current = self.current()
@@ -113,7 +114,7 @@ def discard(path: Path) -> None:
 
 
 def check_tree(root: Path) -> None:
-    """That a set holds files and folders only, and not too much. Raises :class:`BadSet`."""
+    """Checks that a set has only files and folders, and not too many. Raises :class:`BadSet`."""
     files = size = 0
     for entry in entries(root):
         mode = entry.stat(follow_symlinks=False)
@@ -127,18 +128,18 @@ def check_tree(root: Path) -> None:
 
 
 def size_of(root: Path) -> int:
-    """How many bytes lie below, as far as that can be told while somebody else writes there."""
+    """The number of bytes below, as far as it can be known while another process writes there."""
     size = 0
     for entry in entries(root):
         try:
             size += entry.stat(follow_symlinks=False).st_size
         except OSError:
-            continue  # it has gone meanwhile
+            continue  # it was deleted meanwhile
     return size
 
 
 def entries(root: Path) -> Iterator[os.DirEntry[str]]:
-    """All below ``root``; links are told and not followed. A folder that has gone meanwhile is empty."""
+    """All entries below ``root``; links are listed and not followed. A folder that was deleted meanwhile is empty."""
     folders = [str(root)]
     while folders:
         try:

@@ -1,7 +1,7 @@
-"""What is wanted: names of packages with a version or a range, as ``SVC_PLUGINS`` and ``plugins.json`` say them.
+"""The wanted plugins: names of packages with a version or a range, as in ``SVC_PLUGINS`` and ``plugins.json``.
 
-Only what a registry keeps has such a name: a path, an address, a git repository or an alias is refused here, before any
-program hears of it. Pure.
+Only a package of a registry has such a name: a path, an address, a git repository or an alias is refused here, before
+any program gets it. Pure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import msgspec
 
 MAX_PLUGINS: Final = 50
 MAX_RANGE_CHARS: Final = 100
-MAX_NAME_CHARS: Final = 214  # npm's own
+MAX_NAME_CHARS: Final = 214  # npm's own limit
 MAX_PINNED_BYTES: Final = 64 * 1024
 ANY: Final = "*"
 
@@ -27,11 +27,11 @@ _VERSION: Final = rf"v?{_NUMBER}(\.{_NUMBER}(\.{_NUMBER}(-[0-9A-Za-z.-]+)?(\+[0-
 _COMPARATOR: Final = rf"((\^|~|>=|<=|>|<|=) ?)?{_VERSION}"
 _ALL_OF: Final = rf"({_VERSION} - {_VERSION}|{_COMPARATOR}( {_COMPARATOR})*)"
 _RANGE: Final = re.compile(rf"{_ALL_OF}( ?\|\| ?{_ALL_OF})*")
-"""With one space where there are any, so that a text can be read in one way only: else it would take for ever."""
+"""A blank may only be a single space, so that a text matches in one way only; else matching could take forever."""
 
 
 class BadSpec(ValueError):
-    """What is wrong with a list of plugins, in one sentence without its full stop."""
+    """A list of plugins is wrong. The message says what, in one sentence without its full stop."""
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -46,7 +46,7 @@ class Spec:
 
 
 def listed(text: str) -> tuple[Spec, ...]:
-    """From a list with commas or spaces between. Raises :class:`BadSpec`."""
+    """From a list separated by commas or spaces. Raises :class:`BadSpec`."""
     return _distinct(text.replace(",", " ").split())
 
 
@@ -77,7 +77,7 @@ def spec_of(text: str) -> Spec:
 
 
 def is_name(name: str) -> bool:
-    """Whether a registry may keep a package of this name."""
+    """Whether a registry may have a package with this name."""
     return len(name) <= MAX_NAME_CHARS and bool(_NAME.fullmatch(name)) and name not in _RESERVED
 
 

@@ -1,4 +1,4 @@
-"""The loop of plugins: makes what is there what is wanted; at boot, when the repository's list changes, when asked."""
+"""The loop of plugins: installs what is wanted, at boot, when the repository's list changes, and on request."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:
     plugins = workspace.service(Plugins)
 
     async def run(child: Child) -> None:
-        child.started()  # what is there serves already
+        child.started()  # the installed set serves already
         async with open_task_group() as nursery:
             await nursery.start(_hear_of_pins, workspace, plugins)
-            await workspace.root.started.wait()  # by then a repository that is followed has pinned its list
+            await workspace.root.started.wait()  # by then a followed repository has pinned its list
             while True:
                 pause_s = await plugins.reconcile()
                 await plugins.wake.wait(at_most_s=math.inf if pause_s is None else pause_s)
@@ -37,7 +37,7 @@ async def subsystems(workspace: Workspace) -> Sequence[Subsystem]:
 async def _hear_of_pins(
     workspace: Workspace, plugins: Plugins, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
 ) -> None:
-    """Wake the loop when whoever follows a repository has pinned another list."""
+    """Wake the loop when the feature that follows a repository has pinned another list."""
     while True:
         with workspace.store.outbox.subscribe(limit=MAX_ROWS_BEHIND, limit_bytes=MAX_BYTES_BEHIND) as subscription:
             task_status.started()
@@ -47,4 +47,4 @@ async def _hear_of_pins(
                     rows = await subscription.receive()
                     if any((row.topic, row.kind) == (TOPIC, PINNED) for row in rows):
                         plugins.wake.call()
-        plugins.wake.call()  # one of those that were missed may have been a pin
+        plugins.wake.call()  # one of the missed news may have been a pin

@@ -1,4 +1,4 @@
-"""Plugins on the wire: the inputs and outputs of the ``plugins.*`` procedures, and how a record becomes one."""
+"""The wire types of plugins: inputs and outputs of the ``plugins.*`` procedures, and the conversion of records."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class SetInput(Wire, frozen=True):
 
 
 class AgreeInput(Wire, frozen=True):
-    """``rights``: the ids of those that the admin has seen."""
+    """``rights``: the ids of the rights that the admin has seen."""
 
     name: PackageName
     rights: Annotated[tuple[RightId, ...], msgspec.Meta(min_length=1, max_length=200)]
@@ -79,7 +79,7 @@ class RightOut(Wire, frozen=True):
 
 
 class PluginOut(Wire, frozen=True):
-    """``wanted``: as the list names it; ``None`` for one that is wanted no more. ``rights``: what needs a yes."""
+    """``wanted``: as in the list; ``None`` if it is no longer wanted. ``rights``: what needs an admin's agreement."""
 
     name: str
     version: str | None
@@ -93,7 +93,7 @@ class PluginOut(Wire, frozen=True):
 
 
 class StatusOut(Wire, frozen=True):
-    """``source``: whose list holds. ``registry``: empty where it is npm's own. ``busy``: a set is being made."""
+    """``source``: whose list is in force. ``registry``: empty for npm's default. ``busy``: a set is being made."""
 
     source: Source
     registry: str
@@ -130,7 +130,7 @@ class TextOut(Wire, frozen=True):
 
 
 class OffersOut(Wire, frozen=True):
-    """What the plugins that are on bring to everybody."""
+    """What the plugins that are switched on add for every user."""
 
     palette: tuple[CommandOut, ...]
     themes: tuple[StyleOut, ...]

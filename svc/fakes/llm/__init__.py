@@ -1,1 +1,1 @@
-"""A deterministic stand-in of both model vendors: it says what it was scripted to, in the words of either's wire."""
+"""A deterministic stand-in for both model vendors: it gives scripted answers in the wire format of either vendor."""

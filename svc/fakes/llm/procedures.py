@@ -1,4 +1,4 @@
-"""The ``fake.llm.*`` hooks: what the stand-in of the model vendors is to say, and what it was asked."""
+"""The ``fake.llm.*`` hooks: script the answers of the stand-in for the model vendors, and list the calls it got."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ class FakeToolCall(Wire, frozen=True):
 
 
 class FakeReply(Wire, frozen=True):
-    """``error`` is an HTTP status, in place of an answer. ``input_tokens``: what it says that it read."""
+    """``error`` is an HTTP status instead of an answer. ``input_tokens``: the number of input tokens that
+    it reports.
+    """
 
     text: str | None = None
     tool_calls: tuple[FakeToolCall, ...] = ()
@@ -40,7 +42,7 @@ class FakeReply(Wire, frozen=True):
 
 
 class FakeMatch(Wire, frozen=True):
-    """All that is said must hold; ``text`` stands anywhere in what the model is told."""
+    """All given fields must match. ``text`` matches anywhere in the model's input."""
 
     text: str | None = None
     model: str | None = None
@@ -48,7 +50,7 @@ class FakeMatch(Wire, frozen=True):
 
 
 class ScriptInput(Wire, frozen=True):
-    """``match``: a text, or more than that; without one the replies are for any call. Each is used once."""
+    """``match``: a text, or more fields. Without it the replies are for any call. Each reply is used once."""
 
     replies: Annotated[tuple[FakeReply, ...], msgspec.Meta(min_length=1, max_length=MAX_REPLIES)]
     match: str | FakeMatch | None = None

@@ -1,4 +1,4 @@
-"""An answer of the stand-in, before it is worded for a vendor's wire; and as the pieces that go out."""
+"""An answer of the stand-in, before it gets a vendor's wire format; and the pieces that are sent."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REASONS: Final = {
 
 @dataclass(frozen=True, kw_only=True)
 class Said:
-    """``number``: of the call, for ids that are the same each time."""
+    """``number``: of the call; it makes the ids the same in each run."""
 
     number: int
     model: str
@@ -51,12 +51,12 @@ class Said:
 
     @property
     def words(self) -> list[str]:
-        """The text as a stream says it: a word at a time."""
+        """The text in the parts of a stream: one word each."""
         return [word for word in re.split("(?= )", self.text) if word]
 
 
 class Pieces:
-    """An answer whose pieces are all here."""
+    """An answer whose pieces are all known at once."""
 
     def __init__(self, status: int, content_type: str, pieces: Iterable[bytes]) -> None:
         self.status = status
@@ -84,12 +84,12 @@ def stream(pieces: Iterable[bytes]) -> Pieces:
 
 
 def event(data: dict[str, Any], *, named: bool = True) -> bytes:
-    """``named``: with the type of the data as the event's name."""
+    """``named``: use the type of the data as the event's name."""
     name = f"event: {data['type']}\n".encode() if named else b""
     return name + b"data: " + msgspec.json.encode(data) + b"\n\n"
 
 
 def refusal(status: int, message: str) -> Pieces:
-    """As both vendors word one: each reads the part that is its own."""
+    """An error in the format of both vendors; each client reads the fields that it knows."""
     kind = _REASONS.get(status, "api_error")
     return whole({"type": "error", "error": {"type": kind, "message": message, "code": kind}}, status=status)

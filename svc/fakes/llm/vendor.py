@@ -1,4 +1,6 @@
-"""The stand-in behind ``llm-a`` and ``llm-b``: from a call as it would leave to an answer as it would come."""
+"""The stand-in behind ``llm-a`` and ``llm-b``: turns a call, as it would be sent, into an answer, as a vendor would
+give it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from svc.fakes.llm.world import Asked, FakeModels, strings_in
 
 
 async def answer(models: FakeModels, call: Outgoing) -> Streamed:
-    """Raises nothing: what it does not know it refuses as the vendor would."""
+    """Raises nothing: an unknown call is refused as the vendor would refuse it."""
     await trio.lowlevel.checkpoint()
     path = call.target.partition("?")[0]
     if not call.headers.get("x-api-key" if call.vendor == "a" else "authorization"):
@@ -72,7 +74,7 @@ def _body(call: Outgoing) -> dict[str, Any] | None:
 
 
 def _context(body: dict[str, Any]) -> list[Any]:
-    """All that the model is told."""
+    """All input of the model."""
     return [body.get(name) for name in ("system", "instructions", "messages", "input")]
 
 

@@ -1,4 +1,4 @@
-"""The Messages API, as vendor A speaks it."""
+"""The Messages API in vendor A's format."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def events(said: Said) -> Iterator[bytes]:
 
 
 def dangling(body: dict[str, Any]) -> str | None:
-    """The id of a tool's result that no tool was called for, as the real one refuses it."""
+    """The id of a tool result without a tool call. The real vendor refuses it, too."""
     called: set[str] = set()
     for message in records_in(body.get("messages")):
         for block in records_in(message.get("content")):

@@ -1,4 +1,4 @@
-"""Chat completions, responses and embeddings, as vendor B speaks them."""
+"""Chat completions, responses and embeddings in vendor B's format."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def completion(said: Said) -> dict[str, Any]:
 
 
 def completion_chunks(said: Said, *, with_usage: bool) -> Iterator[bytes]:
-    """``with_usage``: ``stream_options.include_usage`` was said."""
+    """``with_usage``: the call has ``stream_options.include_usage``."""
 
     def chunk(delta: dict[str, Any], reason: str | None = None) -> bytes:
         choice = {"index": 0, "delta": delta, "finish_reason": reason, "logprobs": None}
@@ -85,7 +85,7 @@ def response_events(said: Said) -> Iterator[bytes]:
 
 
 def dangling(body: dict[str, Any]) -> str | None:
-    """The id of a tool's result that no tool was called for, as the real one refuses it."""
+    """The id of a tool result without a tool call. The real vendor refuses it, too."""
     called: set[str] = set()
     for message in records_in(body.get("messages")):
         called |= {str(call.get("id")) for call in records_in(message.get("tool_calls"))}
@@ -95,7 +95,7 @@ def dangling(body: dict[str, Any]) -> str | None:
 
 
 def embeddings(body: dict[str, Any]) -> dict[str, Any]:
-    """One vector a text: texts that share words are near each other."""
+    """One vector per text. Texts that share words get similar vectors."""
     given = body.get("input")
     texts = [one for one in (given if isinstance(given, list) else [given]) if isinstance(one, str)]
     size = body.get("dimensions")

@@ -1,7 +1,7 @@
-"""What the stand-in was told to say, and what it was asked.
+"""The state of the stand-in: the scripted answers, and the calls it got.
 
-To the service it is remote: scripts and calls lie in a journal (``SVC_HOME/spool/fake-llm.jsonl``) and survive the
-service's crash.
+For the service it is a remote system: scripts and calls are in a journal (``SVC_HOME/spool/fake-llm.jsonl``) and
+survive a crash of the service.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ class ToolCall(msgspec.Struct, frozen=True):
 
 
 class Reply(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """``error`` is an HTTP status, in place of an answer. ``delay_ms``: what it thinks before it answers.
-    ``input_tokens``: what it says that it read, in place of a count."""
+    """``error`` is an HTTP status instead of an answer. ``delay_ms``: the time before it answers. ``input_tokens``: the
+    number of input tokens that it reports, instead of a count.
+    """
 
     text: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
@@ -40,7 +41,7 @@ class Reply(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 class Match(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Which calls a script is for: all that is said must hold. ``text`` stands anywhere in what was asked."""
+    """Which calls a script is for: all given fields must match. ``text`` matches anywhere in the input."""
 
     text: str | None = None
     model: str | None = None
@@ -57,7 +58,7 @@ class Asked(msgspec.Struct, frozen=True):
 
 
 class _Entry(msgspec.Struct, omit_defaults=True):
-    """One line of the journal. ``script``: the number of the one whose next reply was used."""
+    """One line of the journal. ``script``: the number of the script whose next reply was used."""
 
     match: Match | None = None
     replies: tuple[Reply, ...] = ()
@@ -82,7 +83,7 @@ class _Script:
 
 @dataclass(kw_only=True)
 class FakeModels:
-    """Scripts are tried in the order in which they came; each reply is used once."""
+    """Scripts are tried in the order in which they were added; each reply is used once."""
 
     journal: Path
     threads: ThreadPool
@@ -92,7 +93,7 @@ class FakeModels:
     _writing: trio.Lock = field(default_factory=trio.Lock)
 
     def load(self) -> None:
-        """Rebuild it from its journal."""
+        """Rebuild the state from its journal."""
         for line in lines(self.journal):
             self._apply(msgspec.json.decode(line, type=_Entry))
 
@@ -101,7 +102,7 @@ class FakeModels:
             await self._do(_Entry(match=match, replies=replies))
 
     async def next_reply(self, asked: Asked, context: object) -> tuple[Reply, int]:
-        """What to say to this call, and its number. ``context`` is all that the model is told."""
+        """The reply to this call, and the number of the call. ``context`` is all input of the model."""
         async with self._writing:
             texts = list(strings_in(context))
             found = next((number for number, one in enumerate(self._scripts) if one.is_for(asked, texts)), None)
@@ -124,7 +125,7 @@ class FakeModels:
 
 
 def records_in(value: object) -> list[dict[str, Any]]:
-    """The objects in a list, where it is one."""
+    """The objects in a list; empty if the value is not a list."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 

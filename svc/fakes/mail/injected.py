@@ -1,4 +1,4 @@
-"""The message that a hook puts into a fake mailbox, as a stranger's program would have sent it."""
+"""The message that a hook puts into a fake mailbox, in the form in which a sender's program would send it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svc.fakes.mail.wire import FakeAttachment, InjectInput
 
 
 def raw_message(wanted: InjectInput) -> bytes:
-    """With the word of the fake's own server on top. Raises :class:`Invalid` for what is no base64."""
+    """The message, with the header of the fake's own server on top. Raises :class:`Invalid` for bad base64."""
     head = f"Authentication-Results: {AUTHORITY}; {_one_line(wanted.authentication)}\n" if wanted.authentication else ""
     return head.encode() + (_composed(wanted) if wanted.raw is None else _decoded(wanted.raw, "The message"))
 

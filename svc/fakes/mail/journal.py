@@ -1,4 +1,4 @@
-"""The journal of the fake provider's world: one line of JSON for each change, durable before anybody is told of it."""
+"""The journal of the fake provider's world: one line of JSON per change, durable before anything is reported."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svc.store import disk_faults
 
 
 class Entry(msgspec.Struct, omit_defaults=True):
-    """One line of the journal: what was done, with every choice (ids, times) already made."""
+    """One line of the journal: the change, with every choice (ids, times) already made."""
 
     op: str
     address: str = ""
@@ -29,17 +29,17 @@ class Entry(msgspec.Struct, omit_defaults=True):
 
 
 def b64(raw: bytes) -> str:
-    """As an entry holds bytes."""
+    """Bytes in the form of an entry."""
     return base64.b64encode(raw).decode()
 
 
 def read(path: Path) -> list[Entry]:
-    """What the journal holds."""
+    """All entries of the journal."""
     return [msgspec.json.decode(line, type=Entry) for line in lines(path)]
 
 
 def lines(path: Path) -> list[bytes]:
-    """Of any journal. A last line that a crash tore is dropped: nobody was told of it."""
+    """The lines of any journal. A last line that a crash cut off is dropped: it was never reported."""
     if not path.exists():
         return []
     data = path.read_bytes()
@@ -50,7 +50,7 @@ def lines(path: Path) -> list[bytes]:
 
 
 def append(path: Path, line: bytes) -> None:
-    """One line, durable before anybody is told. Where the disk fills up on the way, nothing of it stays."""
+    """Append one line, durably. If the disk becomes full during the write, nothing of the line stays."""
     new = not path.exists()
     with disk_faults(), path.open("ab", buffering=0) as file:
         end = file.seek(0, os.SEEK_END)
@@ -60,7 +60,7 @@ def append(path: Path, line: bytes) -> None:
                 left = left[file.write(left) :]
             os.fsync(file.fileno())
         except OSError:
-            file.truncate(end)  # the next line would follow half a one, and no boot could read it
+            file.truncate(end)  # else the next line would follow half a line, and no boot could read it
             raise
     if new:
         directory = os.open(path.parent, os.O_RDONLY)

@@ -1,6 +1,6 @@
-"""The ``fake.mail.*`` hooks: push mail into the fake mailboxes and drive their sync, for tests and demos.
+"""The ``fake.mail.*`` hooks: put mail into the fake mailboxes and drive their sync, for tests and demos.
 
-They exist only under ``PROVIDERS=fake``; everywhere else they answer as a procedure that never was.
+They exist only under ``PROVIDERS=fake``; otherwise they answer like an unknown procedure.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from svc.workspace import RequestContext
 
 async def inject(context: RequestContext, wanted: InjectInput) -> InjectOut:
     """A new message arrives in the mailbox; the next sync brings it in. An unknown address becomes a new account."""
-    from svc.fakes.mail.injected import raw_message  # late: it loads the writers of `email`
+    from svc.fakes.mail.injected import raw_message  # imported late: it loads the writers of `email`
 
     workspace = context.workspace
     message_id, provider_thread_id = await _world(context).inject(

@@ -1,6 +1,7 @@
-"""The deterministic fake: in-memory mailboxes behind the same seam as the real provider, with hooks and faults.
+"""The deterministic fake mail provider: in-memory mailboxes behind the same interface as the real provider, with hooks
+and faults.
 
-To the service it is a remote system: it is rebuilt at boot from its fixtures plus an fsynced journal of every hook and
+For the service it is a remote system. At boot it is rebuilt from its fixtures and an fsynced journal of every hook and
 every provider call that changed something (``SVC_HOME/spool/fake.jsonl``), so it survives a crash of the service.
 Nothing in here touches the service's own database.
 """
@@ -92,7 +93,7 @@ class _Mailbox:
 
 @dataclass(kw_only=True)
 class FakeWorld:
-    """Every fake mailbox there is. Changes go to the journal first, then to memory."""
+    """All fake mailboxes. Changes go to the journal first, then to memory."""
 
     journal: Path
     clock: Clock
@@ -100,7 +101,7 @@ class FakeWorld:
     _mailboxes: dict[str, _Mailbox] = field(default_factory=dict)
     _faults: dict[tuple[str, Operation], list[Fault]] = field(default_factory=lambda: defaultdict(list))
     _newest: Millis = 0
-    """When the newest of all messages came."""
+    """The time of the newest of all messages."""
     _writing: trio.Lock = field(default_factory=trio.Lock)
 
     def load(self) -> None:
@@ -113,7 +114,7 @@ class FakeWorld:
         return tuple(self._mailboxes)
 
     async def seed(self) -> None:
-        """Lay the mock world, once."""
+        """Create the mock world, once."""
         if not self._mailboxes:
             await self._do(lambda: Entry(op="seed", at=self.clock.now()))
 
@@ -126,9 +127,10 @@ class FakeWorld:
         self, *, address: str, raw: bytes, thread_key: str | None, labels: frozenset[str], stamped: bool = False
     ) -> tuple[str, str]:
         """A new message arrives. Returns the provider's ids of the message and its thread. ``stamped``: it gets a
-        Message-ID (always the same for the same place here) and a date, as whoever sent it would have given it. That
-        date is later than all mail of this world, so that the newest mail stands first also where several arrive
-        within one second, which is as exact as the date of a mail can be."""
+        Message-ID (always the same for the same position here) and a date, as its sender would have set them. That date
+        is later than all mail of this world. So the newest mail is first even if several arrive within one second,
+        which is the precision of a mail's date.
+        """
 
         def decide() -> Entry:
             box = self._mailboxes.get(address.lower())
@@ -149,7 +151,7 @@ class FakeWorld:
         return entry.id, entry.thread
 
     async def set_labels(self, *, address: str, message_id: str, labels: frozenset[str]) -> None:
-        """Labels changed at the provider, as by another program."""
+        """Change labels at the provider, as another program would."""
 
         def decide() -> Entry:
             before = self._message(address, message_id).labels
@@ -164,11 +166,13 @@ class FakeWorld:
         await self._do(lambda: Entry(op="expire", address=self.mailbox(address).address))
 
     def fault(self, *, address: str, operation: Operation, fault: Fault, times: int) -> None:
-        """The next ``times`` calls of ``operation`` go wrong. Faults are weather, not state: a restart clears them."""
+        """The next ``times`` calls of ``operation`` fail. Faults are not part of the stored state: a restart clears
+        them.
+        """
         self.mailbox(address)
         self._faults[address.lower(), operation].extend([fault] * times)
 
-    # What the provider face uses
+    # For the provider interface
 
     def mailbox(self, address: str) -> _Mailbox:
         box = self._mailboxes.get(address.lower())
@@ -187,7 +191,9 @@ class FakeWorld:
     async def modify_many(
         self, address: str, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]
     ) -> None:
-        """Those that are gone are passed over. One line of the journal: all or nothing survives a crash."""
+        """Missing messages are skipped. It is one line of the journal, so after a crash either all or
+        nothing is there.
+        """
         box = self.mailbox(address)
 
         def decide() -> Entry:
@@ -198,24 +204,26 @@ class FakeWorld:
         await self._do(decide)
 
     async def create_label(self, address: str, name: str, *, color: str | None = None) -> ProviderLabel:
-        """Raises :class:`Refused` for a name that exists."""
+        """Raises :class:`Refused` if the name exists."""
         box = self.mailbox(address)
 
         def decide() -> Entry:
             if any(label.name.casefold() == name.casefold() for label in box.labels.values()):
                 raise Refused("Label name exists or conflicts (409).", status=409)
-            number = len(box.labels) + box.labels_deleted + 1  # an id never comes back
+            number = len(box.labels) + box.labels_deleted + 1  # an id is never used again
             return Entry(op="label", address=box.address, id=f"Label_{number}", name=name, color=color or "")
 
         entry = await self._do(decide)
         return box.labels[entry.id]
 
     async def delete_label(self, *, address: str, label_id: str) -> None:
-        """Deleted at the provider, as by another program: messages lose it, and the history does not say so."""
+        """Delete a label at the provider, as another program would: messages lose it, and the history does not report
+        it.
+        """
         await self._do(lambda: Entry(op="unlabel", address=self.mailbox(address).address, id=label_id))
 
     def require_labels(self, address: str, labels: frozenset[str]) -> None:
-        """Raises :class:`Refused` as the real provider does, for the whole call."""
+        """Raises :class:`Refused` like the real provider, for the whole call."""
         unknown = labels - self.mailbox(address).labels.keys()
         if unknown:
             raise Refused(f"Invalid label IDs (400): {', '.join(sorted(unknown))}", status=400)
@@ -240,7 +248,7 @@ class FakeWorld:
     # The journal
 
     async def _do(self, decide: Callable[[], Entry]) -> Entry:
-        """Ids are given and messages looked up in ``decide``, when nobody else is changing the world."""
+        """Make one change. ``decide`` gives ids and looks up messages while nothing else changes the world."""
         async with self._writing:
             entry = decide()
             with trio.CancelScope(shield=True):  # bounded: one line to a local file; memory and journal must agree
@@ -252,7 +260,7 @@ class FakeWorld:
         _APPLY[entry.op](self, entry)
 
     def _apply_seed(self, entry: Entry) -> None:
-        from svc.demo.mail import mailboxes  # late: the demo world is for whoever plants it
+        from svc.demo.mail import mailboxes  # imported late: only seeding needs the demo world
 
         for fixture in mailboxes(entry.at, authority=AUTHORITY):
             box = self._box(fixture.address)
@@ -360,7 +368,7 @@ FAKE: Final = Capabilities(
 
 @dataclass(frozen=True, kw_only=True)
 class FakeProvider:
-    """One fake mailbox through the provider seam."""
+    """One fake mailbox with the interface of a provider."""
 
     world: FakeWorld
     address: str
@@ -395,7 +403,7 @@ class FakeProvider:
         return ListPage(messages=refs, next_page_token=following)
 
     def expect(self, message_ids: Sequence[str]) -> None:
-        """Nothing to prepare: each is asked for alone."""
+        """Nothing to prepare: each message is fetched alone."""
 
     async def get(self, message_id: str) -> RawMessage:
         await self._weather("get", gone=MessageGone("The message is gone."))
@@ -446,10 +454,10 @@ class FakeProvider:
         return await self.world.create_label(self.address, name, color=color)
 
     async def aclose(self) -> None:
-        """Nothing is held open between two calls."""
+        """Nothing stays open between two calls."""
 
     async def listen(self, heard: Callable[[], None]) -> None:
-        """It tells nothing by itself."""
+        """It sends no notifications."""
 
     def quota_used(self) -> None:
         return None
@@ -462,7 +470,9 @@ class FakeProvider:
         return sent
 
     async def _weather(self, operation: Operation, *, gone: ProviderFault) -> LostAnswer | None:
-        """Raise the fault that waits for this call, if any; a ``lost-answer`` is returned, to be raised afterwards."""
+        """Raise the fault that is set for this call, if any. A ``lost-answer`` of a ``send`` or ``modify`` is returned,
+        to be raised after the work.
+        """
         await trio.lowlevel.checkpoint()
         fault = self.world.next_fault(self.address, operation)
         if fault == 401:
@@ -485,7 +495,7 @@ def _modified(address: str, message_id: str, *, add: frozenset[str], remove: fro
 
 
 def _unavailable(operation: Operation) -> ProviderFault:
-    """A 5xx: after a ``send``, nobody knows what it did."""
+    """A 5xx: after a ``send``, it is unknown whether the mail was sent."""
     kind = LostAnswer if operation == "send" else Unreachable
     return kind("The provider answered with an internal error (500).")
 

@@ -1,4 +1,4 @@
-"""The DNS of the fake world: the keys that a test publishes there, and nothing else."""
+"""The DNS of the fake world: only the keys that a test publishes there."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TTL_MS: Final = 3_600_000
 
 @dataclass(kw_only=True)
 class FakeRecords:
-    """``published``: by name, lower case and without a dot at its end."""
+    """``published``: by name, in lower case and without a final dot."""
 
     published: dict[str, bytes] = field(default_factory=dict)
 

@@ -1,4 +1,4 @@
-"""What the hooks of the fake mailboxes are given, and what they answer."""
+"""The inputs and outputs of the hooks of the fake mailboxes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_TIMES = 10_000
 
 
 class FakeAttachment(Wire, frozen=True):
-    """``content`` is base64; ``text`` is for those who would rather not."""
+    """``content`` is base64; ``text`` is plain text instead."""
 
     filename: str
     mime: str = "application/octet-stream"
@@ -23,8 +23,9 @@ class FakeAttachment(Wire, frozen=True):
 
 
 class InjectInput(Wire, frozen=True):
-    """``authentication``: what the fake's own server finds of its origin, such as ``dmarc=pass header.from=a.example``.
-    ``raw``: the whole message instead, as base64; the other fields of its content are not looked at then."""
+    """``authentication``: the result of the fake server's own check of the origin, such as ``dmarc=pass
+    header.from=a.example``. ``raw``: the whole message as base64; then the other fields of its content are ignored.
+    """
 
     address: Address
     from_: str = msgspec.field(name="from")
