@@ -186,7 +186,10 @@ def test_the_drill_finds_what_stands_against_a_restore(tmp_path: Path) -> None:
         restored = svc(machine, elsewhere, "restore", "--at", newest["at"], "--into", str(elsewhere.home))
         assert restored.returncode == 0, restored.stderr
         assert "Passwords and tokens were let go of (1)" in restored.stderr
-        assert kept(elsewhere.home) == {subject: there[subject] for subject in there if subject != "later than that"}
+        had_back = kept(elsewhere.home)
+        assert {f"there {count}" for count in range(BEFORE)} <= had_back.keys()  # and what came before that moment
+        assert "later than that" not in had_back
+        assert had_back == {subject: there[subject] for subject in had_back}
         assert elsewhere.rows("select count(*) from secrets") == [(0,)]
         again = svc(machine, elsewhere, "restore", "--into", str(elsewhere.home))
         assert (again.returncode, "is not empty" in again.stderr) == (1, True)
