@@ -1,15 +1,15 @@
 """Mail: accounts of any provider, every thread synced, and the unified inbox.
 
-Owns the tables ``mail_*`` and one sync loop an account. It never sends unsanitized HTML to a browser, and never counts
-over messages to show a list. Inside, each folder imports only those before it::
+Owns the tables ``mail_*`` and one sync loop for each account. It never sends unsanitized HTML to a browser, and never
+counts messages to show a list. Each folder imports only the folders before it::
 
     model wire < providers < accounts < threads < changes < sync < search < labelling < authentication < images
         < proposing < reading
         < connecting < sending < unsubscribing < invitations < health < feature
 
-This face is what other features use: records, statements that read, and actions over a transaction. Each names its
-principal, and answers as if what the principal may not see did not exist. After a commit that changed threads or
-accepted a mail, call :func:`carry_on`: it wakes who takes the change to the provider.
+Other features use only this module: records, queries, and actions on a transaction. Each takes a principal, and
+answers as if the things that the principal may not see did not exist. After a commit that changed threads or accepted
+a mail, call :func:`carry_on`: it wakes the loops that send the change to the provider.
 """
 
 from svc.mail.accounts.actions import connect as connect_account

@@ -1,4 +1,4 @@
-"""Mail's words of the ``svc`` command."""
+"""The subcommands of ``svc`` that belong to mail."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def make_index_anew(call: Invocation) -> int:
 
 
 import_mail = partial(take_into, steps=INGEST_STEPS)
-"""Mail of an archive, for a command that has the home and runs its writer."""
+"""Imports the mail of an archive, for a command that has opened the home and runs its writer."""
 
 COMMANDS = (
     Command(

@@ -1,4 +1,4 @@
-"""The rows that mail contributes."""
+"""The feature ``mail``: all that mail adds to the service, such as its tables, procedures and subsystems."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ async def _boot(workspace: Workspace) -> None:
 
 
 def _claim(tx: Tx, user_id: str) -> None:
-    """Accounts that were connected before there was anybody become the first admin's, with the news of them."""
+    """Give everything of mail that was made before the server had users to the first admin."""
     letting_go.claim(tx, user_id)
     images.claim(tx, user_id)
     bulk_actions.claim(tx, user_id)

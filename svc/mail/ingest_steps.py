@@ -1,4 +1,4 @@
-"""The steps of the ingest transaction, in order. Whoever has to act with a stored message has a row here."""
+"""The steps of the ingest transaction, in order. Code that has to run when a message is stored has a row here."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The tables of mail: accounts, their labels, threads, messages; the outbox of label changes and the failures.
+"""The migrations of mail: accounts, their labels, threads, messages; the outbox of label changes and the failures.
 
-What a list shows is kept in columns of ``mail_threads`` and ``mail_accounts`` by ``thread_rows.py``; no
-read ever counts or groups over messages. The partial indexes stand in the order in which the lists are read.
+``thread_rows.py`` keeps the values that a list shows in columns of ``mail_threads`` and ``mail_accounts``, so no read
+ever counts or groups messages. The partial indexes have the order in which the lists are read.
 """
 
 from __future__ import annotations
@@ -110,20 +110,20 @@ def m009_own_words(db: Database) -> None:
 
 @MIGRATIONS(name="m010_mending")
 def m010_mending(db: Database) -> None:
-    """Which messages came as these bytes."""
+    """Finds the messages of a raw blob by its hash."""
     db.execute("create index mail_messages_raw on mail_messages (raw_sha256)")
 
 
 @MIGRATIONS(name="m011_drafts_not_received")
 def m011_drafts_not_received(db: Database) -> None:
-    """A draft that carries INBOX counted as received mail."""
+    """Corrects drafts that carry INBOX: they were counted as received mail."""
     for statement in DRAFTS_NOT_RECEIVED:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m012_undo_moves")
 def m012_undo_moves(db: Database) -> None:
-    """Undo is a feature of its own, with a table of its own."""
+    """Moves the undo log to the table of the undo feature."""
     db.execute(
         """
         insert into undo_steps (user_id, kind, what, concerns, inverse, at)
@@ -135,15 +135,16 @@ def m012_undo_moves(db: Database) -> None:
 
 @MIGRATIONS(name="m013_sender_names")
 def m013_sender_names(db: Database) -> None:
-    """Null: nobody has said yet. Empty: the person wants none."""
+    """Null: not set yet. Empty: the person wants no name."""
     db.execute("alter table mail_accounts add column sender_name text")
 
 
 @MIGRATIONS(name="m014_any_provider")
 def m014_any_provider(db: Database) -> None:
-    """Which providers there are is said by the program, and where a mailbox is by an opaque cursor.
+    """Allows any provider: the code lists the providers, and the position of the sync is an opaque cursor.
 
-    A check of one column goes with it, so the table stays where it is, and with it all that refers to it.
+    The check of the old column is dropped together with the column. So the table is not made anew, and the tables that
+    refer to it stay valid.
     """
     for statement in (
         "alter table mail_accounts rename column history_id to cursor",
@@ -158,41 +159,41 @@ def m014_any_provider(db: Database) -> None:
 
 @MIGRATIONS(name="m015_search_follows")
 def m015_search_follows(db: Database) -> None:
-    """Who follows the events of stored mail queues it from now on. What was stored before is queued already."""
+    """A consumer of the events of stored mail queues messages for search from now on. Older mail is queued already."""
     db.execute("drop trigger mail_search_stored")
 
 
 @MIGRATIONS(name="m016_references")
 def m016_references(db: Database) -> None:
-    """Threads of our own, for providers that have none."""
+    """Threads that svc builds itself, for providers that have none."""
     for statement in REFERENCES_TABLES:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m017_drafts_apart")
 def m017_drafts_apart(db: Database) -> None:
-    """How many messages a thread has was told with its drafts among them."""
+    """Counts drafts apart: the message count of a thread included its drafts."""
     for statement in DRAFTS_APART:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m018_search_erases")
 def m018_search_erases(db: Database) -> None:
-    """Search is asked to let go of an account, like every owner of tables."""
+    """Search erases its rows of an account when asked, like every owner of tables."""
     for statement in ERASED_WHEN_ASKED:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m019_joined")
 def m019_joined(db: Database) -> None:
-    """Whoever still has the id of a thread that was joined to another is led there."""
+    """Leads from the id of a thread that was joined to another to that other thread."""
     for statement in JOINED_TABLES:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m020_failed_changes")
 def m020_failed_changes(db: Database) -> None:
-    """The step of a change that was taken back is called so. A check names the steps, so the table is made anew."""
+    """Renames the step ``mirror`` to ``change``. A check lists the steps, so the table is made anew."""
     for statement in (
         """
         create table mail_failed (              -- what failed alone, and was passed over
@@ -220,21 +221,21 @@ def m020_failed_changes(db: Database) -> None:
 
 @MIGRATIONS(name="m021_imap")
 def m021_imap(db: Database) -> None:
-    """What the servers of mailboxes by IMAP have, as of the last look."""
+    """The content of IMAP mailboxes at their servers, as it was at the last look."""
     for statement in IMAP_TABLES:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m022_filters")
 def m022_filters(db: Database) -> None:
-    """Every list by filter: only unread, to me, with attachments, starred."""
+    """Every list with a filter: only unread, to me, with attachments, starred."""
     for statement in FILTERED_TABLES:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m023_mutes")
 def m023_mutes(db: Database) -> None:
-    """Threads that a person wants to hear no more of."""
+    """Muted threads."""
     for statement in MUTES_TABLES:
         db.execute(statement)
 
@@ -248,28 +249,28 @@ def m030_imports(db: Database) -> None:
 
 @MIGRATIONS(name="m031_imap_keywords")
 def m031_imap_keywords(db: Database) -> None:
-    """Labels that were made here, at servers that keep them as keywords."""
+    """Labels made in svc, at IMAP servers that keep them as keywords."""
     for statement in MADE_KEYWORDS:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m030_sharing")
 def m030_sharing(db: Database) -> None:
-    """With whom accounts are shared, and who did what in one that is."""
+    """The people with whom accounts are shared, and who did what in a shared account."""
     for statement in (*SHARING_TABLES, *SENT_BY):
         db.execute(statement)
 
 
 @MIGRATIONS(name="m042_authentication")
 def m042_authentication(db: Database) -> None:
-    """Who a message is known to come from, and trust in a sender that is bound to it."""
+    """The verified origin of a message, and trust in a sender that holds only for mail with a verified origin."""
     for statement in (*AUTHENTICATION_TABLES, *BOUND):
         db.execute(statement)
 
 
 @MIGRATIONS(name="m043_unsubscribing")
 def m043_unsubscribing(db: Database) -> None:
-    """What came of unsubscribing."""
+    """The results of unsubscribing."""
     for statement in UNSUBSCRIBING_TABLES:
         db.execute(statement)
 
@@ -283,21 +284,21 @@ def m044_invitations(db: Database) -> None:
 
 @MIGRATIONS(name="m045_draft_copies")
 def m045_draft_copies(db: Database) -> None:
-    """Drafts that lie at the server, too."""
+    """Copies of drafts at the mail server."""
     for statement in (*OWN_DRAFTS, *DRAFT_COPIES):
         db.execute(statement)
 
 
 @MIGRATIONS(name="m046_own_addresses")
 def m046_own_addresses(db: Database) -> None:
-    """The addresses that an account's mail may be from."""
+    """The addresses from which an account may send."""
     for statement in OWN_ADDRESSES:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m050_imap_server_ids")
 def m050_imap_server_ids(db: Database) -> None:
-    """The numbers that servers give messages and threads, where they do."""
+    """The ids of messages and threads at IMAP servers that give such ids."""
     for statement in SERVER_IDS:
         db.execute(statement)
 
@@ -311,35 +312,35 @@ def m051_taken_drafts(db: Database) -> None:
 
 @MIGRATIONS(name="m052_marked_addresses")
 def m052_marked_addresses(db: Database) -> None:
-    """By which addresses the mail of an account is marked."""
+    """The addresses by which the messages of an account are marked as sent to the person."""
     for statement in MARKED_ADDRESSES:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m053_writers")
 def m053_writers(db: Database) -> None:
-    """Who wrote in a thread, for its row."""
+    """The people who wrote in a thread, for its row in a list."""
     for statement in WRITERS:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m054_followed_drafts")
 def m054_followed_drafts(db: Database) -> None:
-    """What other programs make of drafts that lie at the server."""
+    """Changes that other programs make to drafts at the mail server."""
     for statement in FOLLOWED_DRAFTS:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m055_renamed")
 def m055_renamed(db: Database) -> None:
-    """Whether a mail server gave our own copy another Message-ID."""
+    """Whether a mail server gave the copy of a sent mail another Message-ID."""
     for statement in RENAMED:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m056_unread_twins")
 def m056_unread_twins(db: Database) -> None:
-    """What a member of two accounts sees once in Unified."""
+    """Finds unread threads that are in two accounts, which a member of both sees once in Unified."""
     db.execute(UNREAD_TWINS)
 
 
@@ -351,14 +352,14 @@ def m057_snippets(db: Database) -> None:
 
 @MIGRATIONS(name="m058_vocabulary")
 def m058_vocabulary(db: Database) -> None:
-    """The words of each account's mail, for their forms and their spelling."""
+    """The words of each account's mail, to search for their other forms and to correct spelling."""
     for statement in VOCABULARY:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m060_bulk_steps")
 def m060_bulk_steps(db: Database) -> None:
-    """Steps on all that match, with what was chosen and what they changed."""
+    """Bulk steps, with the threads that were selected and the changes that were made."""
     for statement in BULK_TABLES:
         db.execute(statement)
 
@@ -383,20 +384,20 @@ def m063_met_together(db: Database) -> None:
 
 @MIGRATIONS(name="m064_numbered_drafts")
 def m064_numbered_drafts(db: Database) -> None:
-    """Copies of drafts at providers that number them."""
+    """Copies of drafts at providers that give drafts ids of their own."""
     for statement in NUMBERED_DRAFTS:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m065_proposals")
 def m065_proposals(db: Database) -> None:
-    """What was answered to other times for a meeting."""
+    """The organizer's answers to proposals of another time for a meeting."""
     for statement in PROPOSALS:
         db.execute(statement)
 
 
 @MIGRATIONS(name="m066_imap_moves")
 def m066_imap_moves(db: Database) -> None:
-    """Moves in two steps, at servers that know no other."""
+    """Moves in two steps, at IMAP servers that have no move of their own."""
     for statement in MOVES:
         db.execute(statement)

@@ -1,4 +1,4 @@
-"""The records of mail, as the rest of the feature passes them around. All frozen; none knows SQL or the wire."""
+"""The records of mail that the rest of the feature uses. All are frozen; none depends on SQL or the wire format."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from svc.ids import derived_id
 from svc.principal import system
 
 DEVICE_ID: Final = system("mail-sync").device_id
-"""Who changes what sync changes."""
+"""The device id of changes that sync makes."""
 
 AccountState = Literal["backfilling", "caught-up", "waiting", "reconnect", "disconnected"]
 
 ProviderName = str
-"""Its name in the table of providers (:mod:`svc.mail.providers.table`)."""
+"""A provider's name in the table of providers (:mod:`svc.mail.providers.table`)."""
 
 Section = Literal["inbox", "skipped"]
 SECTIONS: Final[tuple[Section, ...]] = ("inbox", "skipped")
-"""Together: all mail, but for spam and the trash."""
+"""Together they hold all mail except spam and trash."""
 
 OwnList = Literal["sent", "draft"]
 
 Filter = Literal["unread", "to-me", "attachment", "starred"]
-"""What a list can be narrowed to: an unread message, one to an address of the account's own, an attachment, a star."""
+"""The filters of a list: threads with an unread message, a message to one of the account's own addresses, an
+attachment, or a star."""
 
 INBOX: Final = "INBOX"
 
@@ -49,13 +50,13 @@ TRASH: Final = "TRASH"
 DRAFT: Final = "DRAFT"
 
 MAX_IDS_REMEMBERED: Final = 512
-"""Some pages of mail."""
+"""Ids of messages in the cache of :func:`message_id_of`: some pages of mail."""
 
 HIDDEN_LABELS: Final = frozenset({SPAM, TRASH, DRAFT})
-"""A message that carries one of these is stored and synced, but stands in neither section of the inbox."""
+"""A message that carries one of these is stored and synced, but is in neither section of the inbox."""
 
 OWN_LISTS: Final[Mapping[str, OwnList]] = MappingProxyType({SENT: "sent", DRAFT: "draft"})
-"""The labels whose lists are about what the owner wrote: by that message's time, and with its words."""
+"""The labels whose lists show the owner's own message of a thread: sorted by its time, with its words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,22 +78,22 @@ class Account:
     unread_threads: int
     last_synced_at: Millis | None
     unread_twins: int
-    """Of ``unread_threads``, those that Unified shows in another account."""
+    """How many of ``unread_threads`` Unified shows in another account."""
     cause: Trouble | None
-    """Beside ``problem``: its stable name."""
+    """The stable name of ``problem``."""
     provider_total: int | None
-    """How many messages the provider last said it has; ``None`` while it has not said."""
+    """How many messages the provider has, as it last reported; ``None`` before its first report."""
     erasing: bool
-    """Disconnected for good: nobody sees it any more, and its rows go one batch after the other."""
+    """The account is disconnected for good: nobody sees it any more, and its rows are deleted batch by batch."""
     sender_name: str | None
-    """What ``From`` says beside the address; ``None``: nobody has said yet, empty: the person wants none."""
+    """The name in ``From`` beside the address. ``None``: not set yet; empty: the person wants no name."""
     aliases: tuple[str, ...]
-    """Its other addresses, in lower case: they are the person's as much, and its mail may be from them."""
+    """The other addresses of the account, in lower case. They belong to the person too; mail may be sent from them."""
 
 
 class Words(msgspec.Struct, frozen=True):
-    """Of a thread's newest message that the owner sent, or drafted: who it is from, to whom, how many more, and how it
-    begins. Stored as JSON."""
+    """A thread's newest message that the owner sent or drafted: its sender, its recipients, how many more recipients
+    there are, and how its text begins. Stored as JSON."""
 
     sender: str
     to: tuple[Person, ...]
@@ -101,8 +102,8 @@ class Words(msgspec.Struct, frozen=True):
 
 
 class Writer(msgspec.Struct, frozen=True):
-    """Somebody who wrote in a thread. ``own``: the account sent their first mail; ``bulk``: that one went to many, so
-    that a list or a shop wrote it. Stored as JSON."""
+    """Somebody who wrote in a thread. ``own``: the account sent their first mail. ``bulk``: their first mail went to
+    many people, so a list or a shop wrote it. Stored as JSON."""
 
     name: str
     address: str
@@ -112,15 +113,15 @@ class Writer(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class OwnMessage:
-    """What a row of Sent, or of Drafts, is about; ``at``: its place in that list."""
+    """The message that a row of Sent or of Drafts shows. ``at``: its time, by which that list is sorted."""
 
     words: Words
     at: Millis
 
 
 class ThreadRow(msgspec.Struct, frozen=True, gc=False):
-    """One row of the inbox list. A struct, since a page makes fifty of them, and a frozen dataclass is slow to make.
-    What comes as it stands in the database comes first: those are given by place."""
+    """One row of the inbox list. It is a struct because a page makes fifty of them, and a frozen dataclass is slow to
+    make. The fields that are copied unchanged from the database come first: they are passed by position."""
 
     id: str
     account_id: str
@@ -131,33 +132,33 @@ class ThreadRow(msgspec.Struct, frozen=True, gc=False):
     last_message_at: Millis
     messages: int
     drafts: int
-    """Among its messages: those that are not sent yet."""
+    """How many of its messages are drafts."""
     in_inbox: int
     unread: int
     visible: int
     attachments: int
     snoozed_until: Millis | None
     twins: str | None
-    """The group of threads, in other accounts of the owner, that hold the same mail."""
+    """The id of the group of threads, in several accounts of the owner, that hold the same mail."""
     to_me: int
-    """Among its messages: those whose ``To`` or ``Cc`` names the account itself."""
+    """How many of its messages name the account itself in ``To`` or ``Cc``."""
     labels: tuple[str, ...]
     leads: bool
-    """Whether Unified shows this one of the group."""
+    """Whether Unified shows this thread of the group ``twins``."""
     muted: bool
     writers: tuple[Writer, ...]
-    """By their first mails; none where one wrote alone."""
+    """In the order of their first mails; empty where only one person wrote."""
     sent: OwnMessage | None
     draft: OwnMessage | None
 
     def at(self, own_list: OwnList | None) -> Millis:
-        """Its place in a list: of what the owner wrote, or of all that came."""
+        """The time by which a list sorts this row: in Sent and Drafts the owner's message, else the newest message."""
         own = self.sent if own_list == "sent" else self.draft if own_list == "draft" else None
         return self.last_message_at if own is None else own.at
 
 
 class AttachmentRef(msgspec.Struct, frozen=True, rename="camel"):
-    """An attachment in a message's headers; its content is a blob, and a file of the account's owner."""
+    """An attachment in a message's headers. Its content is a blob, and a file that the account's owner has."""
 
     filename: str
     mime: str
@@ -169,7 +170,7 @@ class AttachmentRef(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class MessageHeaders(msgspec.Struct, frozen=True, rename="camel"):
-    """What a message says about itself beyond its own columns. Stored as JSON."""
+    """The headers of a message that have no column of their own. Stored as JSON."""
 
     to: tuple[Person, ...] = ()
     cc: tuple[Person, ...] = ()
@@ -182,9 +183,9 @@ class MessageHeaders(msgspec.Struct, frozen=True, rename="camel"):
     bulk: bool = False
     problems: tuple[str, ...] = ()
     senders: tuple[Person, ...] = ()
-    """All that ``From`` names, where that is not just the sender."""
+    """All people in ``From``, where it names more than the sender."""
     delivered_to: tuple[str, ...] = ()
-    """The addresses of ``Delivered-To`` and ``X-Original-To``, in this order: where the servers on the way took it."""
+    """The addresses of ``Delivered-To`` and ``X-Original-To``, in this order: those to which servers delivered it."""
 
 
 class Body(msgspec.Struct, frozen=True):
@@ -196,7 +197,7 @@ class Body(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Incoming:
-    """A message fetched, parsed and with its blobs already durable: ready for the ingest transaction."""
+    """A message that is fetched and parsed, and whose blobs are durable: ready for the ingest transaction."""
 
     provider_message_id: str
     provider_thread_id: str | None
@@ -212,11 +213,11 @@ class Incoming:
     raw_sha256: str
     raw_size: int
     readable: str | None = None
-    """What a person reads in its body, for who wants its words and need not read the blob again."""
+    """The text that a person reads in its body, for code that wants the words without reading the blob again."""
     original_message_id: str | None = None
-    """With which it was sent, where a server has replaced it by ``message_id_header``."""
+    """The Message-ID with which it was sent, where a server has replaced that by ``message_id_header``."""
     outgoing_mark: str | None = None
-    """Our own ``X-Svc-Outgoing``; a stranger can write it too, so it counts only among the account's sent mail."""
+    """Our own header ``X-Svc-Outgoing``. A stranger can write it too, so it counts only in the account's sent mail."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,18 +255,18 @@ class LabelChange:
 
 
 def thread_id_of(account_id: str, provider_thread_id: str) -> str:
-    """A thread's id follows from its account and the provider's id, so that a re-synced mailbox keeps its links."""
+    """A thread's id. It is derived from its account and the provider's id, so links still work after a new sync."""
     return derived_id("thr", account_id, provider_thread_id)
 
 
 @lru_cache(maxsize=MAX_IDS_REMEMBERED)
 def message_id_of(account_id: str, provider_message_id: str) -> str:
-    """Asked for at every step of a message's way into the tables."""
+    """A message's id. It is cached, because every step of storing a message asks for it."""
     return derived_id("msg", account_id, provider_message_id)
 
 
 def has_list(label_id: str) -> bool:
-    """Whether threads are listed by this label: for the inbox and the unread there are columns, for categories none."""
+    """Whether threads are listed by this label. Inbox and unread have columns instead; categories have no list."""
     return label_id not in {INBOX, UNREAD} and not label_id.startswith("CATEGORY_")
 
 
@@ -274,4 +275,4 @@ def is_own(labels: frozenset[str]) -> bool:
 
 
 Trouble = Literal["revoked", "testing-expired", "scope", "api-off", "clock", "other"]
-"""What ails an account, by names that stay: programs go by them, people by the sentence beside them."""
+"""What is wrong with an account, as a stable name for programs. People read the sentence in ``problem``."""

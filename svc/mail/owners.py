@@ -1,7 +1,7 @@
-"""Whose each table of mail is: the folder that writes it, and that offers to erase an account's rows of it.
+"""Which folder owns each table of mail. The owner writes the table, and has a function that erases an account's rows.
 
-``tests/test_tables.py`` reads every statement of the service against this. Others that have to write a table call a
-function of its folder.
+``tests/test_tables.py`` checks every statement of the service against this. Other code that has to write a table calls
+a function of the owning folder.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ ERASES: Final[tuple[Erase, ...]] = (
     invitations.erase,
     porting.erase,
 )
-"""In the order of the folders, so the account's own row goes last. What ``images`` and ``reading`` keep belongs to
-bodies and to people: a body's rows go with the last message that has it (``images/tables.py``). What ``authentication``
-and ``unsubscribing`` keep of a message goes with it; keys go when their time is over, and so does what ``bulk`` keeps:
-ids of threads and messages."""
+"""In the order of the folders. They are called in reverse, so the account's own row is deleted last. Some folders have
+no function here: rows of ``images`` and ``reading`` belong to people or bodies, and a body's rows are deleted with the
+last message that has it (``images/tables.py``). Rows of ``authentication`` and ``unsubscribing`` are deleted with their
+message. DKIM keys, and the rows of ``bulk`` (ids of threads and messages), expire."""

@@ -1,4 +1,4 @@
-"""What other features ask of the running part of mail."""
+"""The functions of running mail services (sync, reading, search) that other features call."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from svc.workspace import Workspace
 
 
 def carry_on(workspace: Workspace) -> None:
-    """A change of threads, or a mail to send, is committed: wake whoever has to take it further."""
+    """Call it after a commit that changed threads or accepted a mail: it wakes the loops that go on with it."""
     tell_of_changes(workspace)
     workspace.service(Scheduler).nudge(JOB)
 
 
 async def make_label(workspace: Workspace, account_id: str, name: str) -> str:
-    """A new label at the provider; its id. Raises :class:`svc.errors.Refusal`."""
+    """Make a label at the provider. Returns its id. Raises :class:`svc.errors.Refusal`."""
     try:
         return (await workspace.service(MailEngine).make_label(account_id, name, color=None)).id
     except ProviderFault as fault:
@@ -34,12 +34,12 @@ async def make_label(workspace: Workspace, account_id: str, name: str) -> str:
 
 
 async def start_account(workspace: Workspace, account_id: str) -> None:
-    """An account was connected: start its loop, or start it anew."""
+    """Start the sync loop of an account that was connected, or start it anew."""
     await workspace.service(MailEngine).start_account(account_id)
 
 
 async def sync_now(workspace: Workspace, account_id: str) -> None:
-    """One full step of an account's sync. Returns when it is done."""
+    """Run one full step of an account's sync. Returns when it is done."""
     await workspace.service(MailEngine).sync_now(account_id)
 
 
@@ -49,17 +49,17 @@ async def read_thread(workspace: Workspace, principal: Principal, *, thread_id: 
 
 
 async def search(workspace: Workspace, principal: Principal, *, query: str, limit: int) -> SearchOut:
-    """What ``mail.search`` finds."""
+    """The results of ``mail.search``."""
     return await workspace.service(Search).ask(principal, SearchInput(query=query, limit=limit))
 
 
 async def search_mixed(
     workspace: Workspace, principal: Principal, wanted: SearchInput, *, near: Sequence[str]
 ) -> Mixed:
-    """The best by words and by what is ``near`` in meaning: messages, the nearest first."""
+    """The best results by words, mixed with ``near``: messages near in meaning, the nearest first."""
     return await workspace.service(Search).mixed(principal, wanted, near=near)
 
 
 def hold_ms(workspace: Workspace) -> int:
-    """How long a mail is held for second thoughts."""
+    """How many milliseconds a mail is held before it is sent, so that the person can take it back."""
     return workspace.config[UNDO_SEND_SECONDS] * 1_000

@@ -1,4 +1,4 @@
-"""Mail's own settings: where a person consents to the connection of an account."""
+"""Mail's own settings: the OAuth endpoints of the mail provider."""
 
 from __future__ import annotations
 

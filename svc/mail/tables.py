@@ -1,4 +1,4 @@
-"""The tables of mail as ``m001_mail`` makes them. Nothing here may ever change its meaning."""
+"""The tables of mail as the migration ``m001_mail`` makes them. The meaning of these statements must never change."""
 
 from __future__ import annotations
 

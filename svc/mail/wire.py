@@ -1,4 +1,4 @@
-"""What the inputs of several sub-features of mail share."""
+"""Limits and types that the inputs of several sub-features of mail share."""
 
 from __future__ import annotations
 

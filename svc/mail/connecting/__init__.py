@@ -1,1 +1,1 @@
-"""Connecting an account by OAuth, and the grant it lives by."""
+"""Connecting an account, by OAuth or by a password, and keeping its grant or password."""

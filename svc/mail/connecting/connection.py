@@ -1,4 +1,4 @@
-"""Connecting a mailbox: from consent to the account that is kept with its grant, and the mailbox of each account."""
+"""Connecting a mailbox by OAuth: from the person's consent to the stored account with its grant."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ LANDING_PATH: Final = "/oauth/mail/landing"
 
 
 class ConnectRefused(Exception):
-    """The person's round trip ended without an account. The mail page has the words for ``cause``."""
+    """The OAuth round trip ended without an account. The mail page shows a sentence for ``cause``."""
 
     def __init__(self, cause: ConnectCause) -> None:
         super().__init__(cause)
@@ -56,9 +56,9 @@ class ConnectRefused(Exception):
 
 @dataclass(kw_only=True)
 class Connecting:
-    """Everything between the accounts of one kind and their provider.
+    """Connects the accounts of one kind of provider, and opens their mailboxes.
 
-    ``trouble``: why the last person who tried was refused, where that is for the owner of this server to mend.
+    ``trouble``: why the last attempt was refused, where only the owner of this server can mend it.
     """
 
     workspace: Workspace
@@ -79,19 +79,20 @@ class Connecting:
         )
 
     def redirect_uri(self, origin: str) -> str:
-        """Where the provider sends browsers back to. Where it wants another spelling of ours, they land there first."""
+        """The address to which the provider sends browsers back. It is the landing path where the provider wants
+        another spelling of our origin."""
         spelled = origin if self.kind.origin is None else self.kind.origin(origin)
         return spelled + (CALLBACK_PATH if spelled == origin else LANDING_PATH)
 
     async def consent_url(self, started: OAuthState, *, origin: str) -> str:
-        """Where the browser goes to consent. Raises :class:`ConnectRefused` when the provider can't be asked."""
+        """The address of the consent screen. Raises :class:`ConnectRefused` when the provider can't be asked."""
         try:
             return await self.grants.consent_url(started, redirect_uri=self.redirect_uri(origin))
         except ConnectionFault as fault:
             raise self._away(fault) from fault
 
     async def finish(self, principal: Principal, ended: OAuthState, *, code: str, origin: str) -> str:
-        """Redeem the code, check whose mailbox it opens, keep the account with its tokens. Returns the account's id.
+        """Redeem the code, check whose mailbox it opens, store the account with its tokens. Returns the account's id.
 
         Raises :class:`ConnectRefused` with its cause.
         """
@@ -123,7 +124,7 @@ class Connecting:
         return account_id
 
     def refused(self, error: str, description: str) -> ConnectRefused:
-        """What the provider sent the browser back with, in place of a code."""
+        """The exception for the error with which the provider sent the browser back, in place of a code."""
         told = self.kind.terms.refusal(description)
         if told is not None:
             self._note(told.cause, told)
@@ -135,7 +136,8 @@ class Connecting:
         return self.kind.open(self.workspace, account, self.grants.tokens_kept(secret_name(account.address)))
 
     async def _granted_address(self, grant: Grant, *, wanted: str) -> str:
-        """The mailbox the tokens really open; neither the ID token nor the person may say otherwise."""
+        """The address of the mailbox that the tokens open. Raises :class:`ConnectRefused` where the ID token or the
+        person named another."""
         said = grant.identity.address if grant.identity is not None else None
         if said is not None and wanted and said != wanted:
             raise ConnectRefused("another-mailbox")
@@ -171,7 +173,7 @@ class Connections:
 def _keep_account(
     tx: Tx, credentials: Credentials, principal: Principal, *, address: str, provider: str, tokens: Tokens
 ) -> str:
-    """The account and its tokens in one transaction: neither is there without the other."""
+    """Store the account and its tokens in one transaction, so that neither exists without the other."""
     known = account_queries.account_by_address(tx, address)
     if known is not None and known.provider != provider and not known.erasing:
         raise ConnectRefused("connected-otherwise")

@@ -1,4 +1,4 @@
-"""What connecting adds to mail's rows: the grants, and the providers that they open in the table of providers."""
+"""Builds the services of connecting, and adds their providers to the table of providers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connecting a mailbox by a password: found, tried at both of its servers, and only then kept."""
+"""Connecting a mailbox by a password: its servers are found, the password is tried at both, and only then stored."""
 
 from __future__ import annotations
 
@@ -36,25 +36,26 @@ _PLAIN: Final = frozenset[Reason]({"oauth_only", "tls_failed", "not_imap"})
 
 @dataclass(frozen=True, kw_only=True)
 class Passwords:
-    """Everything between an account and the servers that take its password."""
+    """Finds mail servers, connects accounts by a password, and opens their mailboxes."""
 
     workspace: Workspace
 
     @cached_property
     def discovery(self) -> Discovery:
-        # Imported late: dnspython and an XML parser are for whoever connects a mailbox, and take 6 MiB.
+        # Imported late: only connecting a mailbox needs dnspython and an XML parser, and they take 6 MiB.
         from svc.mail.providers.imap.discovery.discovering import Discovery
         from svc.mail.providers.imap.discovery.names import SystemNames
 
         return Discovery(fetch=self._document, names=SystemNames(), dialler=dialler_of(self.workspace))
 
     async def discover(self, address: str) -> Found:
-        """Raises :class:`NotConfigured` where the fakes stand in for all providers."""
+        """The servers of an address. Raises :class:`NotConfigured` where fakes replace all providers."""
         self._demand_real()
         return await self.discovery.find(address)
 
     async def connect(self, principal: Principal, access: Access, *, address: str, name: str | None) -> str:
-        """The account's id. Raises :class:`Invalid` with its reason, and keeps nothing then."""
+        """Try the servers, then store the account. Returns its id. Raises :class:`Invalid` with the reason, and stores
+        nothing then."""
         self._demand_real()
         wrong = await accesses.try_access(dialler_of(self.workspace), access)
         if wrong is not None:
@@ -65,7 +66,8 @@ class Passwords:
         )
 
     async def kept(self, principal: Principal, account_id: str) -> Access | None:
-        """By what one's own account is connected; ``None`` where it is disconnected, or connected in another way.
+        """The servers and password of the caller's own account; ``None`` where it is disconnected, or not connected by
+        a password.
 
         Raises :class:`NotFound`, and :class:`Forbidden` for an account that is shared with the caller.
         """
@@ -109,7 +111,7 @@ def _kept_access(tx: Tx, credentials: Credentials, principal: Principal, *, acco
 def _keep_account(
     tx: Tx, credentials: Credentials, principal: Principal, *, address: str, access: Access, name: str | None
 ) -> str:
-    """The account and its password in one transaction: neither is there without the other."""
+    """Store the account and its password in one transaction, so that neither exists without the other."""
     known = account_queries.account_by_address(tx, address)
     if known is not None and known.provider != BY_PASSWORD.name and not known.erasing:
         raise Conflict(
@@ -124,7 +126,7 @@ def _keep_account(
 
 
 def _refusal(wrong: WayIn) -> Invalid:
-    """The words of the fault, the server's own, and what a program goes on from."""
+    """An error with our sentence, the server's own words, and data for programs."""
     fault = wrong.fault
     if fault.reason in _PLAIN:
         reason = str(fault.reason)

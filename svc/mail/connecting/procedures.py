@@ -1,4 +1,4 @@
-"""The procedures of connecting by a password: where the servers are, and the connection itself."""
+"""The procedures of connecting: finding the servers of an address, connecting by a password, listing OAuth sign-ins."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """``GET /oauth/mail/start`` and ``/oauth/mail/callback``: a person connects an account (spec 1.1, rules 1-3).
 
-Which kind of provider it is about is named at the start, and kept with the state. A provider that takes another
-spelling of this machine's name than ours sends browsers to ``/oauth/mail/landing``, whence they go to the callback: the
-cookies of the trip are of our spelling.
+The start names the kind of provider, which is stored with the state. Some providers want another spelling of this
+machine's name. They send browsers to ``/oauth/mail/landing``, which redirects to the callback, because the cookies of
+the round trip are set for our spelling.
 
-What a person did wrong, or the provider would not grant, ends on the mail page with a code for its reason, which the
-page has the words for (``static/mail/refusals.js``): words in an address could be anybody's. A state that is missing,
-stale, used or begun elsewhere is refused with 403.
+A mistake of the person or a refusal of the provider ends on the mail page, with a code for the reason. The page has a
+sentence for each code (``static/mail/refusals.js``): a sentence in the address could be written by anybody. A state
+that is missing, stale, used or begun by another browser is refused with 403.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ TRIPS: Final = RoundTrips(purpose="mail")
 
 
 class StartQuery(Wire, frozen=True):
-    """``email``: whose mailbox, where that is known; ``provider``: as `mail.signIns` names it."""
+    """``email``: the address of the mailbox, where it is known; ``provider``: as `mail.signIns` names it."""
 
     email: str = ""
     provider: str = ""
 
 
 class CallbackQuery(Wire, frozen=True):
-    """What the provider adds."""
+    """The parameters that the provider adds."""
 
     state: str = ""
     code: str | None = None
@@ -67,7 +67,7 @@ async def start(context: RequestContext, request: Request) -> Response:
 
 
 async def callback(context: RequestContext, request: Request) -> Response:
-    """Take the code, learn whose mailbox it is, keep the tokens, start the sync."""
+    """Redeem the code, learn whose mailbox it is, store the tokens, start the sync."""
     await _any_configured(context)
     query = request.query()
     origin = origin_of(context.workspace)
@@ -86,13 +86,12 @@ async def callback(context: RequestContext, request: Request) -> Response:
 
 
 async def landing(context: RequestContext, request: Request) -> Response:
-    """On to the callback, with what the provider said. Nothing is decided here."""
+    """Redirect to the callback with the same parameters. Nothing is decided here."""
     return redirect(f"{origin_of(context.workspace)}{CALLBACK_PATH}?{request.target.partition('?')[2]}")
 
 
 async def _configured(context: RequestContext, name: str) -> Connecting:
-    """What connects accounts of a kind, once there is an OAuth client to speak with. 501 otherwise, and always under
-    the fakes."""
+    """The service that connects accounts of a kind. Raises 501 where no OAuth client is set, and always with fakes."""
     kinds = context.workspace.service(Connections).kinds
     connecting = kinds.get(name or BY_OAUTH.name)
     if connecting is None:
@@ -113,7 +112,7 @@ async def _any_configured(context: RequestContext) -> None:
 
 
 async def is_ready(workspace: Workspace, connecting: Connecting) -> bool:
-    """Whether a person could begin."""
+    """Whether a person can begin to connect an account."""
     return connecting.kind.name in workspace.service(Providers) and await connecting.grants.is_configured()
 
 
@@ -122,7 +121,7 @@ def origin_of(workspace: Workspace) -> str:
 
 
 def _told(refused: ConnectRefused) -> str:
-    """The mail page, where the person reads why."""
+    """The address of the mail page, which shows the reason."""
     return "/p/mail?" + urlencode({"connect": refused.cause}, quote_via=quote)
 
 

@@ -1,4 +1,4 @@
-"""Connecting by a password on the wire."""
+"""The inputs and outputs of the procedures of connecting."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Username = Annotated[str, msgspec.Meta(min_length=1, max_length=320)]
 
 
 class ServerInput(Wire, frozen=True):
-    """``pin``: the SHA-256 of the one certificate that is taken there."""
+    """``pin``: the SHA-256 of the only certificate that is accepted from this server."""
 
     host: Host
     port: Port
@@ -33,7 +33,7 @@ class DiscoverInput(Wire, frozen=True):
 
 
 class ConnectInput(Wire, frozen=True):
-    """Servers and user name that are not given are looked for. ``name``: what ``From`` says beside the address."""
+    """Servers and user name that are not given are looked up. ``name``: the name in ``From`` beside the address."""
 
     address: Address
     password: Password
@@ -56,8 +56,9 @@ class ServerOut(Wire, frozen=True):
 
 
 class OAuthOut(Wire, frozen=True):
-    """``ready``: whether an OAuth client is set here, as the credential ``client``. ``redirect_uri`` and ``scopes`` are
-    what it needs there. ``faked``: fakes stand in for every provider, and nothing outside is connected."""
+    """``ready``: whether an OAuth client is set on this server, as the credential ``client``. ``redirect_uri`` and
+    ``scopes``: the values that the client needs at the provider. ``faked``: fakes replace every provider, and no real
+    account is connected."""
 
     provider: str
     service: str
@@ -69,8 +70,8 @@ class OAuthOut(Wire, frozen=True):
 
 
 class DiscoverOut(Wire, frozen=True):
-    """``help``: what a person has to know or do at the provider. ``sign_in``: "oauth" where no password is taken; then
-    ``oauth`` says how it is connected instead. Beside "password" it is another way."""
+    """``help``: what a person has to know or do at the provider. ``sign_in``: "oauth" where passwords are not accepted;
+    ``oauth`` then says how to connect instead. With "password", ``oauth`` is a second way."""
 
     imap: ServerOut
     smtp: ServerOut
@@ -86,7 +87,7 @@ class KeptServersInput(Wire, frozen=True):
 
 
 class KeptServersOut(Wire, frozen=True):
-    """The servers by which a mailbox is connected by a password, as :class:`ConnectInput` takes them again."""
+    """The servers of a mailbox that is connected by a password, in the form that :class:`ConnectInput` takes."""
 
     imap: ServerInput
     smtp: ServerInput

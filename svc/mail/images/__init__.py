@@ -1,1 +1,2 @@
-"""Pictures in mail: remote ones through a proxy and only when asked for, and the senders whose pictures always show."""
+"""Pictures in mail: remote pictures, which load through a proxy and only on request, and senders who are trusted, so
+that their pictures always load."""

@@ -1,4 +1,4 @@
-"""What a person decides about pictures, and what is noted of a body when it is sanitized."""
+"""Writes which senders a person trusts with pictures, and which remote pictures a sanitized body names."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MAX_TRUSTED: Final = 5_000
 
 
 def trust_sender(tx: Tx, principal: Principal, *, address: str, trusted: bool) -> None:
-    """From now on this sender's pictures are shown at once, where a mail is known to come from there, or again only
-    when asked for."""
+    """Trust a sender, or end the trust. Pictures of a trusted sender are shown at once in mail with a verified origin.
+    Those of others are shown only on request."""
     address = clean_token(address).lower()
     if not trusted:
         tx.run(
@@ -45,7 +45,7 @@ def trust_sender(tx: Tx, principal: Principal, *, address: str, trusted: bool) -
 
 
 def bind(tx: Tx, principal: Principal, *, addresses: Iterable[str]) -> None:
-    """Mail of these senders has proved where it comes from: from now on all of it has to."""
+    """Bind the trust in these senders, whose mail has a verified origin: from now on it holds only for such mail."""
     tx.run(
         f"""
         update mail_trusted_senders set bound = 1
@@ -57,12 +57,12 @@ def bind(tx: Tx, principal: Principal, *, addresses: Iterable[str]) -> None:
 
 
 def claim(tx: Tx, user_id: str) -> None:
-    """Whom somebody trusted before there was anybody, the first admin trusts."""
+    """Give the trusted senders that were stored before the server had users to the first admin."""
     tx.run("update mail_trusted_senders set owner_id = :user_id where owner_id is null", user_id=user_id)
 
 
 def note_images(tx: Tx, *, body_sha256: str, urls: Iterable[str]) -> None:
-    """These pictures, and no others, may be fetched for who may read a message with this body."""
+    """Note the pictures of a body. Only these may be fetched for a person who may read a message with this body."""
     tx.run_many(
         """
         insert into mail_remote_images (url_sha256, body_sha256) values (:url_sha256, :body_sha256)
@@ -73,5 +73,5 @@ def note_images(tx: Tx, *, body_sha256: str, urls: Iterable[str]) -> None:
 
 
 def forget_images(tx: Tx, *, body_sha256: str) -> None:
-    """No message has this body any more."""
+    """Forget the pictures of a body that no message has any more."""
     tx.run("delete from mail_remote_images where body_sha256 = :sha256", sha256=body_sha256)

@@ -1,4 +1,4 @@
-"""What pictures add to mail's rows: the proxy, and a place in the claim."""
+"""Builds the image proxy, and exports the claim of trusted senders."""
 
 from __future__ import annotations
 

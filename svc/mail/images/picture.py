@@ -1,6 +1,6 @@
-"""What kind of picture this is, by its first bytes: the only word that counts, since a server may say anything.
+"""Tells the kind of a picture from its first bytes. Nothing else is trusted, because a server may declare any type.
 
-Raster images only. SVG is a document with scripts and links in it, whatever it is called.
+Raster images only: SVG is a document that can hold scripts and links.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Picture:
 
 
 def kind_of(data: bytes) -> str | None:
-    """The media type of a picture that a browser may be given; ``None`` for all else."""
+    """The media type of a picture that a browser may get; ``None`` for anything else."""
     for signature, mime in _SIGNATURES:
         if data.startswith(signature):
             return mime
@@ -41,7 +41,7 @@ def kind_of(data: bytes) -> str | None:
 
 
 def _is_avif(data: bytes) -> bool:
-    """ISO base media: a ``ftyp`` box whose brands, the major or a compatible one, name the format."""
+    """Whether it is ISO base media: a ``ftyp`` box whose major brand or a compatible brand names the format."""
     if data[4:8] != b"ftyp":
         return False
     box = data[: min(int.from_bytes(data[:4]), _MAX_FTYP_BYTES)]
@@ -49,7 +49,7 @@ def _is_avif(data: bytes) -> bool:
 
 
 def _is_bmp(data: bytes) -> bool:
-    """Two letters would let any text begin with them: the header's length has to be one that exists, too."""
+    """Whether it is a BMP. Any text can begin with its two letters, so the header's length is checked, too."""
     return data[:2] == b"BM" and int.from_bytes(data[14:18], "little") in _BMP_HEADERS
 
 

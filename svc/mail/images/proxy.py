@@ -1,7 +1,7 @@
-"""Fetching a remote picture on a person's behalf: a few at a time, and nothing but a picture comes back.
+"""Fetches a remote picture for a person: a few at a time, and it returns nothing but a picture.
 
-The sender learns that somebody's server asked, not who, where and with what. Every refusal says in words what a person
-sees in the picture's place.
+The sender learns that a server asked, but not who the reader is, where they are or which browser they use. Every
+refusal has a sentence that the person sees in the picture's place.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class ImageProxy:
         self._turns = Turns(at_a_time=MAX_AT_A_TIME, each=MAX_AT_A_TIME_EACH)
 
     async def fetch(self, principal: Principal, url: str) -> Picture:
-        """The picture at ``url``. Raises a :class:`Refusal` (413, 415, 429, 502 or 504) in its place."""
+        """The picture at ``url``. Raises a :class:`Refusal` (413, 415, 429, 502 or 504) where it can't be had."""
         who = principal.user_id or principal.device_id
         if self._turns.asked(who) >= MAX_ASKED_EACH:
             retry = {"retry-after": str(RETRY_AFTER_S)}
@@ -56,7 +56,7 @@ class ImageProxy:
 
 
 def over_tls(url: str) -> str:
-    """The same address with https: what a mail names with http is asked for over TLS, or not at all."""
+    """The same address with https. An address with http is fetched over TLS, or not at all."""
     return _HTTP.sub(r"https://\1", url, count=1)
 
 

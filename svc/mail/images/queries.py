@@ -1,4 +1,4 @@
-"""Every statement that reads about pictures in mail; ownership stands in each ``where``."""
+"""Every statement that reads about pictures in mail. Each ``where`` checks who may see the row."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def url_key(url: str) -> str:
 
 
 def stands_in_readable_mail(tx: ReadTx, principal: Principal, *, url: str) -> bool:
-    """Whether a message that the caller may read names this picture, spelled exactly so."""
+    """Whether a message that the caller may read names this picture, with exactly this address."""
     row = tx.one(
         f"""
         select 1 from mail_remote_images i
@@ -40,8 +40,9 @@ def stands_in_readable_mail(tx: ReadTx, principal: Principal, *, url: str) -> bo
 
 
 def trusted_among(tx: ReadTx, principal: Principal, *, addresses: Iterable[str]) -> dict[str, bool]:
-    """Those of these addresses, lower case, whose pictures the caller wants to see: whether the trust is bound to mail
-    that is known to come from there. One from before there was such a check is not, until such a mail is read."""
+    """The addresses among these, in lower case, that the caller trusts with pictures. The value says whether the trust
+    holds only for mail with a verified origin. Trust that is older than this check is not bound so until such a mail
+    is read."""
     rows = tx.all(
         f"""
         select address, max(bound) from mail_trusted_senders

@@ -1,8 +1,8 @@
 """``GET /mail/proxy-image?url=…``: a remote picture of a mail (spec 1.1, rule 17), and of nothing else.
 
-Only an address that stands in a message the caller may read is fetched; any other is 404, so that nobody scans a
-network from here. It is a ``GET`` with an effect elsewhere (the sender may learn of it), so no page of another site can
-have it asked.
+Only an address that is in a message the caller may read is fetched; any other is 404, so that nobody can scan a network
+through this server. This ``GET`` has an effect outside (the sender may learn of it), so requests that come from pages
+of other sites are refused.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from svc.protocol import Request, Response, Route, Says, Wire
 from svc.workspace import RequestContext
 
 CACHE_CONTROL: Final = "private, max-age=86400"
-"""A picture seen again within a day tells its sender nothing again."""
+"""Browsers keep a picture for a day, so that its sender does not learn that it is seen again."""
 _OTHER_SITES: Final = frozenset({"cross-site", "same-site"})
 
 
 class ImageQuery(Wire, frozen=True):
-    """``url``: of an image in a mail of the caller's."""
+    """``url``: the address of an image in a mail that the caller may read."""
 
     url: str
 

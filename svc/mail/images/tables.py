@@ -1,7 +1,7 @@
 """The tables of pictures in mail, as ``m005_images``, ``m008_forgetting`` and ``m042_authentication`` make
 them.
 
-Nothing here may ever change its meaning.
+The meaning of these statements must never change.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ TABLES = (
 )
 
 BOUND = (
-    # 1: shown only in mail that is known to come from the sender's domain. Trusts from before are not bound yet.
+    # 1: shown only in mail that is verified to come from the sender's domain. Older rows are not bound yet.
     "alter table mail_trusted_senders add column bound integer not null default 0",
 )
 
 FORGETTING = (
-    # Of a body that no message has any more, nothing is kept. A trigger, since messages go in several ways.
+    # Deletes all rows of a body that no message has any more. A trigger, because several functions delete messages.
     """
     create trigger mail_body_gone after delete on mail_messages
     when not exists (select 1 from mail_messages where body_sha256 = old.body_sha256) begin

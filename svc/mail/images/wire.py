@@ -1,4 +1,4 @@
-"""Pictures on the wire: whose are shown without asking."""
+"""Inputs and outputs of the procedures of pictures: the senders whose pictures are shown without asking."""
 
 from __future__ import annotations
 

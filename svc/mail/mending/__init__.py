@@ -1,4 +1,5 @@
-"""Mending mail: a lost body or attachment is made again from the raw message, and that is asked for at the provider.
+"""Mending mail: makes a lost body or attachment again from the raw message, and fetches a lost raw message again.
 
-Owns what health shows of it. Which blobs are damaged, and when one is tried again, is ``svc.healing``'s.
+Owns the counts and lists of damage that health shows. ``svc.healing`` decides which blobs are damaged, and when mending
+is tried again.
 """

@@ -1,4 +1,4 @@
-"""What mending writes: other references where the parts came out differently, and the word that something is whole."""
+"""The writes of mending: new references where the parts came out differently, and news that a message is mended."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from svc.store import Tx
 
 
 def replace_content(tx: Tx, *, owner: Owner, made: Incoming) -> bool:
-    """The message names what was made of it now. Labels, dates and all else that it says stay as they are.
+    """Let the message name the parts that were made of it now. Labels, dates and everything else stay as they are.
 
-    Returns whether it did: not where the message is gone, or names something else by now.
+    Returns whether it was written: not where the message was deleted, or names other blobs by now.
     """
     account = account_queries.account(tx, owner.account_id)
     headers = msgspec.structs.replace(owner.headers, attachments=made.headers.attachments)
@@ -55,7 +55,7 @@ def _restate_files(tx: Tx, account: Account, owner: Owner, headers: MessageHeade
 
 
 def _forget_clean(tx: Tx, body_sha256: str) -> None:
-    """What was made of a body that no message has any more."""
+    """Delete what was made of a body, where no message has it any more."""
     if tx.value("select exists (select 1 from mail_messages where body_sha256 = :sha256)", sha256=body_sha256):
         return
     forget_clean(tx, body_sha256=body_sha256)
@@ -63,7 +63,8 @@ def _forget_clean(tx: Tx, body_sha256: str) -> None:
 
 
 def tell(tx: Tx, sha256: str) -> None:
-    """Who has such a thread open sees it whole, and a body that was lost while its words were taken is found again."""
+    """Tell clients that show such a thread to load it again. Queue the message for search where its body is mended, in
+    case the body was lost while it was indexed."""
     for owner in owners(tx, sha256):
         account = account_queries.account(tx, owner.account_id)
         if account is None:

@@ -1,4 +1,4 @@
-"""What mending adds to mail: a mender for the healer."""
+"""Builds the mender of mail, and gives it to the healer."""
 
 from __future__ import annotations
 

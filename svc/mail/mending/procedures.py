@@ -22,7 +22,7 @@ class DamageInput(Wire, frozen=True):
 
 
 class DamagedOut(Wire, frozen=True):
-    """``part``: of the message. ``name``: an attachment's. ``state``: ``waiting`` or ``lost``."""
+    """``part``: which part of the message. ``name``: of an attachment. ``state``: ``waiting`` or ``lost``."""
 
     thread_id: str
     subject: str

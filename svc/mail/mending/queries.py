@@ -1,4 +1,4 @@
-"""Which messages a blob belongs to, and what is damaged of an account's mail."""
+"""Statements that read which messages a blob belongs to, and which parts of an account's mail are damaged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svc.mail.model import MessageHeaders
 from svc.store import ReadTx, Row
 
 MAX_OWNERS: Final = 50
-"""Messages that are looked at for one blob; others of the same content heal with it."""
+"""Messages that are looked at for one blob. Others with the same content are mended with it."""
 MAX_LISTED: Final = 500
 
 Part = Literal["body", "raw", "attachment"]
@@ -20,7 +20,7 @@ Part = Literal["body", "raw", "attachment"]
 
 @dataclass(frozen=True, kw_only=True)
 class Owner:
-    """A message that needs the blob, and all that its own row names."""
+    """A message that needs the blob, and all blobs that its own row names."""
 
     id: str
     account_id: str
@@ -34,7 +34,7 @@ class Owner:
 
 @dataclass(frozen=True, kw_only=True)
 class DamagedPart:
-    """``name``: of the file, where it is an attachment. ``state``: as ``svc.store.damage`` has it."""
+    """``name``: of the file, where it is an attachment. ``state``: as in ``svc.store.damage``."""
 
     thread_id: str
     subject: str
@@ -66,7 +66,7 @@ def owners(tx: ReadTx, sha256: str) -> list[Owner]:
 
 
 def is_outgoing(tx: ReadTx, sha256: str) -> bool:
-    """Whether these are the bytes that were kept of a mail's last attempt."""
+    """Whether this blob holds the bytes of a mail's last attempt to be sent."""
     return tx.value("select 1 from mail_outgoing where raw_sha256 = :sha256 limit 1", sha256=sha256) is not None
 
 
@@ -101,7 +101,8 @@ _PARTS: Final = """
 
 
 def counts(tx: ReadTx, account_id: str) -> tuple[int, int, int]:
-    """How many blobs of the account's mail are damaged still, of these can't be mended, and were mended lately."""
+    """How many blobs of the account's mail are still damaged, how many of these can't be mended, and how many were
+    mended lately."""
     rows = tx.all(
         f"""
         {_PARTS} select p.state, count(distinct p.sha256)
@@ -115,7 +116,7 @@ def counts(tx: ReadTx, account_id: str) -> tuple[int, int, int]:
 
 
 def damaged_parts(tx: ReadTx, account_id: str) -> list[DamagedPart]:
-    """What is damaged still; what can't be mended first."""
+    """The parts that are still damaged. Those that can't be mended come first."""
     rows = tx.all(
         f"""
         {_PARTS} select m.thread_id, m.subject, p.part, p.name, p.state, p.reason, p.attempts, p.found_at

@@ -1,8 +1,8 @@
-"""The mender of mail: the parts of a message from its raw bytes, and these from the provider.
+"""The mender of mail: makes the parts of a message again from its raw bytes, and fetches those from the provider.
 
-Parsing is deterministic, so the same bytes come out and lie under the same names again. Where a later version of the
-parser makes others, the message's references are changed in one transaction. The provider is asked by its own id of
-the message, one message at a time, under the account's quota.
+Parsing is deterministic, so it gives the same bytes, which are stored under the same hashes again. Where a later
+version of the parser gives other bytes, the message's references are changed in one transaction. The provider is asked
+for one message at a time, by its own id of the message, within the account's quota.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MOVED_ON: Final = "The message changed while it was mended."
 
 @dataclass(frozen=True, kw_only=True)
 class MailMender:
-    """``loop``: an account's running loop; ``preparer``: who reads its raw messages."""
+    """``loop`` gives an account's running loop; ``preparer`` gives the object that parses its raw messages."""
 
     store: Store
     blobs: Blobs
@@ -42,7 +42,7 @@ class MailMender:
     preparer: Callable[[str], Preparer]
 
     async def mend(self, sha256: str) -> Outcome | None:
-        """For every message that needs it, until it is whole."""
+        """Try each message that needs this blob, until the blob is mended."""
         outcome: Outcome | None = None
         for owner in await self.store.read(queries.owners, sha256):
             found = await self._mend_for(owner, sha256)
@@ -69,7 +69,7 @@ class MailMender:
         try:
             return await self.blobs.read(owner.raw_sha256, limit=MAX_RAW_BYTES)
         except (BlobMissing, BlobCorrupt):
-            return None  # noted by the reading: it is mended in its own turn, or with this one
+            return None  # the failed read has noted the damage: it is mended in its own turn, or with this one
 
     async def _fetched(self, owner: Owner) -> RawMessage | Later | Lost:
         loop = self.loop(owner.account_id)
@@ -89,7 +89,8 @@ class MailMender:
             return Later(reason=fault.detail, pause_s=asked_s or 0.0)
 
     async def _rebuild(self, owner: Owner, raw: bytes, sha256: str) -> Outcome:
-        """Parse it, which stores all its parts again; and where they are others, let the message name them."""
+        """Parse the raw message, which stores all its parts again. Where the parts differ, let the message name the new
+        ones."""
         message = RawMessage(
             id=owner.provider_message_id,
             thread_id=owner.provider_thread_id,
@@ -119,13 +120,13 @@ def _names_of(owner: Owner) -> tuple[str, ...]:
 
 
 def _became(owner: Owner, made: Incoming, sha256: str) -> str:
-    """What stands where ``sha256`` stood; the message as a whole, where it has no such part any more."""
+    """The blob that takes the place of ``sha256``; the raw message, where the message has no such part any more."""
     pairs = dict(zip(_names_of(owner), _names(made), strict=False))
     return pairs.get(sha256, made.raw_sha256)
 
 
 def _worse(before: Outcome | None, now: Outcome) -> Outcome:
-    """Of what came of two messages that need the same blob: what still has to be done counts, then what is lost."""
+    """The worse of two messages' outcomes for the same blob: ``Later`` before ``Lost`` before ``Mended``."""
     order = (Later, Lost, Mended)
     if before is None:
         return now

@@ -1,4 +1,4 @@
-"""The end of an account: the replies that were proposed in it."""
+"""Erases the proposed replies of an account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proposed replies: made, found and dropped. Never sent from here."""
+"""Makes, finds and drops proposed replies. Never sends one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svc.store import ReadTx, Tx, json_array, texts_of
 
 @dataclass(frozen=True, kw_only=True)
 class ProposedReply:
-    """``to`` and ``cc`` are mailboxes, as they can be sent to; ``rule_id``: the page of the rule that drafted it."""
+    """``to`` and ``cc`` are mailboxes, ready for sending; ``rule_id``: the page of the rule that drafted it."""
 
     id: str
     thread_id: str
@@ -43,7 +43,8 @@ def propose(
     html: str,
     rule_id: str,
 ) -> bool:
-    """Whether it is proposed: not where the thread has a proposal, or where ``message_id`` is not its last word."""
+    """Store a proposal. Returns whether it did: not where the thread has one, or ``message_id`` is not its newest
+    message apart from drafts."""
     newest = tx.value(
         """
         select id from mail_messages where thread_id = :id and not exists (
@@ -79,13 +80,13 @@ def propose(
 
 
 def of_thread(tx: ReadTx, thread_id: str) -> ProposedReply | None:
-    """For who may read the thread."""
+    """The proposal of a thread. The caller checks who may read the thread."""
     row = tx.one(f"select {_COLUMNS} from mail_proposed_replies r where r.thread_id = :id", id=thread_id)
     return None if row is None else _reply(row)
 
 
 def for_principal(tx: ReadTx, principal: Principal, *, proposal_id: str) -> ProposedReply | None:
-    """One in an account that the caller may read."""
+    """A proposal by its id, in an account that the principal may read."""
     row = tx.one(
         f"""
         select {_COLUMNS} from mail_proposed_replies r where r.id = :id and r.account_id in {READABLE}
@@ -97,12 +98,12 @@ def for_principal(tx: ReadTx, principal: Principal, *, proposal_id: str) -> Prop
 
 
 def drop(tx: Tx, *, thread_id: str) -> bool:
-    """Whether there was one."""
+    """Delete the proposal of a thread. Returns whether it had one."""
     return bool(tx.run("delete from mail_proposed_replies where thread_id = :id", id=thread_id))
 
 
 def drop_answered(tx: Tx, stored: StoredMessage) -> None:
-    """An ingest step: mail came to the thread, or its owner has written in it."""
+    """An ingest step: drop the proposal of a thread to which mail came, or in which its owner has written."""
     if stored.is_new and DRAFT not in stored.labels:
         drop(tx, thread_id=stored.thread_id)
 

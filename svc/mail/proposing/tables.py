@@ -1,4 +1,4 @@
-"""The table of proposed replies, as the migration ``m062_proposed_replies`` makes it. It never changes."""
+"""The table of proposed replies, as the migration ``m062_proposed_replies`` makes it. This must never change."""
 
 from __future__ import annotations
 

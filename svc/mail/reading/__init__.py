@@ -1,1 +1,1 @@
-"""How a mail gets out to the browser."""
+"""Reading mail: gives a browser the sanitized messages of a thread, raw messages, and attachments as a zip."""

@@ -1,4 +1,4 @@
-"""What in a message's headers may deceive its reader, put into a sentence. Pure."""
+"""Warnings, each a sentence, about headers of a message that may deceive its reader. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ MAX_SHOWN: Final = 3
 
 
 def misleading_reply(sender: Person, headers: MessageHeaders) -> str | None:
-    """Where an answer would go elsewhere than to who seems to ask. Lists and newsletters do that as a rule."""
+    """Warns where an answer goes to another domain than the sender's. Lists and newsletters are left out: for them this
+    is usual."""
     if headers.bulk or headers.list_id is not None:
         return None
     from_domain = sender.address.rpartition("@")[2]
@@ -28,7 +29,7 @@ def misleading_reply(sender: Person, headers: MessageHeaders) -> str | None:
 
 
 def misleading_name(sender: Person) -> str | None:
-    """A sender whose name is the address, or the host, of another, or holds such an address."""
+    """Warns of a sender whose name is an address or host of somebody else, or holds such an address."""
     domain = sender.address.rpartition("@")[2]
     if not domain:
         return None
@@ -39,7 +40,7 @@ def misleading_name(sender: Person) -> str | None:
 
 
 def many_senders(headers: MessageHeaders) -> str | None:
-    """Several addresses where one is usual: most programs show but one of them."""
+    """Warns of several addresses in ``From``, where one is usual: most programs show only one of them."""
     addresses = list(dict.fromkeys(one.address.lower() for one in headers.senders if "@" in one.address))
     if len(addresses) < 2:
         return None
@@ -49,7 +50,7 @@ def many_senders(headers: MessageHeaders) -> str | None:
 
 
 def failed_origin(sender: Person, origin: Authentication) -> str | None:
-    """The own server has found that the sender's domain disowns it."""
+    """Warns of mail that failed the check of the sender's domain."""
     if origin.verdict != "failed":
         return None
     domain = sender.address.rpartition("@")[2] or "its sender"
@@ -57,7 +58,7 @@ def failed_origin(sender: Person, origin: Authentication) -> str | None:
 
 
 def no_address(sender: Person) -> str | None:
-    """A name alone: who wrote it can't be told, nor be answered."""
+    """Warns of a sender with a name but no address: nobody knows who wrote it, and it can't be answered."""
     if "@" in sender.address or not (sender.name or sender.address):
         return None
     return f"This mail does not say from which address {sender.name or sender.address} writes"

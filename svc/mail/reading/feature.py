@@ -1,4 +1,4 @@
-"""What reading adds to mail's rows: the reader."""
+"""Builds the reader of threads."""
 
 from __future__ import annotations
 

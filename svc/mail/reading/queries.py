@@ -1,4 +1,4 @@
-"""Statements that read sanitized bodies, and where a message's own bytes are."""
+"""Statements that read sanitized bodies, a message's attachments, and the blob of its raw bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svc.store import ReadTx, damage, json_array, texts_of
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where a message's own bytes are."""
+    """The blob of a message's raw bytes."""
 
     subject: str
     raw_sha256: str
@@ -39,12 +39,12 @@ def source_for(tx: ReadTx, principal: Principal, *, message_id: str) -> Source |
 
 @dataclass(frozen=True, kw_only=True)
 class Attached:
-    """All that is attached to a message."""
+    """All attachments of a message."""
 
     subject: str
     attachments: tuple[AttachmentRef, ...]
     damaged: frozenset[str]
-    """By hash, as far as it is known."""
+    """The hashes of those that are known to be damaged."""
 
 
 def attached_to(tx: ReadTx, principal: Principal, *, message_id: str) -> Attached | None:

@@ -1,8 +1,8 @@
-"""Opening a thread: its messages with their bodies, sanitized. The only way a body reaches a browser.
+"""Opens a thread: its messages with their sanitized bodies. This is the only way a body reaches a browser.
 
-What a stranger wrote is sanitized on the server, within a budget: small bodies in a thread, larger ones in a worker
-process that is killed at its deadline, and what is too large or slow is shown as text. Results are cached by content
-and policy version, so a body is paid for once.
+The HTML of strangers is sanitized on the server, within a budget. Small bodies are sanitized in a thread of this
+process, larger ones in a worker process that is killed at its deadline. A body that is too large or takes too long is
+shown as text. Results are cached by content and policy version, so each body is sanitized once.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ class OpenThread:
     labels: dict[str, thread_wire.LabelOut]
     filing: PageRef | None
     clean: dict[str, CleanHtml]
-    """Those bodies that were sanitized before, by the blob's hash."""
+    """The bodies that were sanitized before, by the blob's hash."""
     trusted: dict[str, bool]
-    """Senders whose remote images the reader wants to see, lower case; see :func:`trusted_among`."""
+    """The senders, in lower case, whose remote images the reader wants to see; see :func:`trusted_among`."""
     damaged: frozenset[str]
-    """Those of the messages' attachments, by hash, that are known to be damaged."""
+    """The hashes of the messages' attachments that are known to be damaged."""
     proposed: ProposedReply | None
     origins: Mapping[str, Authentication]
-    """By message, whom it is known to come from; filled after the rest."""
+    """The result of the origin check, by message id; filled after the rest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +114,7 @@ class Reader:
         clean = opened.clean.get(message.body_sha256)
         if clean is None and body is not None:
             clean = await self._clean(body)
-            if clean is None:  # not kept: another time, on a calmer machine, it may be sanitized
+            if clean is None:  # not cached: another time, when the machine is less busy, it may be sanitized
                 clean = or_text(await self.threads.run(text_fallback, body.html or ""), body.text)
             else:
                 clean = await self.threads.run(or_text, clean, body.text)
@@ -127,7 +127,7 @@ class Reader:
         return msgspec.structs.replace(out, folds=FOLD in out.html, folded_line=line)
 
     async def _keep(self, body_sha256: str, clean: CleanHtml) -> None:
-        """Remember it for the next time. Reading goes on where nothing can be written, such as on a full disk."""
+        """Cache it for the next time. Reading goes on where nothing can be written, such as on a full disk."""
         await self._try_write(_remember, body_sha256=body_sha256, clean=clean)
 
     async def _try_write(self, action: Callable[Concatenate[Tx, P], None], *args: P.args, **more: P.kwargs) -> None:
@@ -145,7 +145,7 @@ class Reader:
         return msgspec.json.decode(data, type=Body)
 
     async def _clean(self, body: Body) -> CleanHtml | None:
-        """The body made fit for a browser; ``None`` when the sanitizer gave up on it."""
+        """The body as HTML that is safe for a browser; ``None`` when the sanitizer gave up."""
         if body.html is None:
             return CleanHtml(html=await self.threads.run(partial(text_to_html, body.text, folds=True)))
         how = plan(body.html)
@@ -157,7 +157,7 @@ class Reader:
             return await self.processes.run(sanitize, body.html, deadline_s=SANITIZE_DEADLINE_S)
         except (WorkerTimeout, WorkerCrashed) as fault:
             self.log.warning("mail.sanitize_gave_up", size=len(body.html), reason=str(fault))
-        except Exception as error:  # an edge: whatever a stranger's HTML makes the parser raise, the thread opens
+        except Exception as error:  # a boundary: the thread opens, whatever the parser raises for a stranger's HTML
             self.log.error("mail.sanitize_failed", error, size=len(body.html))
         return None
 
@@ -203,7 +203,7 @@ def _remember(tx: Tx, *, body_sha256: str, clean: CleanHtml) -> None:
 
 
 def text_of_body(body: Body) -> str:
-    """The mail's own plain text; of one that has none, what its HTML says."""
+    """The mail's own plain text; the text of its HTML where it has none."""
     return body.text if body.text.strip() else text_from_html((body.html or "")[:MAX_TEXT_OF_HTML_CHARS])
 
 
@@ -239,14 +239,14 @@ def _message_out(
 
 
 def _can_unsubscribe(message: MessageRow, origin: Authentication | None) -> bool:
-    """Not from spam, which would only learn that it is read."""
+    """Whether the reader can unsubscribe. Not from spam: its sender would only learn that it is read."""
     if origin is None or SPAM in message.labels:
         return False
     return origin.unsubscribe is not None and origin.verdict != "failed"
 
 
 def _has_trust(message: MessageRow, opened: OpenThread, origin: Authentication | None) -> bool:
-    """Whether the sender is trusted, and this is the sender."""
+    """Whether the sender is trusted, and the mail counts as coming from that sender."""
     bound = opened.trusted.get(message.sender.address.lower())
     if bound is None or origin is None:
         return bound is not None
@@ -254,7 +254,7 @@ def _has_trust(message: MessageRow, opened: OpenThread, origin: Authentication |
 
 
 def _warnings(message: MessageRow, clean: CleanHtml | None, origin: Authentication | None) -> tuple[str, ...]:
-    """What in the message may deceive; nobody is warned of what they wrote themselves."""
+    """Warnings of parts of the message that may deceive. There are none for mail that the owner sent."""
     if origin is None:
         return ()
     of_headers = (

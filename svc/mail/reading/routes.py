@@ -1,7 +1,7 @@
 """A message as it came: ``GET /mail/messages/:id/source`` to look at, ``GET /mail/messages/:id/eml`` to keep.
 
-These are the bytes that a stranger wrote. To look at they are plain text and nothing else: never sniffed, in a sandbox,
-with nothing to load. To keep they are an attachment.
+These are the bytes that a stranger wrote. To look at, they are sent as plain text only: browsers must not sniff their
+type, and show them in a sandbox that loads nothing. To keep, they are sent as an attachment.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """All attachments of a message as one zip: ``GET /mail/messages/:id/attachments``, written as it is sent.
 
-They are stored, not compressed: most of what is attached is compressed already. No more of them is in memory than one
-piece. One that is known to be lost or damaged ends nothing: a note beside the others says which is missing. One that is
-found to be so on the way breaks the answer off.
+They are stored without compression, because most attachments are compressed already. Only one piece at a time is in
+memory. An attachment that is known to be lost or damaged is left out, and a note in the zip names it. If damage is
+found only while the zip is being sent, the response breaks off.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ async def attachments(context: RequestContext, request: Request) -> Response:
 
 
 def unique_names(names: Sequence[str]) -> list[str]:
-    """Each name once, also where letters count alike in both cases: ``a.txt``, ``A (2).txt``."""
+    """The names made unique, also for systems that ignore case: ``a.txt``, ``A (2).txt``."""
     taken: set[str] = set()
     unique: list[str] = []
     for name in map(safe_name, names):
@@ -64,7 +64,8 @@ def unique_names(names: Sequence[str]) -> list[str]:
 
 
 class _Sink(io.RawIOBase):
-    """Takes what a zip writes, until it is sent. It can't go back, so the zip puts sizes and checksums behind."""
+    """Buffers what the zip writes, until it is sent. It can't seek back, so the zip writes sizes and checksums after
+    each file."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []

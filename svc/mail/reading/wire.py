@@ -1,4 +1,4 @@
-"""An open thread on the wire: its messages, their parts, and where it is filed."""
+"""The output for an open thread: its messages, their parts, and the page where it is filed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PersonOut(Wire, frozen=True):
 
 
 class AttachmentOut(Wire, frozen=True):
-    """``damaged``: its content can't be had from this server now."""
+    """``damaged``: this server can't give its content now."""
 
     filename: str
     mime: str
@@ -36,7 +36,7 @@ class AttachmentOut(Wire, frozen=True):
 
 
 class InlineOut(Wire, frozen=True):
-    """A part that the HTML refers to by ``cid:``. The frame drops it; it is shown below."""
+    """A part that the HTML refers to by ``cid:``. The frame does not show it; it is shown below the message."""
 
     filename: str
     mime: str
@@ -52,7 +52,7 @@ class FilingOut(Wire, frozen=True):
 
 
 class ProposedReplyOut(Wire, frozen=True):
-    """What a rule drafted. ``rule_id``: the rule's page; approved, it goes to these recipients and to nobody else."""
+    """A reply that a rule drafted. ``rule_id``: the rule's page. After approval it goes to these recipients only."""
 
     id: str
     to: tuple[str, ...]
@@ -63,16 +63,16 @@ class ProposedReplyOut(Wire, frozen=True):
 
 
 class MessageOut(Wire, frozen=True):
-    """``html`` is sanitized, always; a blocked image in it carries an index into ``remote_images``.
+    """``html`` is always sanitized; a blocked image in it carries an index into ``remote_images``.
 
-    ``inline``: those of ``attachments`` that the HTML names by ``cid:``. ``images_allowed``: the caller trusts
-    the sender with remote images.
-    ``can_unsubscribe``: it names a way out of its mailing.
-    ``authentication``: whom it is known to come from; ``None`` for what was sent from here.
-    ``folds``: whether parts of ``html`` are marked ``data-fold``, those that its reader knows: what it answers, and a
-    signature. They are the end of it, and something is left without them. ``folded_line``: the line of ``text``, from
-    0, from which on it folds so.
-    ``warnings``: sentences for the reader, about what in this message may deceive.
+    ``inline``: the ``attachments`` that the HTML names by ``cid:``. ``images_allowed``: the caller trusts the sender
+    with remote images.
+    ``can_unsubscribe``: the message names a way to unsubscribe.
+    ``authentication``: the result of the origin check; ``None`` for mail that the account sent.
+    ``folds``: whether parts of ``html`` are marked ``data-fold``: parts that the reader knows already, such as the
+    quoted message and a signature. They are at its end, and some text is left without them. ``folded_line``: the first
+    line of ``text`` that folds in this way, counted from 0.
+    ``warnings``: sentences for the reader, about parts of this message that may deceive.
     """
 
     id: str
@@ -101,8 +101,8 @@ class MessageOut(Wire, frozen=True):
 
 
 class ActOut(Wire, frozen=True):
-    """What somebody did to the thread, in an account that is shared. ``what``: as the undo log calls the step, or
-    ``sent``; then ``message_id`` is that message."""
+    """An action of a person on the thread, in a shared account. ``what``: the name of the step in the undo log, or
+    ``sent``; then ``message_id`` is the sent message."""
 
     by: str
     what: str
@@ -111,7 +111,7 @@ class ActOut(Wire, frozen=True):
 
 
 class ThreadDetailOut(Wire, frozen=True):
-    """``acts``: oldest first; none where the account is its owner's alone."""
+    """``acts``: oldest first; empty where the account is not shared."""
 
     thread: ThreadOut
     filing: FilingOut | None
