@@ -1,11 +1,11 @@
-"""A step on all that match: a list or a search is chosen as a whole, and one step changes all of it, taken back as one.
+"""Bulk steps: one action on all threads of a list or a search, which can be undone as one.
 
-Theory. What is chosen is fixed in the moment its count is told: its threads are written down (``choosing.py``), so that
-nothing that comes later is ever acted on, and a thread that gets new mail meanwhile is left alone. The step itself is
-a row and a place in what is written down: one batch of threads a transaction (``actions.py``), each an ordinary
-``Step`` of labelling, so that the provider hears of it through the same queue. What a batch changed is kept with it;
-taking the step back walks those in reverse. Where it is stands in the same transaction as what it did, so that a kill
-anywhere goes on behind the last batch.
+Theory. The selection is fixed when its count is shown: its threads are stored (``choosing.py``), so that no thread that
+comes later is ever changed, and a thread that gets new mail in the meantime is left alone. The step itself is a row
+with its progress. Each transaction handles one batch of the stored threads (``actions.py``), as an ordinary ``Step`` of
+labelling, so its changes reach the provider through the same queue. The changes of each batch are stored; undoing the
+step reverses them, newest batch first. The progress is written in the transaction of the batch, so after a kill the
+step goes on behind the last finished batch.
 
 Owns the tables ``mail_bulk_steps``, ``mail_bulk_threads`` and ``mail_bulk_changes``.
 """

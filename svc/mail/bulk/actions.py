@@ -1,7 +1,7 @@
-"""What becomes of a step on all that match: chosen, begun, one batch after the other, stopped, taken back, forgotten.
+"""The life of a bulk step: select threads, start, work batch by batch, stop, take back, forget.
 
-Each function is a transaction, or a part of one, and bounded: no batch has more than :data:`BATCH` threads, so that
-whoever else writes waits no longer than for that.
+Each function is a transaction or a part of one, and bounded: no batch changes more than :data:`BATCH` threads, so that
+other writers wait no longer than for one batch.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ from svc.store import ReadTx, Tx
 
 KIND: Final = "bulk"
 BATCH: Final = 40
-"""Threads of one transaction."""
+"""Threads that one transaction changes."""
 
 CHOSEN_A_TIME: Final = 1_000
-"""Rows of one transaction that writes down what is chosen, or forgets it."""
+"""Rows of one transaction that stores or deletes selected threads."""
 
 CHOICES_KEPT: Final = 5
-"""Of one person, in as many windows."""
+"""Unused selections of one person that are kept, for example in several windows."""
 
 CHOSEN_FOR_MS: Final = HOUR_MS
-"""So long a choice waits for what is to be done with it."""
+"""How long an unused selection is kept."""
 
 KEPT_MS: Final = DAY_MS + HOUR_MS
-"""Longer than it can be taken back."""
+"""How long a finished step is kept: longer than it can be taken back."""
 
 
 class Inverse(msgspec.Struct, frozen=True):
-    """All that the undo log keeps of it."""
+    """The data of a bulk step in the undo log."""
 
     step_id: str
 
 
-# Chosen
+# Selecting
 
 
 def begin_choice(tx: Tx, principal: Principal) -> str:
-    """A new one; of those that the person chose before and did nothing with the oldest go."""
+    """Begin a selection. Returns its id. Drops the person's oldest unused selections."""
     tx.run(
         """
         update mail_bulk_steps set state = 'dropped', moved_at = :now
@@ -81,7 +81,7 @@ def begin_choice(tx: Tx, principal: Principal) -> str:
 
 
 def choose(tx: Tx, *, step_id: str, threads: Sequence[ChosenThread], first: int, last: bool) -> None:
-    """Write down some more; ``first``: the place of the first of them. With the last of them the choice is made."""
+    """Store more threads of a selection. ``first``: the position of the first of them. ``last``: they complete it."""
     if not tx.run(
         """
         update mail_bulk_steps set state = :state, total = total + :counted, moved_at = :now
@@ -112,11 +112,11 @@ def choose(tx: Tx, *, step_id: str, threads: Sequence[ChosenThread], first: int,
     )
 
 
-# At work
+# Working
 
 
 def start(tx: Tx, principal: Principal, *, step_id: str, act: BulkAct, group: str | None = None) -> BulkStep:
-    """Do something with what was chosen. The first batch is done at once; asked for again, it is the same step."""
+    """Start an action on a selection. The first batch is done at once. The same call again returns the same step."""
     chosen = _own(tx, principal, step_id)
     if chosen.state != "chosen":
         if chosen.act == act and chosen.state in {"working", "done"}:
@@ -139,7 +139,7 @@ def start(tx: Tx, principal: Principal, *, step_id: str, act: BulkAct, group: st
 
 
 def stop(tx: Tx, principal: Principal, *, step_id: str) -> BulkStep:
-    """What is done stays done, and can be taken back."""
+    """Stop a step. The changes that it has made stay, and can be taken back."""
     step = _own(tx, principal, step_id)
     if step.state == "working":
         _move(tx, step, state="stopped")
@@ -147,7 +147,7 @@ def stop(tx: Tx, principal: Principal, *, step_id: str) -> BulkStep:
 
 
 def go_on(tx: Tx) -> bool:
-    """One batch of whose turn it is, or some of what is not wanted any more. Whether there may be more to do."""
+    """Do one batch of the next step, or delete some rows of an old one. Returns whether there may be more to do."""
     step = queries.next_at_work(tx)
     if step is None:
         return forget(tx)
@@ -159,14 +159,14 @@ def go_on(tx: Tx) -> bool:
 
 
 def give_up(tx: Tx) -> None:
-    """The batch whose turn it is can't be done: its step ends here, so that those of others go on."""
+    """End the next step, because its batch can't be done, so that other people's steps go on."""
     step = queries.next_at_work(tx)
     if step is not None:
         _move(tx, step, state="stopped" if step.state == "working" else "undone")
 
 
 def work(tx: Tx, step: BulkStep) -> None:
-    """The next batch of a step."""
+    """Do the next batch of a step."""
     assert step.act is not None
     rows = queries.next_threads(tx, step.id, limit=BATCH)
     passed = 0
@@ -185,7 +185,7 @@ def work(tx: Tx, step: BulkStep) -> None:
 
 
 def work_back(tx: Tx, step: BulkStep) -> None:
-    """Take back the newest batch that is not."""
+    """Take back the newest batch that is not taken back yet."""
     found = queries.last_changes(tx, step.id)
     if found is None:
         _move(tx, step, state="undone")
@@ -197,7 +197,7 @@ def work_back(tx: Tx, step: BulkStep) -> None:
 
 
 def principal_of(step: BulkStep) -> Principal:
-    """Who chose it, with no more rights than a person has by themselves; each batch asks anew what they may do."""
+    """The person who made the selection, without admin rights. Each batch checks anew what they may do."""
     return Principal(
         user_id=step.user_id,
         device_id=step.device_id,
@@ -207,7 +207,7 @@ def principal_of(step: BulkStep) -> Principal:
 
 
 def _change(doing: Step, chosen: ChosenThread, act: BulkAct) -> bool:
-    """What came after the count was told is not acted on, and so a thread that got new mail is left alone."""
+    """Change one thread. Returns whether it was done: not where the thread got new mail after it was selected."""
     opened = doing.thread(chosen.thread_id)
     if opened is None:
         return False
@@ -231,11 +231,11 @@ def _keep(tx: Tx, step: BulkStep, changes: Changes, *, place: int, counted: int)
         )
 
 
-# Taken back
+# Taking back
 
 
 def take_back(tx: Tx, principal: Principal, undone: UndoStep) -> None:
-    """Where it still goes on it stops. The newest batch is taken back at once, the others one after the other."""
+    """Undo a step; it stops if it still works. The newest batch is taken back at once, the others one by one."""
     step = queries.step(tx, _step_id(undone))
     assert step is not None
     _move(tx, step, state="undoing")
@@ -247,11 +247,11 @@ def is_open(tx: ReadTx, undone: UndoStep) -> bool:
     return step is not None and step.state in {"working", "done", "stopped"}
 
 
-# Forgotten
+# Forgetting
 
 
 def forget(tx: Tx) -> bool:
-    """Some rows of a step of which nothing is wanted any more. Whether there was one."""
+    """Delete some rows of a step that is not needed any more. Returns whether there was one."""
     now: Millis = tx.now
     step_id = queries.worn_out(tx, chosen_before=now - CHOSEN_FOR_MS, done_before=now - KEPT_MS)
     if step_id is None:
@@ -280,11 +280,11 @@ def forget(tx: Tx) -> bool:
 
 
 def claim(tx: Tx, user_id: str) -> None:
-    """What was done before there was anybody was done by the first admin."""
+    """Give the steps that were made before the server had users to the first admin."""
     tx.run("update mail_bulk_steps set user_id = :user_id where user_id is null", user_id=user_id)
 
 
-# The parts
+# Helpers
 
 
 def _own(tx: ReadTx, principal: Principal, step_id: str) -> BulkStep:

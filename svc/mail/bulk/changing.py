@@ -1,4 +1,4 @@
-"""What a step does to one thread: as labelling does it, but for what makes no sense there, which is left alone."""
+"""Changes one thread in a bulk step, as labelling does. Where a change makes no sense, the thread is left alone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WHAT: Final[Mapping[Do, str]] = MappingProxyType(
         "trash": "trash",
     }
 )
-"""How the undo log calls it; all else is ``labels``."""
+"""The names of actions in the undo log; all others are called ``labels``."""
 
 
 def what(act: BulkAct) -> str:
@@ -33,7 +33,7 @@ def what(act: BulkAct) -> str:
 
 
 def change(step: Step, opened: Opened, act: BulkAct) -> bool:
-    """Whether it could be done; what is so already counts as done."""
+    """Change a thread. Returns whether it could be done; a thread that needs no change counts as done."""
     if act.sender is not None:
         return _put_away(step, opened, act, sender=act.sender)
     return _CHANGES[act.do](step, opened, act)
@@ -64,7 +64,7 @@ def _labels(*, add: frozenset[str] = frozenset(), remove: frozenset[str] = froze
 
 
 def _label(step: Step, opened: Opened, act: BulkAct) -> bool:
-    """The account's own label of that name; one that it has not can't be put on anything there."""
+    """Add or remove the account's own label of that name. A label that the account does not have can't be added."""
     label = label_named(step.tx, opened.account.id, act.label or "")
     if label is None or label.system:
         return act.do == "unlabel"
@@ -96,7 +96,7 @@ def _unmute(step: Step, opened: Opened, act: BulkAct) -> bool:
 
 
 def _put_away(step: Step, opened: Opened, act: BulkAct, *, sender: str) -> bool:
-    """What one address sent goes to spam or to the trash; what others wrote in the thread stays."""
+    """Move the messages from one address to spam or trash; those of others in the thread stay."""
     wanted = frozenset({TRASH if act.do == "trash" else SPAM})
     for message in opened.messages:
         if message.sender.address.casefold() == sender and DRAFT not in message.labels:

@@ -1,4 +1,5 @@
-"""All that match a list, a search or a sender, as it is now: read in one view of the database, and written down."""
+"""Selects all threads that match a list, a search or a sender now: reads them in one view of the database, and stores
+them."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ class Chooser:
 
 
 def _listed(tx: ReadTx, principal: Principal, *, wanted: SelectAllInput) -> Chosen:
-    """One account's list whole, or what is listed of all accounts together."""
+    """All threads of a list, of one account or of all accounts together."""
     acting, left_out = _accounts(tx, principal, wanted.account_id)
     found = listing.among(tx, wanted, acting)
     rows: list[ThreadRow] = []
@@ -83,7 +84,7 @@ def _found(
 
 
 def _snoozed(tx: ReadTx, principal: Principal, *, wanted: SelectAllInput) -> Chosen:
-    """Of the same mail in several accounts the one that leads, as the list has it."""
+    """The snoozed threads. Where several accounts hold the same mail, only the thread that the list shows."""
     acting, left_out = _accounts(tx, principal, wanted.account_id)
     rows = list(_rows(tx, snoozed_ids(tx, account_ids=acting, limit=MAX_CHOSEN + 1), acting))
     if wanted.account_id is None:
@@ -103,7 +104,8 @@ def _leading(tx: ReadTx, rows: Sequence[ThreadRow], acting: Collection[str]) -> 
 
 
 def _by_sender(tx: ReadTx, principal: Principal, *, wanted: SelectAllInput, sender: str) -> Chosen:
-    """In the caller's own accounts alone, and each account for itself: who blocks a sender does so in their own."""
+    """Threads with mail from a sender, only in the caller's own accounts, each account for itself: a person blocks
+    senders only in their own accounts."""
     acting, _ = _accounts(tx, principal, wanted.account_id)
     own = {one.id for one in account_queries.own_accounts(tx, principal)}
     acting = [one for one in acting if one in own]
@@ -119,7 +121,7 @@ def _rows(tx: ReadTx, thread_ids: Iterable[str], account_ids: Collection[str]) -
 def _chosen(
     tx: ReadTx, rows: Iterable[ThreadRow], acting: Sequence[str], *, twins: bool, left_out: bool, complete: bool = True
 ) -> Chosen:
-    """With each thread those that are listed as one with it: the same mail in other accounts."""
+    """The threads to store: with each listed thread also those with the same mail in other accounts."""
     listed = list(rows)
     some = listed[:MAX_CHOSEN]
     chosen = {row.id: _thread(row, counted=True) for row in some}
@@ -148,7 +150,7 @@ def _thread(row: ThreadRow, *, counted: bool) -> ChosenThread:
 
 
 def _accounts(tx: ReadTx, principal: Principal, account_id: str | None) -> tuple[list[str], bool]:
-    """Those in which the caller may act, and whether there are others."""
+    """The accounts in which the caller may act, and whether there are others that they may only read."""
     if account_id is not None:
         if account_queries.account_for(tx, principal, account_id=account_id, to="act") is None:
             raise NotFound("There is no such account.")

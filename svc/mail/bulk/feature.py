@@ -1,4 +1,4 @@
-"""What steps on all that match add to mail's rows: the loop, and how such a step is taken back."""
+"""Builds the loop of bulk steps, and defines how such a step is taken back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def subsystem(workspace: Workspace) -> Subsystem:
 
 
 def go_on(workspace: Workspace) -> None:
-    """Wake who takes the changes to the provider, and who goes on with the step."""
+    """Wake the loops that send the changes to the provider, and the loop that goes on with the step."""
     carry_on(workspace)
     workspace.service(BulkWorker).wake.call()
 

@@ -1,4 +1,4 @@
-"""The records of steps on all that match."""
+"""The records of bulk steps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Do = Literal[
     "spam",
     "trash",
 ]
-"""``file``: label and archive. ``inbox``: from wherever it is now."""
+"""``file``: label and archive. ``inbox``: move to the inbox, also from spam or trash."""
 
 BulkState = Literal["choosing", "chosen", "working", "done", "stopped", "undoing", "undone", "dropped"]
 
@@ -34,7 +34,7 @@ MAX_CHOSEN: Final = 250_000
 
 
 class BulkAct(msgspec.Struct, frozen=True, omit_defaults=True):
-    """``label``: by its name, as each account has it. ``sender``: only messages that this address sent."""
+    """``label``: its name, looked up in each account. ``sender``: change only messages that this address sent."""
 
     do: Do
     label: str | None = None
@@ -53,7 +53,8 @@ class ChosenThread:
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """``complete``: nothing else matches. ``left_out``: so do threads that the person may only read."""
+    """A selection. ``complete``: it holds all matches. ``left_out``: threads that the person may only read are not in
+    it."""
 
     threads: list[ChosenThread]
     account_ids: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""The procedures of steps on all that match: select, act, stop, and how far it is."""
+"""The procedures of bulk steps: select, act, stop, and list the steps that are working."""
 
 from __future__ import annotations
 

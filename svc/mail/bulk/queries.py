@@ -1,4 +1,4 @@
-"""Every statement that reads steps on all that match."""
+"""Every statement that reads bulk steps."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def step(tx: ReadTx, step_id: str) -> BulkStep | None:
 
 
 def step_for(tx: ReadTx, principal: Principal, *, step_id: str) -> BulkStep | None:
-    """Everybody's steps are their own alone."""
+    """A step of the principal. Nobody sees the steps of others."""
     row = tx.one(
         f"select {_STEP} from mail_bulk_steps where id = :id and user_id is :user_id",
         id=step_id,
@@ -36,7 +36,7 @@ def step_for(tx: ReadTx, principal: Principal, *, step_id: str) -> BulkStep | No
 
 
 def at_work(tx: ReadTx, principal: Principal) -> list[BulkStep]:
-    """The principal's steps that go on, the newest first."""
+    """The principal's steps that are working or being taken back, the newest first."""
     rows = tx.all(
         f"""
         select {_STEP} from mail_bulk_steps
@@ -49,7 +49,7 @@ def at_work(tx: ReadTx, principal: Principal) -> list[BulkStep]:
 
 
 def next_at_work(tx: ReadTx) -> BulkStep | None:
-    """Whose turn it is: the one that has waited longest."""
+    """The next step to work on: the one that has waited longest."""
     row = tx.one(
         f"select {_STEP} from mail_bulk_steps where state in ('working', 'undoing') order by moved_at, id limit 1"
     )
@@ -57,7 +57,7 @@ def next_at_work(tx: ReadTx) -> BulkStep | None:
 
 
 def worn_out(tx: ReadTx, *, chosen_before: Millis, done_before: Millis) -> str | None:
-    """A step of which nothing is wanted any more."""
+    """The id of a step that is not needed any more."""
     return cast(
         "str | None",
         tx.value(
@@ -74,7 +74,7 @@ def worn_out(tx: ReadTx, *, chosen_before: Millis, done_before: Millis) -> str |
 
 
 def next_threads(tx: ReadTx, step_id: str, *, limit: int) -> list[tuple[int, ChosenThread]]:
-    """What comes next, with its place."""
+    """The next threads of a step, each with its position."""
     rows = tx.all(
         """
         select place, thread_id, messages, last_message_at, counted from mail_bulk_threads
@@ -93,7 +93,7 @@ def next_threads(tx: ReadTx, step_id: str, *, limit: int) -> list[tuple[int, Cho
 
 
 def last_changes(tx: ReadTx, step_id: str) -> tuple[int, int, Changes] | None:
-    """The newest batch that is not taken back: its place, how many threads it counted, and what it changed."""
+    """The newest batch that is not taken back: its position, how many threads it counted, and its changes."""
     row = tx.one(
         "select place, counted, changes from mail_bulk_changes where step_id = :id order by place desc limit 1",
         id=step_id,

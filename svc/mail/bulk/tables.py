@@ -1,4 +1,4 @@
-"""The tables of bulk steps, as ``m060_bulk_steps`` makes them. Nothing here may ever change its meaning."""
+"""The tables of bulk steps, as ``m060_bulk_steps`` makes them. The meaning of these statements must never change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop that works steps off, a batch at a time, each person's in turn."""
+"""The loop that works on bulk steps, one batch at a time, each step in turn."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from svc.nursery import Child, Wake
 from svc.store import Store
 
 LOOK_AGAIN_S: Final = 600.0
-"""Whoever begins a step says so; this is for what has grown old."""
+"""How often the loop looks for old rows to delete. A new step wakes it at once."""
 
 NO_ROOM_S: Final = 60.0
 
 RESTS: Final = 1.0
-"""So many times as long as a batch took, the writer is left to others."""
+"""How long the loop sleeps after a batch, as a multiple of the batch's time, so that others can write."""
 
 
 @dataclass(kw_only=True)
@@ -42,7 +42,7 @@ class BulkWorker:
                 self.log.warning("mail.bulk_disk_full")
                 await trio.sleep(NO_ROOM_S)
                 continue
-            except Exception as error:  # an edge: one thread that can't be changed must not keep other people's waiting
+            except Exception as error:  # a boundary: a thread that can't be changed must not hold up other people's
                 self.log.error("mail.bulk_failed", error)
                 await self.store.write(actions.give_up)
                 more = True

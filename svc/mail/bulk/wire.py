@@ -1,4 +1,4 @@
-"""Steps on all that match, on the wire."""
+"""The inputs and outputs of the procedures of bulk steps."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from svc.protocol.rows import Wire
 
 
 class SelectAllInput(ListInput, frozen=True):
-    """A list as ``mail.threads`` has it; or a ``query`` as ``mail.search`` does; or ``snoozed``: what comes back by
-    itself; or ``sender``: all threads in which that address wrote something that is neither spam nor trash."""
+    """A list as in ``mail.threads``, a ``query`` as in ``mail.search``, ``snoozed``: all snoozed threads, or
+    ``sender``: all threads in which that address wrote a message that is neither spam nor trash."""
 
     query: Annotated[str, msgspec.Meta(max_length=MAX_QUERY_CHARS)] | None = None
     time_zone: Annotated[str, msgspec.Meta(max_length=MAX_ZONE_CHARS)] | None = None
@@ -26,8 +26,9 @@ class SelectAllInput(ListInput, frozen=True):
 
 
 class SelectedOut(Wire, frozen=True):
-    """``count``: as lists count threads. ``complete``: nothing else matches; else these are the first.
-    ``account_ids``: whose they are. ``left_out``: some that match may only be read by the caller."""
+    """``count``: as lists count threads. ``complete``: all matches are selected; else only the first ones are.
+    ``account_ids``: the accounts of the threads. ``left_out``: some matches are not selected, because the caller may
+    only read them."""
 
     id: str
     count: int
@@ -38,7 +39,7 @@ class SelectedOut(Wire, frozen=True):
 
 class ActOnAllInput(Wire, frozen=True):
     """``label``: the name of a label that people made, for ``label``, ``unlabel`` and ``file`` (label and archive).
-    ``until``: for ``snooze``. ``sender``: act on what that address wrote alone, for ``spam`` and ``trash``. ``group``
+    ``until``: for ``snooze``. ``sender``: change only messages from that address, for ``spam`` and ``trash``. ``group``
     as in :class:`svc.mail.threads.wire.ThreadIdsInput`."""
 
     id: Id
@@ -54,7 +55,7 @@ class BulkInput(Wire, frozen=True):
 
 
 class BulkOut(Wire, frozen=True):
-    """``taken``: of ``total`` threads, so many are seen to; ``passed``: of these, so many were left alone, since they
+    """``taken``: how many of ``total`` threads are handled. ``passed``: how many of these were left alone, because they
     are gone, may not be changed, or got new mail after they were selected. ``state``: ``working``, ``done``,
     ``stopped``, ``undoing`` or ``undone``."""
 

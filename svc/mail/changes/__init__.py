@@ -1,1 +1,1 @@
-"""Label changes made here, on their way to the provider."""
+"""The queue of label changes that were made in svc and wait to be sent to the provider."""

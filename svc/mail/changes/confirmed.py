@@ -1,10 +1,10 @@
-"""What the provider confirmed while something was being read from it: it stands on top of what was read before.
+"""Changes that the provider confirmed during a read from it: they are applied on top of the older answer.
 
-Theory: a change made here lies on top of whatever the provider tells as long as it is queued. Once it is confirmed the
-queue forgets it; but an answer that the provider gave before, and that is still being worked through, knows nothing of
-it, and would take it back. So whoever reads says when the reading began, and gets what was confirmed since.
+Theory: a queued change is applied on top of everything that the provider reports. The queue deletes it once it is
+confirmed. But an answer that the provider gave before that, and that is still being processed, does not contain the
+change, and would take it back. So a reader declares when it begins to read, and gets all changes confirmed since then.
 
-Kept in memory only: what was read dies with the process, too.
+Kept in memory only, because the answers are lost with the process, too.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from dataclasses import dataclass, field
 from svc.mail.model import LabelChange
 
 Since = Callable[[], tuple[LabelChange, ...]]
-"""What was confirmed since a reading began, as of now."""
+"""Returns the changes that were confirmed from the beginning of a read until this call."""
 
 
 @dataclass(kw_only=True)
 class Confirmed:
-    """Of one account."""
+    """The changes of one account that were confirmed while something was being read."""
 
     _rows: list[LabelChange] = field(default_factory=list)
     _readers: int = 0
 
     def note(self, rows: Sequence[LabelChange]) -> None:
-        """Before they leave the queue."""
+        """Note confirmed changes. Call it before they are deleted from the queue."""
         if self._readers:
             self._rows.extend(rows)
 
     @contextmanager
     def reading(self) -> Iterator[Since]:
-        """Around a reading and all that is done with it."""
+        """A context for reading from the provider and for all that is done with the answer."""
         start = len(self._rows)
         self._readers += 1
         try:

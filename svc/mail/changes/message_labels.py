@@ -1,4 +1,4 @@
-"""The labels that a message carries once what waits for the provider has arrived there."""
+"""The labels that a message has with its queued changes applied."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def with_pending(
     labels: frozenset[str],
     confirmed: Sequence[LabelChange] = (),
 ) -> frozenset[str]:
-    """What a message carries once the changes on their way to the provider have arrived there; ``confirmed`` ones have,
-    but only after ``labels`` were read there."""
+    """Apply the queued changes of a message to ``labels``, which were read from the provider. ``confirmed``: changes
+    that arrived there after the read; they are applied first."""
     arrived = [row for row in confirmed if row.provider_message_id == provider_message_id]
     for row in (
         *arrived,

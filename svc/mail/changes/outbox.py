@@ -1,8 +1,8 @@
-"""The queue of local label changes the provider has not confirmed: what becomes of a row after each attempt.
+"""The queue of local label changes that the provider has not confirmed: adds rows, and updates them after each attempt.
 
-Rows survive a restart and go out oldest first. A row leaves the queue when the provider did it, when the message is
-gone there, or when it was refused or failed too often: then the change is taken back here too, and stands on the
-failures, where the user sees it.
+Rows survive a restart and are sent oldest first. A row is deleted when the provider has made the change, when the
+message is gone there, or when the change was refused or failed too often. In the last case the change is also taken
+back here, and noted as a failure that the user sees.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from svc.store import Tx, json_array
 
 
 def queue(tx: Tx, principal: Principal, message: MessageRow, *, add: frozenset[str], remove: frozenset[str]) -> None:
-    """One more change that the provider has to hear of."""
+    """Queue a change for the provider."""
     queue_from(
         tx,
         principal,
@@ -44,7 +44,7 @@ def queue_from(
     add: frozenset[str] = frozenset(),
     remove: frozenset[str] = frozenset(),
 ) -> None:
-    """The same, of a message that is only about to be stored."""
+    """Queue a change of a message that is not stored yet."""
     tx.run(
         """
         insert into mail_mirror (
@@ -66,7 +66,7 @@ def confirm(tx: Tx, *, account_id: str, row_ids: Sequence[int]) -> None:
 
 
 def put_off(tx: Tx, *, row_ids: Sequence[int], next_at: Millis, reason: str) -> None:
-    """They failed in a way that may pass."""
+    """Note a failure that may be temporary: these rows are tried again at ``next_at``."""
     tx.run(
         """
         update mail_mirror set attempts = attempts + 1, next_at = :next_at, last_error = :reason
@@ -79,7 +79,7 @@ def put_off(tx: Tx, *, row_ids: Sequence[int], next_at: Millis, reason: str) -> 
 
 
 def leave_out(tx: Tx, row: LabelChange, *, label_id: str) -> None:
-    """The label is no more: it is taken out of the change, and a change that has no other is done."""
+    """Remove a label that does not exist any more from a change. A change without other labels is deleted."""
     add, remove = row.add - {label_id}, row.remove - {label_id}
     if not add and not remove:
         tx.run("delete from mail_mirror where id = :id", id=row.id)
@@ -93,7 +93,7 @@ def leave_out(tx: Tx, row: LabelChange, *, label_id: str) -> None:
 
 
 def forget_message(tx: Tx, *, account_id: str, provider_message_id: str) -> None:
-    """The message is gone: nothing of it can be changed any more."""
+    """Delete the queued changes of a message that is gone."""
     tx.run(
         "delete from mail_mirror where account_id = :account_id and provider_message_id = :id",
         account_id=account_id,
@@ -102,20 +102,20 @@ def forget_message(tx: Tx, *, account_id: str, provider_message_id: str) -> None
 
 
 def erase(tx: Tx, *, account_id: str) -> Left:
-    """Forget the changes that still wait; nobody tells the provider any more."""
+    """Delete the changes of an account that still wait. They are never sent."""
     tx.run("delete from mail_mirror where account_id = :id", id=account_id)
     return "nothing"
 
 
 def take_back(tx: Tx, *, account_id: str, row: LabelChange, there: frozenset[str] | None, reason: str) -> None:
-    """The provider refuses this change, or it failed for too long. ``there``: what the message carries at the provider;
-    ``None`` when nobody can say, and the change counts as never made.
+    """Take back a change that the provider refuses, or that failed for too long. ``there``: the message's labels at the
+    provider; ``None`` where they are not known, and then the change counts as never made.
 
-    Only the labels of this change go back: of all others, history may have told more by now.
+    Only the labels of this change go back, because the provider's history may have changed the others since.
     """
     account = account_queries.connected_account(tx, account_id)
     if account is None or not tx.run("delete from mail_mirror where id = :id", id=row.id):
-        return  # disconnected, or the message was deleted meanwhile, and its changes with it
+        return  # disconnected, or the message was deleted in the meantime, and its changes with it
     _take_back_labels(tx, account, row, there)
     passed = Passed(provider_message_id=row.provider_message_id, step="change", reason=reason)
     failures.pass_over(tx, account_id=account_id, passed=[passed])

@@ -1,4 +1,4 @@
-"""Every statement that reads the queue of label changes on their way to the provider (``outbox.py`` writes it)."""
+"""Every statement that reads the queue of label changes for the provider (``outbox.py`` writes it)."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _GOES_NEXT: Final = """
 
 
 def due_changes(tx: ReadTx, account_id: str, *, limit: int) -> list[LabelChange]:
-    """The oldest change that is due, and others that are the same change of other messages.
+    """The oldest change that is due, and others that make the same change to other messages.
 
-    The changes of one message go in order: one that waits holds back its later ones.
+    The changes of one message are sent in order: one that waits holds back the later ones.
     """
     oldest = tx.one(
         f"select {_COLUMNS} from mail_mirror m where {_GOES_NEXT} order by id limit 1", id=account_id, now=tx.now
@@ -42,7 +42,7 @@ def due_changes(tx: ReadTx, account_id: str, *, limit: int) -> list[LabelChange]
 
 
 def next_change_at(tx: ReadTx, account_id: str) -> Millis | None:
-    """When something may go out again. A change behind another of its message has no time of its own."""
+    """When the next change may be sent. A change that waits behind another of its message does not count."""
     earliest = tx.value(
         """
         select min(next_at) from mail_mirror m
@@ -69,7 +69,7 @@ def pending_for(tx: ReadTx, *, account_id: str, provider_message_id: str) -> lis
 
 
 def pending_naming(tx: ReadTx, *, account_id: str, label_id: str) -> list[LabelChange]:
-    """The changes that would set a label, or take it away."""
+    """The queued changes that add or remove this label."""
     rows = tx.all(
         f"""
         select {_COLUMNS} from mail_mirror m where account_id = :account_id and :label_id in (

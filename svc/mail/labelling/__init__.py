@@ -1,5 +1,5 @@
-"""What a person does to threads: labels, star, spam, trash, read and unread, snooze; and how each step is taken back.
+"""Actions of a person on threads: labels, star, spam, trash, read, unread, mute, snooze; and how each step is undone.
 
-Owns the tables ``mail_thread_labels``, ``mail_snoozes`` and ``mail_undo``. Start reading at ``step.py``: every action
-is one step, which changes the local state, queues what the provider has to hear and remembers its own inverse.
+Owns no tables (see ``owners.py``). Start reading at ``step.py``: every action is one step, which changes the local
+state, queues the changes for the provider, and stores its own inverse for undo.
 """

@@ -1,7 +1,7 @@
-"""What a principal may do with labels and time: star, spam, trash and labels of one's own; snooze, and back.
+"""Actions with labels and time: star, spam, trash, labels that people made; snooze, and end a snooze.
 
-A label goes where mail programs put it: a star, ``INBOX`` and ``UNREAD`` on the newest visible message, everything else
-on each message of the thread. What is taken away is taken from each. Drafts at the provider are left alone.
+A label is added where mail programs add it: a star, ``INBOX`` and ``UNREAD`` to the newest visible message, all others
+to each message of the thread. A label is removed from each message. Drafts are left alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from svc.principal import Principal, system
 from svc.store import ReadTx, Tx
 
 SETTABLE: Final = frozenset({INBOX, UNREAD, STARRED, IMPORTANT, SPAM, TRASH})
-"""The provider's own labels that a person may set; all others follow from what a message is."""
+"""The system labels that a person may set. All others depend on what a message is."""
 
 ON_THE_NEWEST: Final = frozenset({INBOX, UNREAD, STARRED})
 MAX_SNOOZE_MS: Final = 5 * 366 * DAY_MS
@@ -36,7 +36,7 @@ _NONE: Final[frozenset[str]] = frozenset()
 
 @dataclass(frozen=True, kw_only=True)
 class Names:
-    """Labels by their names, which several accounts may share."""
+    """Labels by name; several accounts may have a label of the same name."""
 
     add: frozenset[str] = frozenset()
     remove: frozenset[str] = frozenset()
@@ -59,9 +59,9 @@ def set_labels(
     names: Names = _NO_NAMES,
     group: str | None = None,
 ) -> None:
-    """Spam and trash leave the inbox, and what enters the inbox is neither: one can't ask for both at once.
+    """Add and remove labels. Spam and trash leave the inbox, so ``INBOX`` can't be added together with them.
 
-    ``names`` are of labels that people made, found in each thread's own account. One to be added has to be there.
+    ``names`` are labels that people made, looked up in each thread's own account. A label to be added must exist there.
     """
     if add & remove or names.contradict or (INBOX in add and add & _AWAY):
         raise Invalid("These labels contradict each other.")
@@ -79,7 +79,7 @@ def set_labels(
 
 
 def snooze(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], until: Millis, group: str | None = None) -> None:
-    """Out of the inbox until then, here and at the provider."""
+    """Take threads out of the inbox until that time, here and at the provider."""
     if not tx.now < until <= tx.now + MAX_SNOOZE_MS:
         raise Invalid("A thread can be snoozed until a time to come, within five years.")
     step = Step(tx=tx, principal=principal)
@@ -92,7 +92,7 @@ def snooze(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], until: Mi
 
 
 def unsnooze(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:
-    """Back in the inbox before its time. A thread that is not snoozed stays where it is."""
+    """Bring threads back to the inbox before their time. A thread that is not snoozed stays where it is."""
     step = Step(tx=tx, principal=principal)
     for opened in step.threads(thread_ids):
         if opened.row.snoozed_until is not None:
@@ -101,12 +101,12 @@ def unsnooze(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: 
 
 
 def wake(tx: Tx) -> Millis | None:
-    """Bring back what is due, unread, once each. Returns when the next is due; the past where there is more."""
+    """Bring back the threads that are due, each once, as unread. Returns when the next is due; now, where more are."""
     due = due_snoozes(tx, limit=WAKE_BATCH)
     step = Step(tx=tx, principal=system("mail-snooze"))
     for one in due:
         opened = step.thread(one.thread_id)
-        if opened is not None:  # the provider may have deleted it meanwhile
+        if opened is not None:  # the provider may have deleted it in the meantime
             enter_inbox(step, opened, also=frozenset({UNREAD}))
         snoozes.end(tx, thread_id=one.thread_id)
     step.finish(None)
@@ -114,12 +114,12 @@ def wake(tx: Tx) -> Millis | None:
 
 
 def known_labels(tx: ReadTx, account: Account) -> frozenset[str]:
-    """The labels that can be put on a message of this account now."""
+    """The labels that can be set on a message of this account now."""
     return SETTABLE | {label.id for label in thread_queries.labels(tx, account.id).values() if not label.system}
 
 
 def _ids_of(tx: Tx, account: Account, names: Names) -> tuple[frozenset[str], frozenset[str]]:
-    """Of the labels to add and to take away, in this account. What it has no label for can't be worn there either."""
+    """The ids of the labels to add and to remove in this account. A name to remove that it does not have is ignored."""
     add = {name: _made_label(tx, account, name) for name in names.add}
     missing = sorted(name for name, label_id in add.items() if label_id is None)
     if missing:
@@ -141,7 +141,7 @@ def _require_settable(tx: Tx, account: Account, wanted: frozenset[str]) -> None:
 
 
 def relabel_thread(step: Step, opened: Opened, *, add: frozenset[str] = _NONE, remove: frozenset[str] = _NONE) -> None:
-    """Labels put where mail programs put them, and taken away from each message."""
+    """Add labels where mail programs add them, and remove labels from each message."""
     messages = [message for message in opened.messages if DRAFT not in message.labels]
     if not messages:
         return
@@ -156,6 +156,6 @@ def relabel_thread(step: Step, opened: Opened, *, add: frozenset[str] = _NONE, r
 
 
 def _newest_after(messages: Sequence[MessageRow], *, add: frozenset[str], remove: frozenset[str]) -> MessageRow:
-    """The newest visible message once the change is made: a restored thread has visible ones again."""
+    """The newest message that is visible after the change. A thread that leaves spam or trash becomes visible again."""
     visible = [one for one in messages if not ((frozenset(one.labels) - remove) | add) & HIDDEN_LABELS]
     return visible[-1] if visible else newest_visible(messages)

@@ -1,4 +1,4 @@
-"""A change of threads, and what has to be told once it is committed."""
+"""Runs a change of threads, and wakes the loops that go on with it after the commit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ P = ParamSpec("P")
 
 
 def carry_on(workspace: Workspace) -> None:
-    """Wake who takes the change to the provider, and who waits for the next snooze to end."""
+    """Wake the loops that send the change to the provider, and the job that ends snoozes."""
     workspace.service(MailEngine).wake_outboxes()
     workspace.service(Scheduler).nudge(SNOOZE_JOB)
 
@@ -33,7 +33,7 @@ async def act(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> Nothing:
-    """Do what the caller asks of threads, once for its key, and have it carried on. The answer of such a procedure."""
+    """Run an action on threads, once for each idempotency key, then :func:`carry_on`. Returns an empty answer."""
     await idempotency.write(context, procedure, wanted, NoneType, action, context.principal, *args, **kwargs)
     carry_on(context.workspace)
     return NOTHING

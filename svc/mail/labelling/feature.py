@@ -1,4 +1,4 @@
-"""What labelling adds to mail's rows: its job."""
+"""Defines and builds the job of labelling, which ends snoozes."""
 
 from __future__ import annotations
 

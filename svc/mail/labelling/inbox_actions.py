@@ -1,4 +1,4 @@
-"""What a principal may do with whole threads: read, unread, muted, out of the inbox and back. Each is a ``Step``."""
+"""Actions on whole threads: mark read or unread, mute, archive and move back to the inbox. Each is a ``Step``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svc.store import Tx
 
 
 def open_thread(tx: Tx, principal: Principal, *, thread_id: str) -> None:
-    """Mark a thread read: ``UNREAD`` dropped from each of its messages. Nobody takes back having read something."""
+    """Mark a thread read: ``UNREAD`` is removed from each of its messages. It is not in the undo log."""
     step = Step(tx=tx, principal=principal)
     for opened in step.threads([thread_id]):
         for message in opened.messages:
@@ -30,8 +30,8 @@ def mark_unread(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], grou
 
 
 def mark_unread_from(tx: Tx, principal: Principal, *, message_id: str) -> None:
-    """A message and all that came after it become unread again: what was sent from here stays read, and so does what is
-    not shown as mail. Raises :class:`NotFound` for a message that the principal may not see."""
+    """Mark a message and all later ones of its thread unread. Mail that the account sent stays read, and so do spam,
+    trash and drafts. Raises :class:`NotFound` for a message that the principal may not see."""
     message = thread_queries.message_for(tx, principal, message_id=message_id)
     if message is None:
         raise NotFound("There is no such message.")
@@ -46,7 +46,7 @@ def mark_unread_from(tx: Tx, principal: Principal, *, message_id: str) -> None:
 
 
 def archive(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:
-    """``INBOX`` dropped: the threads move to the Skipped section."""
+    """Remove ``INBOX``: the threads move to the Skipped section."""
     step = Step(tx=tx, principal=principal)
     for opened in step.threads(thread_ids):
         leave_inbox(step, opened)
@@ -54,7 +54,7 @@ def archive(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: s
 
 
 def unarchive(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:
-    """Back to the inbox; a snooze ends with that, and so does muting: who takes it back wants to hear of it."""
+    """Move threads back to the inbox. This ends their snooze and their mute, because the person wants to see them."""
     step = Step(tx=tx, principal=principal)
     for opened in step.threads(thread_ids):
         enter_inbox(step, opened)
@@ -63,7 +63,7 @@ def unarchive(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group:
 
 
 def mute(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:
-    """Out of the inbox, and so is what comes to these threads from now on (:mod:`svc.mail.threads.mutes`)."""
+    """Take threads out of the inbox; their new mail skips the inbox from now on (:mod:`svc.mail.threads.mutes`)."""
     step = Step(tx=tx, principal=principal)
     for opened in step.threads(thread_ids):
         leave_inbox(step, opened)
@@ -72,7 +72,7 @@ def mute(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str 
 
 
 def unmute(tx: Tx, principal: Principal, *, thread_ids: Sequence[str], group: str | None = None) -> None:
-    """What comes to these threads reaches the inbox again. They stay where they are."""
+    """Let new mail of these threads reach the inbox again. The threads stay where they are."""
     step = Step(tx=tx, principal=principal)
     for opened in step.threads(thread_ids):
         step.mute(opened, muted=False)
@@ -85,7 +85,7 @@ def leave_inbox(step: Step, opened: Opened) -> None:
 
 
 def enter_inbox(step: Step, opened: Opened, *, also: frozenset[str] = frozenset()) -> None:
-    """The newest visible message carries ``INBOX`` again, and ``also``. Where all is spam or trash, that one is it no
-    longer."""
+    """Add ``INBOX`` and ``also`` to the newest visible message. Where all messages are spam or trash, the newest one
+    leaves spam and trash."""
     newest = newest_visible(opened.messages)
     step.relabel(opened, newest, add=frozenset({INBOX}) | also, remove=frozenset({SPAM, TRASH}))

@@ -1,4 +1,4 @@
-"""The procedures of whole threads: open, mark unread (or from one message on), archive, unarchive, mute, unmute."""
+"""The procedures for whole threads: open, mark unread (or from one message on), archive, unarchive, mute, unmute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snoozes and mutes of threads that became one with another, and what people did to them."""
+"""Moves snoozes, mutes and the log of people's actions of a thread that was joined to another to that other thread."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from svc.store import Tx
 
 
 def follow_joined(tx: Tx, stored: StoredMessage) -> None:
-    """An ingest step. The thread's own snooze stands; else it takes over one of those that were joined to it. One is
-    muted where any of them was."""
+    """An ingest step. A thread keeps its own snooze; without one it takes over the snooze of a thread that was joined
+    to it. It is muted where any of them was."""
     for gone in stored.joined:
         acts.hand_over(tx, thread_id=gone, to=stored.thread_id)
         snoozes.hand_over(tx, thread_id=gone, to=stored.thread_id)

@@ -1,4 +1,4 @@
-"""The procedures of labelling: typed input to an action, and word to those who carry it on."""
+"""The procedures of labelling: each calls an action with typed input, and wakes the loops that go on with it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def labels(context: RequestContext, wanted: LabelsInput) -> list[AccountLa
 
 
 async def create_label(context: RequestContext, wanted: CreateLabelInput) -> CreatedLabelOut:
-    """Waits for the provider, who gives the id. A name that exists gives the label that has it."""
+    """Make a label. Waits for the provider, which gives the id. Where the name exists, returns that label."""
     name = _label_name(wanted.name)
     known = await context.workspace.store.read(_label, context.principal, account_id=wanted.account_id, name=name)
     if known is not None:
@@ -108,7 +108,7 @@ def _labels(tx: ReadTx, principal: Principal, *, account_id: str | None) -> list
 
 
 def _label(tx: ReadTx, principal: Principal, *, account_id: str, name: str) -> Label | None:
-    """The label of that name, which somebody made."""
+    """The label with that name; ``None`` where there is none. Raises ``Invalid`` for a system label."""
     account = account_queries.account_for(tx, principal, account_id=account_id, to="act")
     if account is None:
         raise NotFound("There is no such account.")
@@ -121,7 +121,7 @@ def _label(tx: ReadTx, principal: Principal, *, account_id: str, name: str) -> L
 
 
 def _label_name(name: str) -> str:
-    """One line, and something between all slashes, as providers want it."""
+    """The name on one line. Every part between slashes must have text, because providers want this."""
     parts = [clean_line(part) for part in name.split("/")]
     if not all(parts):
         raise Invalid("A label needs a name, and so does each part of a nested one.")

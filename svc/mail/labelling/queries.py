@@ -1,4 +1,4 @@
-"""Every statement of labelling that only reads: labels by name, snoozes, and what of both is due."""
+"""Every statement of labelling that only reads: snoozes, and which of them are due."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def snoozed_ids(tx: ReadTx, *, account_ids: Sequence[str], limit: int) -> list[s
 
 
 def due_snoozes(tx: ReadTx, *, limit: int) -> list[Snooze]:
-    """Those whose time has come. An account that is disconnected, or whose mailbox is being read anew, has time: its
-    threads may not be here yet."""
+    """The snoozes whose time has come. A snooze in a disconnected account waits. So does one whose thread is missing
+    while its mailbox is being read anew: the thread may still come."""
     rows = tx.all(
         """
         select s.thread_id, s.account_id, s.until from mail_snoozes s join mail_accounts a on a.id = s.account_id
@@ -76,5 +76,5 @@ def due_snoozes(tx: ReadTx, *, limit: int) -> list[Snooze]:
 
 
 def next_snooze_at(tx: ReadTx) -> Millis | None:
-    """When the next thread comes back, of those that do not wait for their account."""
+    """When the next snooze ends, apart from those that are due already and wait for their account."""
     return cast("int | None", tx.value("select min(until) from mail_snoozes where until > :now", now=tx.now))

@@ -1,4 +1,5 @@
-"""How a step on threads is taken back: a step like any other, changed here, queued for the provider, told once."""
+"""Takes back a step on threads. This is a step itself: it changes local state, queues changes for the provider, and
+sends one live update for each thread."""
 
 from __future__ import annotations
 
@@ -19,18 +20,18 @@ _changes_of = msgspec.json.Decoder(Changes).decode
 
 
 def _take_back(tx: Tx, principal: Principal, undone: UndoStep) -> None:
-    """Only what the step itself changed goes back. What is gone meanwhile (a message, a label, a thread that is
-    somebody else's now) is passed over."""
+    """Take back only the changes that the step itself made. A message or label that is gone by now is passed over, and
+    so is a thread that the principal may not change any more."""
     take_back(tx, principal, _changes_of(undone.inverse), concerns=undone.concerns)
 
 
 def take_back(tx: Tx, principal: Principal, changes: Changes, *, concerns: Sequence[str] = ()) -> None:
-    """The same of what another log has remembered. ``concerns``: threads of which it says more than of messages."""
+    """Take back ``changes``, also from another log than the undo log. ``concerns``: more threads to look at."""
     by_message = {change.message_id: change for change in changes.messages}
     snoozes = {before.thread_id: before.until for before in changes.snoozes}
     step = Step(tx=tx, principal=principal)
     mutes = {before.thread_id: before.muted for before in changes.mutes}
-    moved = thread_queries.threads_of(tx, message_ids=by_message)  # a thread may have become one with another since
+    moved = thread_queries.threads_of(tx, message_ids=by_message)  # a thread may have been joined to another since
     for thread_id in dict.fromkeys((*concerns, *snoozes, *mutes, *moved)):
         opened = step.thread(thread_id)
         if opened is None:

@@ -1,9 +1,9 @@
-"""One step of a person over any number of threads: one change, one event, sent to the provider, and undoable.
+"""A step: one action of a person on any number of threads, sent to the provider and undoable as one.
 
-Each changes the local state first and queues what the provider has to hear (``mail_mirror``) in the same transaction.
-A thread that the principal may not see is as missing as one that never was; one that they may only read is refused.
-What is remembered is what really changed,
-so that taking a step back leaves alone what others did to the same messages meanwhile.
+A step changes the local state, and queues the changes for the provider (``mail_mirror``) in the same transaction. For a
+thread that the principal may not see it raises the same error as for one that does not exist; a thread that they may
+only read is refused. The undo log stores only real changes, so taking a step back does not touch changes that others
+made to the same messages since.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NONE: Final[frozenset[str]] = frozenset()
 
 
 class MessageChange(msgspec.Struct, frozen=True, array_like=True):
-    """Labels that a step really added to a message, and really took from it."""
+    """The labels that a step added to a message and removed from it. Labels that did not change are not listed."""
 
     message_id: str
     added: tuple[str, ...]
@@ -51,7 +51,7 @@ class MuteBefore(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Changes(msgspec.Struct, frozen=True):
-    """All that a step changed: what the undo log keeps of it."""
+    """All changes of a step, as the undo log stores them."""
 
     messages: tuple[MessageChange, ...]
     snoozes: tuple[SnoozeBefore, ...]
@@ -69,7 +69,7 @@ class Opened:
 
 @dataclass(kw_only=True)
 class Step:
-    """Gathers changes until :meth:`finish`, which brings the threads' rows up to date and tells the clients."""
+    """Collects changes until :meth:`finish`, which updates the threads' rows and tells the clients."""
 
     tx: Tx
     principal: Principal
@@ -79,7 +79,7 @@ class Step:
     _mutes: list[MuteBefore] = field(default_factory=list)
 
     def threads(self, thread_ids: Iterable[str]) -> Iterator[Opened]:
-        """Each once, as it is now. Raises :class:`NotFound` at the first that the principal may not see, and
+        """Each thread once, as it is now. Raises :class:`NotFound` at the first that the principal may not see, and
         :class:`Forbidden` at the first that they may only read."""
         for thread_id in dict.fromkeys(thread_ids):
             opened = self.thread(thread_id)
@@ -89,7 +89,7 @@ class Step:
             yield opened
 
     def thread(self, thread_id: str) -> Opened | None:
-        """As it is now; ``None`` where the principal may not act on it."""
+        """The thread as it is now; ``None`` where the principal may not act on it."""
         row = thread_queries.thread_for(self.tx, self.principal, thread_id=thread_id)
         if row is None:
             return None
@@ -104,7 +104,7 @@ class Step:
     def relabel(
         self, opened: Opened, message: MessageRow, *, add: frozenset[str] = _NONE, remove: frozenset[str] = _NONE
     ) -> None:
-        """Nothing is written where nothing changes. A label in both is added."""
+        """Change a message's labels. Writes nothing where nothing changes. A label in both sets is added."""
         before = frozenset(message.labels)
         after = (before - remove) | add
         if after == before:
@@ -118,7 +118,7 @@ class Step:
         )
 
     def snooze(self, opened: Opened, *, until: Millis | None) -> None:
-        """Until when the thread stays away; ``None``: it does not come back by itself."""
+        """Set the time at which the thread comes back to the inbox. ``None`` ends the snooze."""
         if until == opened.row.snoozed_until:
             return
         self._touched[opened.row.id] = opened
@@ -128,7 +128,7 @@ class Step:
             snoozes.begin(self.tx, thread_id=opened.row.id, account_id=opened.account.id, until=until)
 
     def mute(self, opened: Opened, *, muted: bool) -> None:
-        """Whether the thread's new messages skip the inbox from now on."""
+        """Set whether the thread's new messages skip the inbox from now on."""
         if muted == opened.row.muted:
             return
         self._touched[opened.row.id] = opened
@@ -139,15 +139,15 @@ class Step:
             mutes.end(self.tx, thread_id=opened.row.id)
 
     def finish(self, what: str | None, *, group: str | None = None) -> None:
-        """The end of the step: one live update a thread, one an account. ``what``: how the undo log calls it; ``None``
-        for a step that can't be taken back. ``group``: of the calls that are this step together."""
+        """End the step: one live update for each thread and each account. ``what``: the step's name in the undo log;
+        ``None`` for a step that can't be taken back. ``group``: joins several calls into one undo step."""
         changes = self.close(what)
         if what is not None and self._touched:
             concerns = list(self._touched)
             undo.record(self.tx, self.principal, kind=KIND, what=what, concerns=concerns, inverse=changes, group=group)
 
     def close(self, what: str | None) -> Changes:
-        """The same, for who remembers by themselves what was changed."""
+        """End the step without an entry in the undo log, for a caller that stores the changes itself."""
         device_id = self.principal.device_id
         for opened in self._touched.values():
             thread_rows.refresh_thread(self.tx, opened.account, opened.row.id, device_id=device_id)
@@ -163,7 +163,8 @@ class Step:
             acts.note(self.tx, self.principal, account, what=what, thread_ids=touched)
 
     def _snoozes_before(self) -> tuple[SnoozeBefore, ...]:
-        """A snooze also ends by itself, when its thread comes back to the inbox or goes away for good."""
+        """The earlier snoozes of threads whose snooze has changed. A snooze also ends by itself, when its thread comes
+        back to the inbox or goes away for good."""
         return tuple(
             SnoozeBefore(thread_id=opened.row.id, until=opened.row.snoozed_until)
             for opened in self._touched.values()
@@ -172,6 +173,6 @@ class Step:
 
 
 def newest_visible(messages: Sequence[MessageRow]) -> MessageRow:
-    """The message that stands for its thread; one that is hidden does only where there is nothing else."""
+    """The newest message that is not hidden. Where all are hidden, the newest that is no draft; else the newest."""
     visible = [one for one in messages if not HIDDEN_LABELS & set(one.labels)]
     return (visible or [one for one in messages if DRAFT not in one.labels] or list(messages))[-1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 TABLES = (
-    # 1: the provider no longer lists it; it goes once no message carries it here.
+    # 1: the provider no longer lists it; it is deleted once no message carries it here.
     "alter table mail_labels add column gone integer not null default 0",
     "alter table mail_accounts add column labels_at integer not null default 0",  # when the provider last listed them
     """

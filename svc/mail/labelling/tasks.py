@@ -1,4 +1,4 @@
-"""The job that ends snoozes: it asks the wall what is due, and brings it back once."""
+"""The job that ends snoozes: it looks by the wall clock which are due, and brings each thread back once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class Waker:
     engine: MailEngine
 
     async def run(self) -> Millis | None:
-        """Whatever the clock did meanwhile: a snooze that is due ends in the transaction that forgets it."""
+        """End the snoozes that are due. Returns when the next one ends. One transaction brings a thread back and
+        deletes its snooze, so it comes back only once, even where the clock is changed."""
         if not await self.store.read_small(queries.due_snoozes, limit=1):
             return await self.store.read_small(queries.next_snooze_at)
         next_at = await self.store.write(actions.wake)

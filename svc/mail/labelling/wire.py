@@ -1,4 +1,4 @@
-"""Labelling on the wire: the inputs and outputs of its procedures, and how a record becomes one."""
+"""The inputs and outputs of the procedures of labelling, and functions that make outputs from records."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Color = Annotated[str, msgspec.Meta(pattern="^#[0-9a-fA-F]{6}$")]
 
 
 class SetLabelsInput(Repeatable, frozen=True, kw_only=True):
-    """Labels by their ids, which are each account's own; the provider's system labels are the same everywhere.
+    """Labels by their ids. Each account has its own ids; system labels have the same ids in all accounts.
 
-    ``add_names``, ``remove_names``: labels that people made, as each thread's own account has them. ``group`` as in
-    :class:`svc.mail.threads.wire.ThreadIdsInput`.
+    ``add_names``, ``remove_names``: names of labels that people made, looked up in each thread's own account. ``group``
+    as in :class:`svc.mail.threads.wire.ThreadIdsInput`.
     """
 
     thread_ids: ThreadIds
@@ -49,7 +49,7 @@ class LabelsInput(Wire, frozen=True):
 
 
 class CreateLabelInput(Wire, frozen=True):
-    """``name`` may be nested, as in ``Clients/Harbour``; ``color`` becomes the nearest that the provider has."""
+    """``name`` may be nested, as in ``Clients/Harbour``; ``color`` becomes the nearest color that the provider has."""
 
     account_id: Id
     name: LabelName
@@ -87,7 +87,7 @@ class UndoableOut(Wire, frozen=True):
 
 
 class UndoneOut(Wire, frozen=True):
-    """``draft_id``: what a mail that was held back has become."""
+    """``draft_id``: the draft that a mail became when it was held back."""
 
     id: str
     what: str
