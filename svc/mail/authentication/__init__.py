@@ -1,6 +1,7 @@
-"""Whether mail comes from whom it names: the own server's word, and DKIM checked here; kept beside each message.
+"""Checks whether mail comes from the sender it names: by the results of the account's own server, and by DKIM, which is
+checked here. The result is stored for each message.
 
-Owns ``mail_authentication`` and ``mail_dkim_keys``. What just arrived is checked by a consumer; what lay there before
-when it is read, and then nobody is asked for a key where the own server has answered: a name server that belongs to
-the sender learns of the arrival, not of the reading.
+Owns ``mail_authentication`` and ``mail_dkim_keys``. A consumer checks new mail. Older mail is checked when it is read,
+and then no key is asked for where the own server has given results. So a name server of the sender learns when mail
+arrives, but not when it is read.
 """

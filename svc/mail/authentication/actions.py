@@ -1,4 +1,4 @@
-"""What is kept of a look at a message's origin, and of what the DNS said."""
+"""Stores the results of origin checks, and the keys from the DNS."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from svc.formats.authentication import Authentication
 from svc.store import Tx
 
 AGAIN_MS: Final = 10 * MINUTE_MS
-"""When a message is looked at again whose keys could not be asked for."""
+"""After this time a message whose keys could not be asked for is checked again."""
 NONE_HERE_MS: Final = HOUR_MS
-"""For so long a key that is not there is believed to be missing."""
+"""How long a key that was not found counts as missing."""
 SHORTEST_MS: Final = 5 * MINUTE_MS
 LONGEST_MS: Final = DAY_MS
 
 
 def keep(tx: Tx, *, message_id: str, found: Authentication, asked: bool) -> None:
-    """For good, unless a key could not be asked for. Nothing where the message has gone meanwhile."""
+    """Store a result. It expires only if a key could not be asked for. Stores nothing if the message is gone by now."""
     pending = asked and any(one.state == "unchecked" for one in found.signatures)
     tx.run(
         """
@@ -36,7 +36,7 @@ def keep(tx: Tx, *, message_id: str, found: Authentication, asked: bool) -> None
 
 
 def keep_keys(tx: Tx, *, records: Mapping[str, tuple[bytes | None, Millis]]) -> None:
-    """``records``: what is there, and for how many milliseconds. What has passed its time goes on the way."""
+    """Store keys, and delete those that have expired. ``records``: each record, and how many milliseconds it holds."""
     tx.run("delete from mail_dkim_keys where until <= :now", now=tx.now)
     tx.run_many(
         """

@@ -1,7 +1,7 @@
-"""Looking at the origin of messages: their header, the keys of their signatures, and what both prove.
+"""Checks the origin of messages: reads their header, gets the keys of their signatures, and judges both.
 
-DKIM is checked in a worker process that has a deadline; what is too large or too slow counts as not signed, and is
-told so.
+DKIM is checked in a worker process with a deadline. A message that is too large or too slow to check counts as not
+signed.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from svc.store import BlobCorrupt, BlobMissing, Blobs, Store
 
 CHECK_DEADLINE_S: Final = 5.0
 READING_S: Final = 5.0
-"""For all messages of a thread that is opened; what is not done then is looked at another time."""
+"""Time to check all messages of a thread that is opened. Those that are not done then are checked another time."""
 MAX_CHECKED: Final = 20
-"""The newest messages of a thread; of a longer one the older are looked at when somebody asks for them."""
+"""How many of the newest unchecked messages of a thread are checked when it is opened. Older ones are checked only
+when a caller asks for one."""
 MAX_RAW_BYTES: Final = 64 * 1024 * 1024
 MAX_SIGNED_BYTES: Final = 32 * 1024 * 1024
 AT_A_TIME: Final = 4
@@ -44,8 +45,8 @@ class Authenticator:
     log: Log
 
     async def read(self, message_ids: Sequence[str]) -> dict[str, Authentication]:
-        """What is known of these messages, oldest first, whose thread is opened. Nobody is asked for keys where the own
-        server has answered. Own messages are left out."""
+        """The results for the messages of an opened thread; ``message_ids`` oldest first. No keys are asked for where
+        the own server has given results. Own messages are left out."""
         known = await self.store.read(queries.known, message_ids=message_ids)
         found = {message_id: one.found for message_id, one in known.items()}
         missing = [one for one in message_ids if one not in found][-MAX_CHECKED:]
@@ -55,8 +56,8 @@ class Authenticator:
         return found
 
     async def check(self, message_id: str) -> Authentication | None:
-        """The whole look, with the keys of all signatures. ``None`` for an own message, and for one that is not
-        here."""
+        """Check a message fully, with the keys of all signatures. ``None`` for an own message, and for one that is not
+        stored."""
         known = (await self.store.read(queries.known, message_ids=[message_id])).get(message_id)
         if known is not None and known.asked:
             return known.found
@@ -82,7 +83,7 @@ class Authenticator:
         try:
             raw = await self.blobs.read(one.raw_sha256, limit=MAX_RAW_BYTES)
         except (BlobMissing, BlobCorrupt):
-            return None  # noted by the reading, and mended; it is looked at another time
+            return None  # the failed read has noted the damage, which is mended; the message is checked another time
         head = await self.threads.run(read_head, raw)
         server, results = self._word_of_server(one, head)
         asks = ask or not results
@@ -100,8 +101,9 @@ class Authenticator:
         return found
 
     def _word_of_server(self, one: Unchecked, head: Head) -> tuple[str | None, tuple[ServerResult, ...]]:
-        """The topmost field of the account's own server. One that is known by its name is found by it; any other has to
-        stand above all that came with the mail, under a name that belongs to the account's domain."""
+        """The topmost result field of the account's own server. Where the name of the server is known, the field is
+        found by it. Otherwise the field must stand above all headers that came with the mail, and its server's name
+        must belong to the account's domain."""
         known = self.providers.authority(one.provider)
         if known is not None:
             for field in head.results:
@@ -121,12 +123,12 @@ class Authenticator:
             return await self.processes.run(check_signatures, raw, keys, deadline_s=CHECK_DEADLINE_S)
         except (WorkerTimeout, WorkerCrashed) as fault:
             self.log.warning("mail.dkim_gave_up", size=len(raw), reason=str(fault))
-        except Exception as error:  # an edge: whatever a stranger's mail makes the library raise, the thread opens
+        except Exception as error:  # a boundary: the thread opens, whatever the library raises for a stranger's mail
             self.log.error("mail.dkim_failed", error, size=len(raw))
         return ()
 
     async def _keep(self, message_id: str, found: Authentication, *, asked: bool) -> None:
-        """Reading goes on where nothing can be written, such as on a full disk."""
+        """Store the result. Reading goes on where nothing can be written, such as on a full disk."""
         try:
             await self.store.write(actions.keep, message_id=message_id, found=found, asked=asked)
         except Refusal as refusal:

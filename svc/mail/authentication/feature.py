@@ -1,4 +1,4 @@
-"""What authentication adds to mail's rows: who checks, and who is asked for keys."""
+"""Builds the services of authentication: the checker, and the store of signing keys."""
 
 from __future__ import annotations
 

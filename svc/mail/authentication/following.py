@@ -1,4 +1,4 @@
-"""A durable consumer: each mail that arrives is checked then, while its keys are there and before anybody reads it."""
+"""A durable consumer that checks each mail when it arrives, while its keys still exist and before anybody reads it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Received(msgspec.Struct, frozen=True, rename="camel"):
 
 
 async def check_received(workspace: Workspace, events: Sequence[Event]) -> None:
-    """What came with the whole mailbox is checked when it is read: it may be a hundred thousand."""
+    """Check new mail. Mail of a backfill is checked when it is read, because it can be a hundred thousand messages."""
     authenticator = workspace.service(Authenticator)
     for event in events:
         received = msgspec.json.decode(event.payload, type=_Received)

@@ -1,6 +1,7 @@
-"""The public keys of senders: asked for in the DNS, kept in the database until their time is over.
+"""The public DKIM keys of senders: looked up in the DNS, and stored in the database until they expire.
 
-A question has a deadline and an answer a size, for both may be a stranger's. The resolver is loaded with the first.
+Each query has a deadline and each answer a size limit, because a stranger's name server may answer. The resolver
+library is imported with the first query.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from svc.store import Store
 
 ANSWER_S: Final = 3.0
 MAX_RECORD_BYTES: Final = 8 * 1024
-"""A key of 4,096 bits takes less than one."""
+"""A record is cut at this size. A key of 4,096 bits takes less than one KiB."""
 
 Record = tuple[bytes | None, Millis]
-"""What lies under a name (``None``: nothing), and for how many milliseconds that may be believed."""
+"""The record of a name (``None``: there is none), and how many milliseconds it holds."""
 
 
 class NoAnswer(Exception):
-    """Nobody could say whether there is such a record."""
+    """The DNS gave no answer, so it is not known whether there is such a record."""
 
 
 class TextRecords(Protocol):
-    """One question to the DNS."""
+    """Looks up TXT records in the DNS."""
 
     async def text(self, name: str) -> Record:
         """The record of type TXT under a name, its pieces joined. Raises :class:`NoAnswer`."""
@@ -36,7 +37,7 @@ class TextRecords(Protocol):
 
 
 class SystemRecords:
-    """By the resolvers of this machine."""
+    """Looks up records with the resolvers of this machine."""
 
     async def text(self, name: str) -> Record:
         import dns.asyncresolver
@@ -57,13 +58,13 @@ class SystemRecords:
 
 @dataclass(kw_only=True)
 class SigningKeys:
-    """``records`` is where they are asked for; tests and fakes hand in their own."""
+    """``records`` looks up the keys; tests and fakes pass their own."""
 
     store: Store
     records: TextRecords
 
     async def of(self, names: Iterable[str]) -> dict[str, bytes | None]:
-        """What lies under these names. One is left out that nobody answers for within :data:`ANSWER_S`."""
+        """The records of these names. A name without an answer within :data:`ANSWER_S` is left out."""
         wanted = list(names)
         found = await self.store.read(queries.kept_keys, names=wanted)
         asked: dict[str, Record] = {}

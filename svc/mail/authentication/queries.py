@@ -1,4 +1,4 @@
-"""Statements that read what is known of the origin of messages, and the keys that were asked for."""
+"""Statements that read the results of origin checks, messages to be checked, and the stored keys."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Known:
 
 @dataclass(frozen=True, kw_only=True)
 class Unchecked:
-    """A message that is to be looked at, in an account at ``provider``."""
+    """A message that is to be checked, in an account at ``provider``."""
 
     message_id: str
     account_address: str
@@ -38,7 +38,7 @@ class Unchecked:
 
 
 def known(tx: ReadTx, *, message_ids: Iterable[str]) -> dict[str, Known]:
-    """What is known of these messages, and holds still."""
+    """The results for these messages that have not expired."""
     rows = tx.all(
         """
         select message_id, found, asked from mail_authentication
@@ -51,7 +51,7 @@ def known(tx: ReadTx, *, message_ids: Iterable[str]) -> dict[str, Known]:
 
 
 def unchecked(tx: ReadTx, *, message_ids: Iterable[str]) -> list[Unchecked]:
-    """These messages, as far as they are there."""
+    """Those of these messages that are stored, with the data for a check."""
     rows = tx.all(
         """
         select m.id, a.address, a.provider, m.sender_name, m.sender_address, m.headers, m.labels, m.raw_sha256,

@@ -1,4 +1,4 @@
-"""The tables of authentication, as ``m042_authentication`` makes them. Nothing here may ever change its meaning."""
+"""The tables of authentication, as ``m042_authentication`` makes them. Their meaning must never change."""
 
 from __future__ import annotations
 

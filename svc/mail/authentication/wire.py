@@ -1,4 +1,4 @@
-"""Who a mail is known to come from, on the wire."""
+"""The outputs for the result of an origin check."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from svc.protocol.rows import Wire
 
 
 class ServerResultOut(Wire, frozen=True):
-    """``method``: ``spf``, ``dkim`` or ``dmarc``. ``domain``: what it was found for; empty: none was named."""
+    """``method``: ``spf``, ``dkim`` or ``dmarc``. ``domain``: the domain of the result; empty: none was named."""
 
     method: str
     result: str
@@ -23,9 +23,9 @@ class DkimSignatureOut(Wire, frozen=True):
 
 
 class AuthenticationOut(Wire, frozen=True):
-    """``summary``: a sentence for the reader. ``domain``: who is known to have sent it, where it is verified.
+    """``summary``: a sentence for the reader. ``domain``: the domain that sent it, where this is verified.
 
-    ``server``: the account's own server, and ``results`` what it found when the mail came."""
+    ``server``: the account's own server. ``results``: its results when the mail came."""
 
     verdict: Verdict
     summary: str

@@ -1,1 +1,1 @@
-"""Blocking a sender, and hearing of them again. What it means for mail that arrives stands in ``threads/blocks.py``."""
+"""Blocking and unblocking a sender. ``threads/blocks.py`` applies blocks to mail that arrives."""

@@ -1,4 +1,4 @@
-"""What a principal may do about senders: block one in their own accounts, and take that back."""
+"""Actions of a principal on senders: block one in the principal's own accounts, unblock one, and undo either."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_BLOCKED: Final = 5_000
 
 
 class Inverse(msgspec.Struct, frozen=True):
-    """``to``: where mail of that address went before; ``None``: where it came from."""
+    """``to``: where mail of that address went before; ``None``: it was not blocked."""
 
     owner_id: str | None
     account_id: str | None
@@ -35,7 +35,7 @@ class Inverse(msgspec.Struct, frozen=True):
 def block_sender(
     tx: Tx, principal: Principal, *, message_id: str, to: BlockedTo, everywhere: bool, group: str | None = None
 ) -> str:
-    """The sender of that message, in its account or in all of its owner's. Returns the address."""
+    """Block the sender of that message, in its account or in all accounts of its owner. Returns the address."""
     account, address = _sender(tx, principal, message_id)
     if _is_own(tx, principal, address):
         raise Invalid(f"{address} is an address of your own.")
@@ -78,7 +78,7 @@ def _change(
 
 
 def _sender(tx: ReadTx, principal: Principal, message_id: str) -> tuple[Account, str]:
-    """Raises :class:`Forbidden` for who may see the message in somebody else's account."""
+    """The account and sender of a message. Raises :class:`Forbidden` if the account is only shared with the caller."""
     message = thread_queries.message_for(tx, principal, message_id=message_id)
     if message is None:
         raise NotFound("There is no such message.")
@@ -91,7 +91,7 @@ def _sender(tx: ReadTx, principal: Principal, message_id: str) -> tuple[Account,
 
 
 def _is_own(tx: ReadTx, principal: Principal, address: str) -> bool:
-    """Of any of their accounts: a block may hold in all of them."""
+    """Whether it is an address of any of the principal's accounts, because a block may hold in all of them."""
     own = account_queries.own_accounts(tx, principal)
     return any(own_addresses.is_one(address, own_addresses.of_account(one)) for one in own)
 
@@ -99,7 +99,7 @@ def _is_own(tx: ReadTx, principal: Principal, address: str) -> bool:
 def _take_back(tx: Tx, principal: Principal, undone: UndoStep) -> None:
     before = msgspec.json.decode(undone.inverse, type=Inverse)
     if before.account_id is not None and account_queries.account(tx, before.account_id) is None:
-        return  # nothing holds in an account that is gone
+        return  # the account is gone, so no block can hold in it
     blocks.put(tx, owner_id=before.owner_id, account_id=before.account_id, address=before.address, to=before.to)
 
 

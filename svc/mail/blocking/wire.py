@@ -1,4 +1,4 @@
-"""Blocked senders on the wire."""
+"""The inputs and outputs of the procedures of blocking."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from svc.protocol.rows import Wire
 
 
 class BlockSenderInput(Wire, frozen=True):
-    """Who sent ``message_id``. ``everywhere``: in all accounts of its owner, not only in its own. ``group`` as in
-    :class:`svc.mail.threads.wire.ThreadIdsInput`."""
+    """``message_id``: a message of the sender. ``everywhere``: block in all accounts of its owner, not only in its own.
+    ``group`` as in :class:`svc.mail.threads.wire.ThreadIdsInput`."""
 
     message_id: Id
     to: BlockedTo = "trash"
@@ -27,7 +27,7 @@ class UnblockSenderInput(Wire, frozen=True):
 
 
 class BlockedSenderOut(Wire, frozen=True):
-    """``account_id``: where it holds; without one in all accounts."""
+    """``account_id``: the account in which the block holds; without one it holds in all accounts."""
 
     id: str
     address: str

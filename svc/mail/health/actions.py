@@ -1,4 +1,4 @@
-"""What a principal may do with an account as a whole: read it again, or let go of it."""
+"""Actions of a principal on a whole account: sync it anew, or disconnect it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ NO_ACCOUNT: Final = "There is no such account."
 
 @dataclass(frozen=True, kw_only=True)
 class LetGo:
-    """``tokens``: the account's grant, kept nowhere any more, for its ``provider`` to take back; ``None`` where there
-    was none. ``notice``: why it can't be taken back."""
+    """``tokens``: the account's grant, which is stored nowhere any more, so that the caller can revoke it at
+    ``provider``; ``None`` where there was none. ``notice``: why it can't be revoked."""
 
     tokens: bytes | None = field(default=None, repr=False)
     notice: str | None = None
@@ -38,10 +38,10 @@ class LetGo:
 
 
 def disconnect(tx: Tx, credentials: Credentials, principal: Principal, *, account_id: str, erase: bool) -> LetGo:
-    """From this commit on nothing is written that the provider says, and nobody here can ask it any more.
+    """Disconnect an account. After this commit nothing from the provider is stored, and svc has no access to it.
 
-    What waits to be sent from the account fails, and says why. With ``erase`` nobody sees the account any more, and its
-    rows follow. Without, its mail stays, and it can be connected again.
+    Mail that waits to be sent from the account fails, with the reason. With ``erase`` nobody sees the account any more,
+    and its rows are deleted later. Without it, its mail stays, and it can be connected again.
     """
     account = account_queries.account_for(tx, principal, account_id=account_id)
     if account is None:
@@ -67,7 +67,7 @@ def _take_tokens(tx: Tx, credentials: Credentials, account: Account) -> LetGo:
     name = secret_name(account.address)
     try:
         tokens = credentials.read(tx, name)
-    except SecretUnreadable:  # the key was lost, and the grant with it: that must not keep the account here
+    except SecretUnreadable:  # the key was lost, and the grant with it: the account can be disconnected all the same
         credentials.remove(tx, name)
         return LetGo(notice=NOT_REVOKED)
     credentials.remove(tx, name)
@@ -75,7 +75,7 @@ def _take_tokens(tx: Tx, credentials: Credentials, account: Account) -> LetGo:
 
 
 def note_still_granted(tx: Tx, *, account_id: str) -> None:
-    """Disconnected here, but the provider could not be told: the person can end it there."""
+    """Note that the account is disconnected, but the grant could not be revoked: the person can end it there."""
     letting_go.still_granted(tx, account_id=account_id, notice=NOT_REVOKED)
 
 
@@ -85,7 +85,7 @@ def _tell_removed(tx: Tx, account: Account, principal: Principal) -> None:
 
 
 def resync(tx: Tx, principal: Principal, *, account_id: str) -> None:
-    """Let go of the watermark, so that the next step is a full sync. A full sync that runs is one already."""
+    """Delete the sync cursor, so that the next step is a full sync. A full sync that already runs goes on."""
     account = account_queries.account_for(tx, principal, account_id=account_id)
     if account is None:
         raise NotFound(NO_ACCOUNT)

@@ -1,4 +1,5 @@
-"""Whether mail comes in and goes out: the provider's address, its consent screen, and each account with its cause."""
+"""Health checks of mail: whether the provider answers, whether its consent screen accepts us, and whether each account
+syncs."""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ def _uses_provider(tx: ReadTx) -> bool:
 
 
 async def _consent(context: CheckContext) -> Sequence[Finding]:
-    """Whether a person who wants to connect an account would get past the first screen."""
+    """Whether the provider's consent screen opens for a person who wants to connect an account."""
     if not context.asks_outside:
         return [skipped(_FAKED)]
     if context.store is None or not (clients := await context.store.read(_clients)):
@@ -60,7 +61,7 @@ async def _consent(context: CheckContext) -> Sequence[Finding]:
 
 
 def _clients(tx: ReadTx) -> list[str]:
-    """The kinds of provider that an OAuth client is set for."""
+    """The kinds of provider for which an OAuth client is set."""
     return [kind.name for kind in ALL_BY_OAUTH if has_secret(tx, kind.client)]
 
 
@@ -83,7 +84,7 @@ async def _asked(context: CheckContext, workspace: Workspace, connecting: Connec
 
 
 def _nobodys_trip() -> OAuthState:
-    """A round trip that nobody began, and that no callback ends."""
+    """The state of an OAuth round trip that nobody began, so no callback accepts it."""
     return OAuthState(state=secrets.token_urlsafe(), browser_key=secrets.token_urlsafe(), hint="")
 
 

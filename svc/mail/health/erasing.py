@@ -1,9 +1,9 @@
-"""Erasing an account's local copy: bounded batches, each a transaction after which everything still holds.
+"""Erasing an account's local copy: bounded batches, each a transaction that leaves the database consistent.
 
-An account that is being erased is disconnected and nobody sees it any more; only its rows are still going. Whoever owns
-tables offers an ``erase`` (``svc/erase.py``); ``tasks.py`` calls them, the account's own row last. The blobs are
-removed later, with all others that nothing names. What stays is not the account's: the people met in its mail, and
-their pages.
+An account that is being erased is disconnected and nobody sees it any more; only its rows are still being deleted.
+Every owner of tables offers an ``erase`` (``svc/erase.py``); ``tasks.py`` calls them, and the account's own row is
+deleted last. The blobs are removed later, with all others that nothing names. The people met in its mail, and their
+pages, do not belong to the account and stay.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from svc.store import Tx, records
 
 
 def forget_steps(tx: Tx, account: Account) -> None:
-    """Steps that only concern this account can't be taken back any more. While its threads are still there."""
+    """Delete undo steps that concern only this account. Call it before its threads are deleted."""
     thread_ids = [str(one) for (one,) in tx.all("select id from mail_threads where account_id = :id", id=account.id)]
     undo.forget_concerning(tx, user_id=account.owner_id, ids=thread_ids)
 
 
 def erase_events(tx: Tx, *, account_id: str) -> Left:
-    """What the record says of its mail: sender, subject, the first words.
+    """Erase the account's mail from the record of events: sender, subject, the first words.
 
-    Connected again, the account's messages come under the same ids; each is announced once.
+    If the account is connected again, its messages get the same ids; each is announced only once.
     """
 
     def some(after: int) -> int | None:
@@ -33,7 +33,8 @@ def erase_events(tx: Tx, *, account_id: str) -> Left:
 
 
 def erase_news(tx: Tx, *, account_id: str) -> Left:
-    """What the live updates that are kept for latecomers say of its mail: a thread that changed is told as removed."""
+    """Erase its mail from the live updates that are kept for clients that connect later. ``thread.changed`` becomes
+    ``thread.removed``."""
 
     def some(after: int) -> int | None:
         return records.empty_news(

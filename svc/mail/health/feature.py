@@ -1,4 +1,4 @@
-"""What health adds to mail's rows: the eraser, as a service and a subsystem."""
+"""Builds the eraser of accounts, as a service and a subsystem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of mail: how accounts fare, and what failed. No account is named."""
+"""The metrics of mail: the states of accounts, failed messages, and waiting changes. No account is named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The procedures of health: what stands in the database, beside what only the running loops know."""
+"""The procedures of health. They join data from the database with data that only the running loops have."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from svc.workspace import RequestContext
 
 STOP_DEADLINE_S: Final = 10.0
 RETRY_ANSWER_S: Final = 20.0
-"""How long a caller is kept waiting for a retry, which goes on without them."""
+"""How long a caller waits for a retry, which goes on in the background after that."""
 
 
 async def health(context: RequestContext, wanted: HealthInput) -> list[HealthOut]:
@@ -54,7 +54,7 @@ async def pending(context: RequestContext, wanted: AccountInput) -> list[Pending
 
 
 async def retry_failures(context: RequestContext, wanted: AccountInput) -> Nothing:
-    """Returns once everything was asked for again, or after a while: it goes on."""
+    """Retry what failed. Returns when all is tried again, or after :data:`RETRY_ANSWER_S`, and then it goes on."""
     loop = await _loop(context, wanted.account_id)
     with trio.move_on_after(RETRY_ANSWER_S):
         await loop.retry_failures()
@@ -62,7 +62,7 @@ async def retry_failures(context: RequestContext, wanted: AccountInput) -> Nothi
 
 
 async def resync(context: RequestContext, wanted: AccountInput) -> Nothing:
-    """Read the whole mailbox again, and correct what differs. What is only here stays."""
+    """Read the whole mailbox again, and correct what differs. Data that exists only here stays."""
     loop = await _loop(context, wanted.account_id)
     await context.workspace.store.write(actions.resync, context.principal, account_id=wanted.account_id)
     loop.hurry()
@@ -70,7 +70,7 @@ async def resync(context: RequestContext, wanted: AccountInput) -> Nothing:
 
 
 async def disconnect(context: RequestContext, wanted: DisconnectInput) -> DisconnectedOut:
-    """Let go first, then tell the provider, then erase: whatever dies in between, nobody here has access any more."""
+    """Disconnect first, then revoke the grant, then erase: so svc has no access any more after a crash in between."""
     workspace = context.workspace
     let_go = await workspace.store.write(
         actions.disconnect,

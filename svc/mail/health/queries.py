@@ -1,4 +1,4 @@
-"""What health reads: failures, pending changes, and what is left of an account that is being erased."""
+"""The statements of health that read: failures, pending changes, and accounts that are being erased."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from svc.mail.mending.queries import counts as damage_counts
 from svc.store import ReadTx, texts_of
 
 MAX_LISTED: Final = 500
-"""Failures or pending changes shown of one account: more are counted, not listed."""
+"""Failures or pending changes that are listed for one account; further ones are only counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """Something that was passed over. ``message_id`` is the provider's."""
+    """A message or change that failed and was passed over. ``message_id`` is the provider's."""
 
     message_id: str
     step: str
@@ -27,7 +27,8 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """``damaged``: blobs of the account's mail; ``lost``: of these; ``mended``: lately."""
+    """``damaged``: damaged blobs of the account's mail; ``lost``: how many of these are lost; ``mended``: blobs that
+    were mended lately."""
 
     pending: int
     failed: int
@@ -56,7 +57,7 @@ def counts(tx: ReadTx, *, account_id: str) -> Counts:
 
 
 def failures(tx: ReadTx, *, account_id: str) -> list[Failure]:
-    """The newest first."""
+    """The failures of an account, the newest first."""
     rows = tx.all(
         """
         select provider_message_id, step, reason, attempts, last_at from mail_ledger
@@ -78,7 +79,7 @@ def failures(tx: ReadTx, *, account_id: str) -> list[Failure]:
 
 
 def pending(tx: ReadTx, *, account_id: str) -> list[Pending]:
-    """The oldest first: the order they go out in."""
+    """The pending changes of an account, the oldest first: the order in which they are sent."""
     rows = tx.all(
         """
         select m.thread_id, coalesce(m.subject, ''), p.add_labels, p.remove_labels, p.attempts, p.last_error,
@@ -105,5 +106,5 @@ def pending(tx: ReadTx, *, account_id: str) -> list[Pending]:
 
 
 def erasing(tx: ReadTx) -> list[str]:
-    """Accounts that are to be gone."""
+    """The accounts that are to be erased."""
     return [str(account_id) for (account_id,) in tx.all("select id from mail_accounts where erasing order by id")]

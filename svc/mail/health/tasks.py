@@ -1,4 +1,5 @@
-"""The eraser: works off the accounts that are to be gone, one batch after the other, now or after the next boot."""
+"""The eraser: deletes the accounts that are marked for erasing, batch by batch. What a stop interrupts goes on after
+the next boot."""
 
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ from svc.nursery import Child, Wake
 from svc.store import Store
 
 NOT_YET_S: Final = 1.0
-"""Between two looks whether a mail that was on its way has arrived: sending has a deadline of its own."""
+"""The pause before the next look at a mail that is still being sent. Sending has a deadline of its own."""
 
 
 @dataclass(kw_only=True)
 class Eraser:
-    """``erases``: what the owners of tables offer, in the order in which it is called."""
+    """``erases``: the functions of the owners of tables, in the order in which they are called."""
 
     store: Store
     log: Log
@@ -28,7 +29,7 @@ class Eraser:
     _wake: Wake = field(default_factory=Wake)
 
     def look(self) -> None:
-        """An account is to be erased."""
+        """Wake the eraser, because an account is to be erased."""
         self._wake.call()
 
     async def run(self, child: Child) -> None:
@@ -39,7 +40,7 @@ class Eraser:
             await self._wake.wait()
 
     async def erase(self, account_id: str) -> None:
-        """All of one account; may be cancelled anywhere and begun again. Others' writes go in between its batches."""
+        """Erase one account. It may be cancelled anywhere and begun again. Other writes can run between its batches."""
         for erase in self.erases:
             while (left := await self.store.write(erase, account_id=account_id)) != "nothing":
                 if left == "not-yet":

@@ -1,4 +1,4 @@
-"""Health on the wire: the inputs and outputs of its procedures, and how a record becomes one."""
+"""The inputs and outputs of the procedures of health, and functions that make outputs from records."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class AccountInput(Wire, frozen=True):
 
 
 class DisconnectInput(Wire, frozen=True):
-    """``erase``: the local copy of the mail goes too; the mailbox at the provider is not touched."""
+    """``erase``: also delete the local copy of the mail; the mailbox at the provider is not touched."""
 
     account_id: Id
     erase: bool = False
 
 
 class FullSyncOut(Wire, frozen=True):
-    """``eta_seconds``: at the rate of the last minutes; ``None`` until there is one."""
+    """``eta_seconds``: the time left, at the rate of the last minutes; ``None`` while there is no rate yet."""
 
     done: int
     total: int
@@ -36,17 +36,17 @@ class FullSyncOut(Wire, frozen=True):
 
 
 class QuotaOut(Wire, frozen=True):
-    """In the provider's own units."""
+    """The use of the provider's quota, in the provider's own units."""
 
     used_last_minute: int
     limit_per_minute: int
 
 
 class HealthOut(Wire, frozen=True):
-    """``provider`` and ``here``: messages there, as last heard, and stored. ``quota``: ``None`` where there is none.
+    """``provider``: messages at the provider, as it last reported; ``here``: messages stored here.
 
-    ``damaged``: bodies, raw messages and attachments that are damaged on this server; ``lost``: those of them that
-    can't be mended by themselves; ``mended``: those that were, in the last 30 days.
+    ``quota``: ``None`` where there is none. ``damaged``: bodies, raw messages and attachments that are damaged on this
+    server; ``lost``: those of them that svc can't mend; ``mended``: those that it mended in the last 30 days.
     """
 
     account_id: str

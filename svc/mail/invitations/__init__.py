@@ -1,5 +1,6 @@
-"""Invitations to meetings: what a mail's calendar file says, which of several versions holds, and the answer.
+"""Invitations to meetings: reads a mail's calendar files, finds which of several versions is valid, and answers.
 
-Owns ``mail_invitations`` (what was read, a row for each event of a message), ``mail_invitation_answers`` and
-``mail_invitation_times`` (the dates of what was accepted here). An answer leaves like any mail, and can be held back.
+Owns ``mail_invitations`` (the parsed files, a row for each event of a message), ``mail_invitation_answers``,
+``mail_invitation_times`` (the dates of meetings accepted here) and ``mail_proposal_answers``. An answer is sent like
+any mail, and can be held back.
 """

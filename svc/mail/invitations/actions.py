@@ -1,4 +1,5 @@
-"""Keeping what was read, and what follows for meetings that were accepted: moved, called off, one date otherwise."""
+"""Stores parsed invitations and answers. Frees the dates of accepted meetings that are moved or cancelled, or of which
+one date changes."""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ from svc.store import Tx
 def keep(
     tx: Tx, *, account_id: str, message_id: str, sender: str, files: Iterable[tuple[str, tuple[Invitation, ...]]]
 ) -> None:
-    """What the calendar files of a message say; ``files``: the hash of each, and what was read of it.
+    """Store the calendar files of a message. ``files``: the hash of each file, and the invitations in it.
 
-    Of the same event in two files (it may come as a version of the text and as a file) the first counts. Nothing
-    where the message has gone meanwhile.
+    Where two files have the same event (one may be an alternative of the text, the other an attachment), the first
+    counts. Stores nothing where the message is gone by now.
     """
     if not tx.value("select 1 from mail_messages where id = :id", id=message_id):
         return
@@ -49,7 +50,7 @@ def keep(
 
 
 def record_answer(tx: Tx, *, account_id: str, version: queries.Version, answer: Answer, outgoing_id: str) -> None:
-    """It was accepted for sending; the dates of an accepted meeting are taken from now on."""
+    """Store an answer that was accepted for sending. From now on the dates of an accepted meeting count as busy."""
     one = version.found
     tx.run(
         """
@@ -110,7 +111,7 @@ def record_proposal_answer(
 
 
 def _is_from(one: Invitation, sender: str) -> bool:
-    """An answer comes from who answers, all else from the organizer."""
+    """Whether the sender is the right one: for an answer one of the attendees, for all else the organizer."""
     if one.method in {"REPLY", "COUNTER", "REFRESH"}:
         return any(person.address.lower() == sender.lower() for person in one.attendees)
     if one.organizer is None or not sender:
@@ -119,8 +120,8 @@ def _is_from(one: Invitation, sender: str) -> bool:
 
 
 def _follow(tx: Tx, *, account_id: str, one: Invitation) -> None:
-    """A later word of the organizer: the dates that it takes away are free again. One date never takes the series, and
-    whoever names themselves as the organizer takes none of another's meeting."""
+    """Apply a later message of the organizer: the dates that it moves or cancels are free again. A message about one
+    date never frees the series, and another organizer's message never frees dates of this meeting."""
     if one.method not in {"REQUEST", "CANCEL"} or one.organizer is None:
         return
     if one.organizer.address.lower() not in queries.organizers_answered(tx, account_id=account_id, uid=one.uid):
@@ -143,7 +144,7 @@ def _follow(tx: Tx, *, account_id: str, one: Invitation) -> None:
 
 
 def _instant(recurrence_id: str) -> int | None:
-    """``recurrence_id`` as milliseconds, where it is an instant."""
+    """``recurrence_id`` in milliseconds; ``None`` where it is not an instant in UTC."""
     if not recurrence_id.endswith("Z"):
         return None
     return round(datetime.fromisoformat(recurrence_id).timestamp() * 1_000)

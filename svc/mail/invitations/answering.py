@@ -1,4 +1,5 @@
-"""Answering: the reply is written, made durable, and accepted for sending with the answer in one transaction."""
+"""Answers invitations: writes the reply, makes it durable, and accepts it for sending and stores the answer in one
+transaction."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ from svc.principal import Principal
 from svc.store import BlobCorrupt, BlobMissing, BlobRef, Blobs, ReadTx, Store, Tx
 
 READING_S: Final = 10.0
-"""For all files of a thread; what is not read then is read another time."""
+"""Time to read all calendar files of a thread. Those that are not read then are read another time."""
 
 _WORDS: Final[dict[Answer, str]] = {"accepted": "Accepted", "tentative": "Tentative", "declined": "Declined"}
 _SENTENCES: Final[dict[Answer, str]] = {
@@ -56,7 +57,7 @@ class Invitations:
     clock: Clock
 
     async def view(self, principal: Principal, *, message_id: str) -> View | None:
-        """With whatever its thread says of it."""
+        """The invitation in a message, with the calendar files of its whole thread taken into account."""
         found = await self.store.read(with_thread, principal, message_id=message_id)
         if found is None:
             raise NotFound("There is no such message.")
@@ -67,7 +68,7 @@ class Invitations:
         return await self.store.read(view, principal, message=message)
 
     async def answer(self, principal: Principal, *, message_id: str, answer: Answer, comment: str) -> str:
-        """The id of the mail that tells it. The same answer once more is the one that was given."""
+        """Answer an invitation. Returns the id of the outgoing mail. The same answer again returns the same id."""
         await self.store.read(_may_act, principal, message_id=message_id)
         shown = await self.view(principal, message_id=message_id)
         if shown is None:
@@ -110,7 +111,8 @@ class Invitations:
 
 
 def _given(shown: View, answer: Answer, comment: str) -> str | None:
-    """The answer that stands already. Raises ``Conflict`` where there is none to give."""
+    """The id of the outgoing mail, where the same answer was given before; else ``None``. Raises ``Conflict`` where no
+    answer can be given."""
     if shown.state in _WHY_NOT:
         raise Conflict(_WHY_NOT[shown.state])
     if shown.version.found.method == "COUNTER":
@@ -163,7 +165,8 @@ def _accept(
 
 
 def _reply_told(shown: View, answer: Answer) -> Told:
-    """Outlook takes no answer whose type does not say its method, and none inside an alternative."""
+    """The mail of a reply. Outlook accepts an answer only if its media type names the method, and it is not inside an
+    alternative."""
     one = shown.version.found
     assert one.organizer is not None
     return Told(
@@ -176,14 +179,14 @@ def _reply_told(shown: View, answer: Answer) -> Told:
 
 
 def _may_act(tx: ReadTx, principal: Principal, *, message_id: str) -> None:
-    """Who may only read an account does not answer for it."""
+    """Raises :class:`Forbidden` for a principal who may only read the account."""
     found = with_thread(tx, principal, message_id=message_id)
     if found is None or not account_queries.account_for(tx, principal, account_id=found[0].account_id, to="act"):
         raise NotFound("There is no such message.")
 
 
 def _again(tx: ReadTx, principal: Principal, message_id: str) -> tuple[MessageRow, View]:
-    """As it is now: something may have come since the reply was written."""
+    """The message and invitation as they are now: new mail may have come since the reply was written."""
     found = with_thread(tx, principal, message_id=message_id)
     shown = None if found is None else view(tx, principal, message=found[0])
     if found is None or shown is None:

@@ -1,4 +1,4 @@
-"""The end of an account: what was read of its invitations, and what was answered."""
+"""Erases the invitations of an account and the answers to them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROWS_A_BATCH: Final = 1_000
 
 
 def erase(tx: Tx, *, account_id: str) -> Left:
-    """Dates first: they may be two hundred of one answer."""
+    """Erase a batch of rows, the dates first, because one answer may have two hundred of them."""
     gone = tx.run(
         """
         delete from mail_invitation_times where (account_id, uid, recurrence_id, starts) in (

@@ -1,4 +1,4 @@
-"""What invitations add to mail's rows: who reads and who answers them."""
+"""Builds the services that read and answer invitations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A durable consumer: the calendar files of mail that arrives are read then, so that what is called off is free
-again."""
+"""A durable consumer that reads the calendar files of mail when it arrives, so that the dates of cancelled meetings are
+free again at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Other times that were proposed to the organizer of a meeting, who is here: what may be answered, and what it says."""
+"""Proposals of another time for a meeting whose organizer is a person of this server: the possible answers, and their
+texts."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ IN_A_CALENDAR: Final = (
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """A mail that tells of an answer. ``method``: of the calendar file that goes along."""
+    """The content of a mail that gives an answer. ``method``: of the attached calendar file."""
 
     method: str
     filename: str
@@ -29,7 +30,7 @@ class Told:
 
 
 def check(shown: View, answer: Answer) -> None:
-    """Raises ``Conflict`` where there is nothing to answer, or not this."""
+    """Raises ``Conflict`` where the person can't answer the proposal, or can't give this answer."""
     if shown.invited is None or shown.proposer is None:
         raise Conflict(NOT_YOURS)
     if answer == "tentative":
@@ -39,7 +40,7 @@ def check(shown: View, answer: Answer) -> None:
 
 
 def next_number(shown: View) -> int:
-    """Of the version that is moved."""
+    """The sequence number of the moved version."""
     assert shown.planned is not None
     return max(shown.version.found.sequence, shown.planned.found.sequence) + 1
 

@@ -1,4 +1,4 @@
-"""Statements that read invitations, their versions, the answers to them, and what else was accepted."""
+"""Statements that read invitations, their versions, the answers to them, and the dates of accepted meetings."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from svc.store import ReadTx, json_array
 
 MAX_VERSIONS: Final = 500
 MAX_BUSY: Final = 2_000
-"""Dates of other meetings that are looked through for conflicts."""
+"""Dates of other meetings that are searched for conflicts."""
 
 _decode: Final = msgspec.json.Decoder(Invitation).decode
 
 
 @dataclass(frozen=True, kw_only=True)
 class Version:
-    """One event, as one message tells it. ``genuine``: that message came from its organizer."""
+    """One event, as one message describes it. ``genuine``: that message came from its organizer or, for an answer, from
+    an attendee."""
 
     message_id: str
     genuine: bool
@@ -30,7 +31,7 @@ class Version:
 
     @property
     def place(self) -> tuple[int, Millis]:
-        """The later counts: RFC 5546, 2.1.5."""
+        """The version with the greatest value is the latest and counts (RFC 5546, 2.1.5)."""
         return self.found.sequence, self.found.stamp
 
 
@@ -53,7 +54,7 @@ class Busy:
 
 
 def of_message(tx: ReadTx, *, message_id: str) -> list[Version]:
-    """What was read of a message's calendar files, the whole series first."""
+    """The events in a message's calendar files, the whole series first."""
     rows = tx.all(
         """
         select message_id, genuine, file_sha256, found from mail_invitations
@@ -65,7 +66,7 @@ def of_message(tx: ReadTx, *, message_id: str) -> list[Version]:
 
 
 def with_calendars(tx: ReadTx, *, message_ids: Sequence[str]) -> list[str]:
-    """Those of the messages that may have a calendar file, in their order: none that has one is left out."""
+    """The messages that may have a calendar file, in their order. Every message that has one is among them."""
     rows = tx.all(
         """
         select m.id from json_each(:ids) wanted join mail_messages m on m.id = wanted.value
@@ -78,7 +79,7 @@ def with_calendars(tx: ReadTx, *, message_ids: Sequence[str]) -> list[str]:
 
 
 def versions(tx: ReadTx, *, account_id: str, uid: str) -> list[Version]:
-    """All that came about one meeting, the latest first."""
+    """All versions of one meeting, the latest first."""
     rows = tx.all(
         """
         select message_id, genuine, file_sha256, found from mail_invitations
@@ -92,7 +93,7 @@ def versions(tx: ReadTx, *, account_id: str, uid: str) -> list[Version]:
 
 
 def answered(tx: ReadTx, *, account_id: str, uid: str, recurrence_id: str) -> Answered | None:
-    """The answer that was given, unless it was held back before it left."""
+    """The answer that was given, unless it was held back before it was sent."""
     row = tx.one(
         """
         select a.sequence, a.answer, a.outgoing_id from mail_invitation_answers a
@@ -110,7 +111,7 @@ def answered(tx: ReadTx, *, account_id: str, uid: str, recurrence_id: str) -> An
 
 
 def organizers_answered(tx: ReadTx, *, account_id: str, uid: str) -> set[str]:
-    """Whose invitations to a meeting were answered, in small letters."""
+    """The addresses, in lower case, of organizers whose invitation to this meeting was answered."""
     rows = tx.all(
         """
         select i.found from mail_invitation_answers a join mail_invitations i using (message_id, uid, recurrence_id)
@@ -125,7 +126,7 @@ def organizers_answered(tx: ReadTx, *, account_id: str, uid: str) -> set[str]:
 
 
 def proposal_answered(tx: ReadTx, *, message_id: str, uid: str, recurrence_id: str) -> Answered | None:
-    """The organizer's answer to another time, unless it was held back before it left."""
+    """The organizer's answer to a proposal of another time, unless it was held back before it was sent."""
     row = tx.one(
         """
         select a.answer, a.outgoing_id from mail_proposal_answers a
@@ -141,7 +142,7 @@ def proposal_answered(tx: ReadTx, *, message_id: str, uid: str, recurrence_id: s
 
 
 def busy(tx: ReadTx, *, account_ids: Sequence[str], but_uid: str, starts: Millis, ends: Millis) -> list[Busy]:
-    """What was accepted in these accounts and touches this span, but for one meeting."""
+    """Dates of meetings that were accepted in these accounts and overlap this span, except for one meeting."""
     rows = tx.all(
         """
         select t.uid, a.summary, a.message_id, t.starts, t.ends

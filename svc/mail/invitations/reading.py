@@ -1,4 +1,4 @@
-"""Having the calendar files of messages read: in a worker process, for they are strangers', and kept."""
+"""Reads the calendar files of messages in a worker process, because strangers wrote them, and stores the result."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from svc.store import BlobCorrupt, BlobMissing, Blobs, ReadTx, Store
 
 READ_DEADLINE_S: Final = 5.0
 MAX_FILES: Final = 3
-"""Of one message."""
+"""Calendar files of one message that are read."""
 MAX_MESSAGES: Final = 50
-"""The newest of a thread, which are read together: one may have changed what another says."""
+"""How many of the newest messages of a thread are read together, because a later one may change an invitation."""
 _TYPES: Final = frozenset({"text/calendar", "application/ics"})
 
 
@@ -35,7 +35,7 @@ class InvitationReader:
     log: Log
 
     async def read(self, messages: Sequence[MessageRow]) -> None:
-        """Have read what was not read yet."""
+        """Read the calendar files that were not read yet."""
         for message in messages[-MAX_MESSAGES:]:
             files = calendar_files(message)
             if files and not await self.store.read(queries.of_message, message_id=message.id):
@@ -69,7 +69,7 @@ class InvitationReader:
 
 
 def calendar_files(message: MessageRow) -> list[AttachmentRef]:
-    """Those of its attachments that are calendars by their type or their name, none too large."""
+    """The attachments that are calendars by their type or name, without those that are too large."""
     return [
         one
         for one in message.headers.attachments
@@ -78,6 +78,6 @@ def calendar_files(message: MessageRow) -> list[AttachmentRef]:
 
 
 def with_thread(tx: ReadTx, principal: Principal, *, message_id: str) -> tuple[MessageRow, list[MessageRow]] | None:
-    """A message that the caller may read, and all of its thread."""
+    """A message that the caller may read, and all messages of its thread; ``None`` where they may not read it."""
     message = thread_queries.message_for(tx, principal, message_id=message_id)
     return None if message is None else (message, thread_queries.messages_of(tx, message.thread_id))

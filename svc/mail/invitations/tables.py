@@ -1,5 +1,5 @@
-"""The tables of invitations, as ``m044_invitations`` and ``m065_proposals`` make them. Nothing here may ever change its
-meaning."""
+"""The tables of invitations, as ``m044_invitations`` and ``m065_proposals`` make them. Their meaning must never
+change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An invitation as its reader needs it: what it says, what holds of it now, whom it is for, what it conflicts with."""
+"""An invitation for its reader: its content, its current state, the invited address, and conflicts with other dates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svc.principal import Principal
 from svc.store import ReadTx
 
 State = Literal["open", "answered", "updated", "cancelled", "information"]
-"""``updated``: a later version came. ``information``: there is nothing to answer, such as to somebody's answer."""
+"""``updated``: a later version came. ``information``: it can't be answered, for example because it is an answer."""
 
 MAX_CONFLICTS: Final = 10
 MIN_NAMED: Final = 2
@@ -24,9 +24,9 @@ MIN_NAMED: Final = 2
 
 @dataclass(frozen=True, kw_only=True)
 class View:
-    """``invited``: the address under which the account's owner is asked; ``None``: under none that is known. Of another
-    time that is proposed: under which the owner is the organizer. ``planned``: what that would move, as it stands now;
-    ``None`` where that can't be done from here. ``proposer``: whose proposal it is, as it stands there."""
+    """``invited``: the address by which the account's owner is invited; ``None``: no known address is. In a proposal of
+    another time: the address by which the owner is the organizer. ``planned``: the version that acceptance would move;
+    ``None`` where it can't be moved from here. ``proposer``: the proposer's address, as in the proposal."""
 
     version: Version
     state: State
@@ -40,7 +40,7 @@ class View:
 
 
 def view(tx: ReadTx, principal: Principal, *, message: MessageRow) -> View | None:
-    """``None``: the message holds no invitation, or its account is not the caller's to see."""
+    """The view of a message's invitation; ``None`` where it has none, or the caller may not see its account."""
     account = account_queries.account_for(tx, principal, account_id=message.account_id, to="read")
     versions = queries.of_message(tx, message_id=message.id)
     if account is None or not versions:
@@ -65,7 +65,7 @@ def view(tx: ReadTx, principal: Principal, *, message: MessageRow) -> View | Non
 
 
 def _proposal(tx: ReadTx, account: Account, message: MessageRow, version: Version, others: Sequence[Version]) -> View:
-    """Another time, for a meeting whose organizer may be here."""
+    """The view of a proposal of another time. The account's owner may be the organizer of the meeting."""
     one = version.found
     own = {*own_addresses.sendable(account), *account_queries.addresses_of(tx, owner_id=account.owner_id)}
     organizer = (
@@ -99,8 +99,8 @@ def _proposal(tx: ReadTx, account: Account, message: MessageRow, version: Versio
 
 
 def _planned(version: Version, others: Sequence[Version]) -> Version | None:
-    """The organizer's last word on the meeting; where none is here, the proposal itself, if it names several people:
-    then it names all of them. A series is moved in a calendar."""
+    """The version to move: the organizer's latest invitation. Where that is not here, the proposal itself, if it names
+    several people, because then it names all of them. ``None`` for a series, which is moved in a calendar."""
     one = version.found
     words = [
         other
@@ -116,7 +116,7 @@ def _planned(version: Version, others: Sequence[Version]) -> Version | None:
 
 
 def asked(version: Version) -> tuple[str, ...]:
-    """The addresses of all who are invited, but the organizer's."""
+    """The addresses of all invited people without the organizer."""
     one = version.found
     organizer = "" if one.organizer is None else one.organizer.address.lower()
     by_address = {person.address.lower(): person.address for person in one.attendees}
@@ -137,7 +137,8 @@ def _state(version: Version, others: Sequence[Version], *, is_answered: bool, in
 
 
 def _calls_off(other: Version, version: Version) -> bool:
-    """A cancellation of one date calls off that date alone, one of the series all of them."""
+    """Whether ``other`` cancels ``version``. A cancellation of one date cancels only that date; one of the series
+    cancels all dates."""
     one, it = other.found, version.found
     concerns = one.recurrence_id in {"", it.recurrence_id}
     return (
@@ -156,7 +157,7 @@ def _replaces(other: Version, version: Version) -> bool:
 
 
 def _is_later(other: Version, version: Version) -> bool:
-    """Outlook calls off under the same number; the time decides then."""
+    """Whether ``other`` is as late or later. Outlook cancels with the same sequence number; then the time decides."""
     return other.place >= version.place
 
 
@@ -166,8 +167,8 @@ def _same_organizer(other: Version, version: Version) -> bool:
 
 
 def _invited(tx: ReadTx, account: Account, message: MessageRow, attendees: Iterable[Attendee]) -> str | None:
-    """As it stands in the invitation: one of the account's addresses, another of the owner's, one of them with a tag,
-    else the one that the mail went to."""
+    """The invited address, spelled as in the invitation. The first match of: an address of the account, another address
+    of the owner, one of these with a tag, else the only address to which the mail was sent."""
     by_address = {one.address.lower(): one.address for one in reversed(list(attendees))}
     own = account_queries.addresses_of(tx, owner_id=account.owner_id)
     tagged = (one for one in by_address if own_addresses.is_one(one, own))

@@ -1,4 +1,4 @@
-"""Invitations on the wire."""
+"""The inputs and outputs of the procedures of invitations."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class OrganizerOut(Wire, frozen=True):
 
 
 class ConflictOut(Wire, frozen=True):
-    """A date that was accepted here; ``message_id``: the invitation to it."""
+    """A date of another accepted meeting that conflicts; ``message_id``: the invitation to it."""
 
     uid: str
     summary: str
@@ -56,10 +56,10 @@ class PlannedOut(Wire, frozen=True):
 class InvitationOut(Wire, frozen=True):
     """``method``: ``REQUEST``, ``CANCEL``, ``REPLY``, ``COUNTER`` or another of RFC 5546.
 
-    ``start`` and ``end``: dates where it is ``all_day``, else instants in UTC; a time without ``Z`` has no zone that
-    is known (``zone_known``). ``recurrence``: in words; ``recurrence_id``: the one date that it is about. ``invited``:
-    the address under which the owner is asked, or, of a ``COUNTER``, is the organizer; ``proposer``: whose that is, and
-    ``planned``: when the meeting is now, where it can be accepted here. ``warnings``: sentences.
+    ``start`` and ``end``: dates where it is ``all_day``, else instants in UTC; a time without ``Z`` is in an unknown
+    time zone (``zone_known``). ``recurrence``: in words; ``recurrence_id``: the single date that it is about.
+    ``invited``: the address by which the owner is invited or, for a ``COUNTER``, is the organizer. ``proposer``: who
+    sent the ``COUNTER``; ``planned``: when the meeting is now, where it can be accepted here. ``warnings``: sentences.
     """
 
     uid: str

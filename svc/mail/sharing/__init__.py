@@ -1,1 +1,1 @@
-"""Accounts that their owners share with named people, to read or to act in."""
+"""Sharing accounts: owners share their accounts with named people, who may then read them or also act in them."""

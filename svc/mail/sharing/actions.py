@@ -1,4 +1,4 @@
-"""With whom an account is shared: its owner says so, and takes it back; a member may leave. Both hold at once."""
+"""Shares an account with a person and ends that. The owner does both; a member may leave. Both take effect at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SharedAccess = Literal["read", "act"]
 MAX_MEMBERS: Final = 50
 """People with whom an account is shared. Beyond: 409 `conflict`."""
 _FIELDS: Final = ("accountId", "account.id", "draft.accountId", "outgoing.accountId")
-"""Where live updates name the account."""
+"""The fields in which live updates name the account."""
 
 _NOT_SENT: Final = "Whoever asked for this mail may not send from this account any more."
 
@@ -39,7 +39,7 @@ class Share:
 
 
 def shares(tx: ReadTx, principal: Principal, *, account_id: str) -> list[Share]:
-    """Those with whom one of the caller's own accounts is shared, by name."""
+    """The people with whom one of the caller's own accounts is shared, sorted by name."""
     _own(tx, principal, account_id)
     rows = tx.all(
         """
@@ -61,7 +61,7 @@ def shares(tx: ReadTx, principal: Principal, *, account_id: str) -> list[Share]:
 
 
 def share(tx: Tx, principal: Principal, *, account_id: str, user_id: str, access: SharedAccess) -> None:
-    """Let somebody read one's account, or act in it. Said again, the newer word counts."""
+    """Let a person read the caller's account, or act in it. A second call replaces the access of the first."""
     account = _own(tx, principal, account_id)
     if account.owner_id is None:
         raise Conflict("Sign in first: as long as nobody has claimed this server, everybody sees all of it.")
@@ -80,8 +80,8 @@ def share(tx: Tx, principal: Principal, *, account_id: str, user_id: str, access
 
 
 def unshare(tx: Tx, principal: Principal, *, account_id: str, user_id: str) -> None:
-    """From this commit on they see nothing of the account any more: no list, no file, no news. A member may say it of
-    themselves."""
+    """End a person's access. After this commit they see nothing of the account: no list, no file, no live update. A
+    member may do this for themselves."""
     account = account_queries.account_for(tx, principal, account_id=account_id, to="read")
     if account is None:
         raise NotFound(NO_ACCOUNT)
@@ -104,8 +104,8 @@ def _own(tx: ReadTx, principal: Principal, account_id: str) -> Account:
 
 
 def _end_acting(tx: Tx, *, account_id: str, user_id: str) -> None:
-    """What they wanted to be sent from there and waits does not leave, and what they did there can't be taken back by
-    them any more."""
+    """End a member's right to act: their mail that waits to be sent from the account fails, and they can't undo their
+    steps there any more."""
     settling.fail_waiting(tx, account_id=account_id, reason=_NOT_SENT, sent_by=user_id)
     concerned = set(_threads_with_steps(tx, user_id))
     rows = tx.all(
@@ -122,7 +122,7 @@ def _threads_with_steps(tx: ReadTx, user_id: str) -> Iterator[str]:
 
 
 def _record(tx: Tx, principal: Principal, account: Account, *, user_id: str, access: SharedAccess | None) -> None:
-    """The owner's record of it; ``access`` ``None``: it is shared with them no more."""
+    """Write an event for the owner. ``access`` is ``None`` where the account is not shared with them any more."""
     tx.record(
         type="mail-account-shared",
         payload={"accountId": account.id, "userId": user_id, "access": access, "by": principal.user_id},

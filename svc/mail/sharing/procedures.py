@@ -1,4 +1,4 @@
-"""The procedures of sharing: with whom an account is shared, and the owner's word on it."""
+"""The procedures of sharing: list the people with whom an account is shared, share it, and end that."""
 
 from __future__ import annotations
 

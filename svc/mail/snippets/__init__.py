@@ -1,5 +1,5 @@
-"""Snippets: texts that a person writes again and again, kept by a name of one word and put into mail by it.
+"""Snippets: texts that a person writes again and again. Each has a name of one word, by which it is put into mail.
 
-Owns ``mail_snippets``. A snippet is its owner's alone. What its fields (``{first name}``) become is decided where it is
-written into a mail, by the app; here a field is text like any other.
+Owns ``mail_snippets``. Only its owner sees a snippet. The app fills its fields (``{first name}``) when the snippet is
+put into a mail; here a field is text like any other.
 """

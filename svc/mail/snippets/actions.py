@@ -1,4 +1,4 @@
-"""What a person may do with their snippets: keep them, change them, throw them away."""
+"""Actions of a person on their snippets: save, change, delete."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NO_SNIPPET: Final = "There is no such snippet."
 
 
 def save(tx: Tx, principal: Principal, *, snippet_id: str | None, wanted: SnippetInput) -> str:
-    """Keep it as a new one, or as the one with that id. The id."""
+    """Save a new snippet, or replace the one with that id. Returns the id."""
     if not NAME.fullmatch(wanted.name):
         raise Invalid(
             "The name of a snippet is one word of letters, digits, - and _, and begins with one of the first."
@@ -60,7 +60,7 @@ def delete(tx: Tx, principal: Principal, *, snippet_id: str) -> None:
 
 
 def claim(tx: Tx, user_id: str) -> None:
-    """What was kept before there was anybody is the first admin's."""
+    """Give the snippets that were saved before the server had users to the first admin."""
     tx.run("update mail_snippets set owner_id = :user_id where owner_id is null", user_id=user_id)
 
 
@@ -78,7 +78,7 @@ def _key(name: str) -> str:
 
 
 def _tell(tx: Tx, principal: Principal) -> None:
-    """The other windows of the same person fetch them anew."""
+    """Let the person's other windows load the snippets again."""
     tx.emit(
         topic="mail",
         kind="snippets.changed",

@@ -1,4 +1,4 @@
-"""The record of a snippet, and its bounds."""
+"""The record of a snippet, and its limits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_RECIPIENTS: Final = 50
 """Recipients that a snippet brings, of each kind. Beyond: 400 `invalid`, with the name of the field."""
 
 NAME: Final = re.compile(r"[^\W_][\w-]*")
-"""What can be typed behind a semicolon without an end in doubt."""
+"""A name can be typed behind a semicolon, and its end is always clear."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class Snippet:
 
 @dataclass(frozen=True, kw_only=True)
 class SnippetInput:
-    """As it is to be. ``html`` is sanitized already."""
+    """The new content of a snippet. ``html`` is already sanitized."""
 
     name: str
     html: str

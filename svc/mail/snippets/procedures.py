@@ -1,4 +1,4 @@
-"""The procedures of snippets: typed input to an action."""
+"""The procedures of snippets: each calls an action with typed input."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ async def snippets(context: RequestContext, wanted: Nothing) -> list[wire.Snippe
 
 
 async def save_snippet(context: RequestContext, wanted: wire.SaveSnippetInput) -> wire.SnippetSavedOut:
-    """Kept as it may be shown and sent: the editor that it is put into gets nothing else."""
+    """Save a snippet. Its HTML is sanitized first, so that the editor gets only HTML that may be shown and sent."""
     clean = await context.workspace.service(Rebuilder).own(wanted.html)
     if len(clean.html) > MAX_HTML_CHARS:
         raise TooLarge("This text is too long for a snippet.")

@@ -1,4 +1,4 @@
-"""The statements that read snippets. Everybody's are their own."""
+"""The statements that read snippets. Nobody sees the snippets of others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COLUMNS: Final = "id, name, html, subject, to_addresses, cc_addresses, bcc_addr
 
 
 def snippets(tx: ReadTx, principal: Principal) -> list[Snippet]:
-    """All of the caller's, by name."""
+    """All snippets of the caller, sorted by name."""
     rows = tx.all(f"select {_COLUMNS} from mail_snippets where {OWN} order by name_key, id", **who(principal))
     return [_snippet(row) for row in rows]
 

@@ -1,4 +1,4 @@
-"""The table of snippets, as the migration ``m057_snippets`` makes it. Nothing here may ever change its meaning."""
+"""The table of snippets, as the migration ``m057_snippets`` makes it. Its meaning must never change."""
 
 from __future__ import annotations
 

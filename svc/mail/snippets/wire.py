@@ -1,4 +1,4 @@
-"""Snippets on the wire: the inputs and outputs of their procedures."""
+"""The inputs and outputs of the procedures of snippets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Mailboxes = Annotated[
 
 
 class SaveSnippetInput(Wire, frozen=True):
-    """Without ``id`` it is a new one. ``name`` is one word."""
+    """Without ``id`` a new snippet is made. ``name`` is one word."""
 
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_NAME_CHARS)]
     html: Annotated[str, msgspec.Meta(max_length=MAX_HTML_CHARS)]
@@ -38,7 +38,7 @@ class SnippetSavedOut(Wire, frozen=True):
 
 
 class SnippetOut(Wire, frozen=True):
-    """``html``, ``subject`` and what it fills in as fields, ``{first name}``, are the app's to fill."""
+    """``html`` and ``subject`` may hold fields such as ``{first name}``, which the app fills."""
 
     id: str
     name: str

@@ -1,6 +1,5 @@
-"""No more of this: the ways out that a sender offers, which of them is safe, taking it, and remembering what came of
-it.
+"""Unsubscribing: finds the ways that a sender offers, chooses a safe one, takes it, and stores the result.
 
 Owns ``mail_unsubscribed``. A request to a stranger's address is made only where the sender's own signature covers both
-fields that ask for it (RFC 8058); it is decided here, whatever a client believes.
+header fields that ask for it (RFC 8058). The server decides this, not the client.
 """

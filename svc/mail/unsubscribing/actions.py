@@ -1,4 +1,4 @@
-"""Remembering what came of it, and what is remembered."""
+"""Stores and reads the result of unsubscribing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svc.mail.unsubscribing.offers import Method, Offer
 from svc.store import ReadTx, Tx
 
 Outcome = Literal["done", "sent", "opened", "failed"]
-"""``sent``: a mail that asks for it was accepted for sending; ``opened``: the person got the page to open."""
+"""``sent``: a mail that unsubscribes was accepted for sending; ``opened``: the person got the address of the page."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class Unsubscribed:
 
 
 def remember(tx: Tx, *, message_id: str, offer: Offer, outcome: Outcome, detail: str | None = None) -> None:
-    """The last one counts. Nothing where the message has gone meanwhile."""
+    """Store a result, which replaces an earlier one. Stores nothing where the message is gone by now."""
     tx.run(
         """
         insert into mail_unsubscribed (message_id, method, target, outcome, detail, at)

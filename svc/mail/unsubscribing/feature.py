@@ -1,4 +1,4 @@
-"""What unsubscribing adds to mail's rows: who does it."""
+"""Builds the unsubscriber."""
 
 from __future__ import annotations
 

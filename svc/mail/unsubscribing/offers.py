@@ -1,4 +1,4 @@
-"""Which way out is taken: decided from what the mail says and what its signatures prove. Pure."""
+"""Chooses the way to unsubscribe, by the mail's headers and its verified signatures. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from svc.formats.writing import sendable_address
 Method = Literal["one-click", "mailto", "link"]
 
 COVERED: Final = frozenset({"list-unsubscribe", "list-unsubscribe-post"})
-"""What the signature has to cover, RFC 8058, 4."""
+"""The header fields that the signature must cover (RFC 8058, 4)."""
 MAX_FIELDS: Final = 20
 MAX_SUBJECT_CHARS: Final = 200
 MAX_BODY_CHARS: Final = 2_000
@@ -24,7 +24,7 @@ _PLAIN_HOST: Final = re.compile(r"[a-z0-9.-]{1,253}")
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """``target``: the host or address that is told, to be shown before it is. ``url``: of a request or a link."""
+    """``target``: the host or address that gets the request, to be shown before. ``url``: of a request or a link."""
 
     method: Method
     target: str
@@ -34,7 +34,8 @@ class Offer:
 
 
 def offer_of(found: Authentication, *, domain: str) -> Offer | None:
-    """``domain``: of the sender. The first of: a request that proves itself, a mail, a page for the person to open."""
+    """The first possible way of: a request that a signature covers, a mail, a page for the person to open. ``domain``:
+    of the sender."""
     ways = found.unsubscribe
     if ways is None:
         return None
@@ -51,7 +52,7 @@ def offer_of(found: Authentication, *, domain: str) -> Offer | None:
 
 
 def _mail(url: str | None) -> Offer | None:
-    """To the one address that it names; other recipients that it asks for get nothing."""
+    """The offer of a ``mailto:`` address. The mail goes to that one address; other recipients in it are ignored."""
     if url is None:
         return None
     path, _, query = url[len("mailto:") :].partition("?")

@@ -1,4 +1,4 @@
-"""The table of unsubscribing, as ``m043_unsubscribing`` makes it. Nothing here may ever change its meaning."""
+"""The table of unsubscribing, as ``m043_unsubscribing`` makes it. Its meaning must never change."""
 
 from __future__ import annotations
 

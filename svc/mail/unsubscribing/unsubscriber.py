@@ -1,8 +1,8 @@
-"""Taking a way out: the one request of RFC 8058, a mail that asks for it, or the address of a page for the person.
+"""Unsubscribes: by the one-click request of RFC 8058, by a mail, or by giving the person the address of a page.
 
-The request goes out through the pinned egress (HTTPS, public addresses only, no cookies, no credentials, no
-redirects), and only where :func:`offer_of` found it to be the sender's own wish. It is made once: what was done is
-remembered.
+The request goes through the pinned egress (HTTPS, public addresses only, no cookies, no credentials, no redirects),
+and only where :func:`offer_of` found that the sender's own signature covers it. It is not repeated after it succeeded,
+because the result is stored.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ NO_WAY: Final = "This mail names no way to unsubscribe."
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """``outgoing``: the mail that asks for it, which can still be held back."""
+    """``outgoing``: the mail that unsubscribes, which can still be held back."""
 
     offer: Offer
     outgoing: Outgoing | None = None
 
 
 class Unsubscriber:
-    """``egress`` is the way to strangers' servers; tests hand in their own."""
+    """``egress`` makes the requests to strangers' servers; tests pass their own."""
 
     def __init__(self, *, store: Store, authenticator: Authenticator, delivery: Delivery, egress: PinnedEgress) -> None:
         self.egress = egress
@@ -59,7 +59,7 @@ class Unsubscriber:
         return await self._store.read(actions.remembered, message_id=message_id)
 
     async def offer(self, principal: Principal, *, message_id: str) -> Offer:
-        """Which way it would be, with the keys of the signatures asked for. Raises ``NotFound`` where there is none."""
+        """The way that would be taken; looks up the keys of the signatures. Raises ``NotFound`` where there is none."""
         message = await self._store.read(_message, principal, message_id=message_id)
         found = await self._authenticator.check(message_id)
         domain = message.sender.address.rpartition("@")[2]
@@ -69,7 +69,7 @@ class Unsubscriber:
         return offer
 
     async def take(self, principal: Principal, *, message_id: str, method: Method | None) -> Done:
-        """Take the way out; ``method``: the one that the person was shown. Raises :class:`Refusal` where it fails."""
+        """Unsubscribe. ``method``: the one that the person was shown. Raises :class:`Refusal` where it fails."""
         async with self._turns.turn(principal.user_id or principal.device_id):
             await self._store.read(_may_act, principal, message_id=message_id)
             offer = await self.offer(principal, message_id=message_id)
@@ -99,7 +99,7 @@ class Unsubscriber:
             )
             fault = None if 200 <= answer.status < 300 else f"its server answered {answer.status}"
         except PinnedFault as caught:
-            # A long answer is one all the same: the request was taken.
+            # An answer that is too long is still an answer: the request was accepted.
             fault = None if caught.kind == "too_large" else caught.detail
         outcome: actions.Outcome = "done" if fault is None else "failed"
         await self._store.write(actions.remember, message_id=message_id, offer=offer, outcome=outcome, detail=fault)
@@ -115,7 +115,7 @@ class Unsubscriber:
 
 
 def _message(tx: ReadTx, principal: Principal, *, message_id: str) -> MessageRow:
-    """One that somebody else sent; in spam, telling the sender that there is a reader would be the harm."""
+    """A message that somebody else sent. Not one in spam: its sender would learn that somebody reads it."""
     message = thread_queries.message_for(tx, principal, message_id=message_id)
     if message is None:
         raise NotFound("There is no such message.")
@@ -125,7 +125,7 @@ def _message(tx: ReadTx, principal: Principal, *, message_id: str) -> MessageRow
 
 
 def _may_act(tx: ReadTx, principal: Principal, *, message_id: str) -> None:
-    """Who may only read an account does not speak for it."""
+    """Raises :class:`Forbidden` for a principal who may only read the account."""
     message = _message(tx, principal, message_id=message_id)
     if account_queries.account_for(tx, principal, account_id=message.account_id, to="act") is None:
         raise NotFound("There is no such message.")

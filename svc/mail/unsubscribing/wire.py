@@ -1,4 +1,4 @@
-"""Unsubscribing on the wire."""
+"""The inputs and outputs of the procedures of unsubscribing."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from svc.protocol.rows import Wire
 
 
 class UnsubscribeInput(Wire, frozen=True):
-    """``method``: the one that was shown; where it is another one now, nothing is done."""
+    """``method``: the one that was shown. Where it would be another one now, nothing is done."""
 
     message_id: Id
     method: Method | None = None
 
 
 class UnsubscribeOut(Wire, frozen=True):
-    """``url``: of a page for the person to open; with the other methods it is done. ``outgoing_id``: of the mail that
-    asks for it, which can be held back like any other."""
+    """``url``: of a page for the person to open; with the other methods nothing is left to do. ``outgoing_id``: of the
+    mail that unsubscribes, which can be held back like any other."""
 
     method: Method
     url: str | None
@@ -29,7 +29,7 @@ class UnsubscribeOfferInput(Wire, frozen=True):
 
 
 class UnsubscribeOfferOut(Wire, frozen=True):
-    """``target``: the host or address that would be told."""
+    """``target``: the host or address that would get the request."""
 
     method: Method
     target: str
