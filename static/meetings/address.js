@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The addresses of meetings: /p/meetings, and /p/meetings/mtg_<id> with ?t=<seconds>. Pages below meetings/ have other
- * names, and are shown as pages.
+ * The addresses of meetings: /p/meetings, and /p/meetings/mtg_<id> with an optional ?t=<seconds>. Other addresses below
+ * /p/meetings/ are pages, and are not parsed here.
  */
 export const MEETINGS_HREF = "/p/meetings";
 const MEETINGS = /^\/p\/meetings(?:\/(mtg_[a-z0-9]+))?\/?$/;

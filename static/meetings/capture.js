@@ -1,21 +1,21 @@
 // @ts-check
 /**
- * The microphone, and the sound of a shared tab where that is wanted, as one stream of samples. Says in words what
- * stands in the way. Owns the tracks and the audio graph, and ends all of them.
+ * Captures the microphone, and optionally the sound of a shared tab, as one stream of samples. Where that fails, the
+ * error has a sentence for the person. Owns the tracks and the audio graph, and stops all of them.
  */
 
-/** Samples a second: what speech needs, and what recognisers want. */
+/** Samples per second: enough for speech, and the rate that recognisers want. */
 export const RATE = 16_000;
 const TAKER = new URL("../meetings/taker.worklet.js", import.meta.url).href;
 
 /** @typedef {{ samples: ArrayBuffer, loudest: number }} Block 16-bit, little-endian; `loudest` from 0 to 1 */
 /** @typedef {{ stop: () => void }} Capture */
 
-/** What stands in the way, as a person reads it. */
+/** Why recording is not possible; the message is a sentence for the person. */
 export class CaptureProblem extends Error {}
 
 /**
- * Ask the person, and begin. Call it from a press: browsers share a tab for nothing less.
+ * Asks the person for permission, and begins. Call it from a click: browsers let a tab be shared only then.
  * @param {{ withTab: boolean, onBlock: (block: Block) => void, onGone: (which: "microphone" | "tab") => void }} wanted
  * @returns {Promise<Capture>}
  */
@@ -49,7 +49,7 @@ export async function capture({ withTab, onBlock, onGone }) {
   }
 }
 
-/** Whether this browser can share a tab at all: phones can't. */
+/** Whether this browser can share a tab. Phones can't. */
 export function canShareTab() {
   return typeof navigator.mediaDevices?.getDisplayMedia === "function";
 }
@@ -81,7 +81,7 @@ async function sharedTab() {
     }
     throw error;
   }
-  for (const track of stream.getVideoTracks()) track.enabled = false; // only heard; to end it would end the sharing
+  for (const track of stream.getVideoTracks()) track.enabled = false; // unused; stop() would end the sharing
   if (!stream.getAudioTracks().length) {
     for (const track of stream.getTracks()) track.stop();
     throw new CaptureProblem("It was shared without its sound. Choose a tab, and tick that its sound is shared, too.");

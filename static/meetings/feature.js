@@ -1,5 +1,5 @@
 // @ts-check
-/** Meetings, as the app's list has them. */
+/** The entry of meetings in the app's list of features. */
 import { late } from "../late.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";

@@ -1,17 +1,17 @@
 // @ts-check
 /**
- * Sound that the server has not said to be safe yet, in order, so that it can be sent anew after a lost link. Bounded:
- * what is too much goes from its beginning, and is counted as lost. Pure.
+ * A buffer of sound that the server has not confirmed as stored, in order, so that it can be sent again after a lost
+ * connection. It is bounded: when it is full, the oldest sound is dropped and counted as lost. Pure.
  *
- * Positions count bytes from the beginning of the meeting, as the server counts them: what was lost does not count.
+ * Positions count bytes from the beginning of the meeting, as the server counts them. Lost sound is not counted.
  */
 export class Held {
-  /** @param {number} most bytes that are held */
+  /** @param {number} most the largest number of bytes that are held */
   constructor(most) {
     this.most = most;
     /** @type {ArrayBuffer[]} */
     this.blocks = [];
-    /** Where the first held block begins. */
+    /** The position of the first held block. */
     this.start = 0;
     this.size = 0;
     this.lost = 0;
@@ -25,11 +25,11 @@ export class Held {
       const gone = this.blocks.shift();
       if (!gone) return;
       this.size -= gone.byteLength;
-      this.lost += gone.byteLength; // nobody else has it: what follows takes its place
+      this.lost += gone.byteLength; // the server never gets it, so the next block takes its position
     }
   }
 
-  /** The server has all before `position`. @param {number} position */
+  /** Drops the blocks before `position`, because the server has them. @param {number} position */
   keep(position) {
     let first = this.blocks[0];
     while (first && this.start + first.byteLength <= position) {
@@ -41,7 +41,7 @@ export class Held {
   }
 
   /**
-   * All that the server lacks that has `position` bytes; the first block is cut where it has a part of it.
+   * All sound that a server with `position` bytes does not have. The first block is cut if the server has part of it.
    * @param {number} position
    */
   from(position) {
@@ -52,7 +52,7 @@ export class Held {
     return within > 0 ? [first.slice(within), ...rest] : [first, ...rest];
   }
 
-  /** What is held belongs to a new meeting now. */
+  /** Makes the held sound the beginning of a new meeting. */
   restart() {
     this.start = 0;
   }

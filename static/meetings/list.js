@@ -1,5 +1,5 @@
 // @ts-check
-/** The page of meetings: the recorder, and what was recorded, the newest first. */
+/** The page of meetings: the recorder, and the recorded meetings, the newest first. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { now } from "../now.js";
@@ -65,7 +65,7 @@ function Row({ meeting: { id, title, state, startedAt, seconds, problem } }) {
   </li>`;
 }
 
-/** The list as far as it was asked for, and again with each news. */
+/** The pages of the list that were asked for. They are loaded again with each live update. */
 function useMeetings() {
   const [data, setData] = useState(/** @type {Found | null} */ (null));
   const [problem, setProblem] = useState("");

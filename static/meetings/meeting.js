@@ -1,5 +1,5 @@
 // @ts-check
-/** The page of one meeting: its sound in a player, and what was said, each line leading to its second. */
+/** The page of one meeting: a player for its sound, and the transcript. A click on a line's time plays from there. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { pageHref } from "../pages/paths.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** News of meetings from /ws: a number that grows with each, for what is on the screen to look again. */
+/** Live updates of meetings from /ws: a number that grows with each, so that open views load again. */
 import { signal } from "@preact/signals";
 
 export const news = signal(0);

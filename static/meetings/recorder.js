@@ -1,5 +1,5 @@
 // @ts-check
-/** The recorder on the page of meetings: a title, what is recorded, how loud it is, and what was said so far. */
+/** The recorder on the page of meetings: the title, what is recorded, the sound level, and the transcript so far. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
@@ -9,7 +9,7 @@ import { giveUp, goOn, level, pause, problem, recording, rename, start, stop } f
 import { clock, spokenClock } from "./words.js";
 
 const MAX_TITLE = 160;
-/** Less than so many seconds on their way are no reason to say anything. */
+/** From so many unsent seconds on, the recorder tells the person. */
 const WORTH_TELLING_S = 3;
 const STATE_WORDS = {
   starting: "Waiting for the browser", recording: "Recording", paused: "Paused", stopping: "Writing down the rest",
@@ -66,7 +66,7 @@ function Running({ now }) {
   </div>`;
 }
 
-/** What is typed stays until it is taken: the page is drawn anew with each word that is heard.
+/** Keeps the typed text until it is saved, because each new word of the transcript renders the page again.
  * @param {{ title: string }} props */
 function Title({ title }) {
   const [typed, setTyped] = useState(/** @type {string | null} */ (null));

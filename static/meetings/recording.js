@@ -1,11 +1,12 @@
 // @ts-check
 /**
- * The meeting that this window records, while one looks at other pages too: its sound on the way to the server, and
- * what comes back.
+ * The meeting that this window records, also while it shows other pages: sends the sound to the server, and receives
+ * the transcript.
  *
- * Theory. Each block of sound is held until the server says that it is safe. Where the link is lost the recording goes
- * on into what is held, and the next connection asks for the same meeting and sends what the server lacks. Where that
- * meeting is over by then (the service was started anew, or it took too long), a new one goes on with what is held.
+ * Theory. Each block of sound is buffered until the server confirms that it is stored. If the connection is lost, the
+ * recording goes on into the buffer. The next connection names the same meeting, and sends what the server does not
+ * have. If that meeting is over by then (the service was restarted, or it took too long), a new meeting goes on with
+ * the buffered sound.
  */
 import { computed, signal } from "@preact/signals";
 import { navigate } from "../router.js";
@@ -15,11 +16,11 @@ import { capture, CaptureProblem, RATE } from "./capture.js";
 import { Held } from "./held.js";
 
 const BYTES_A_SECOND = RATE * 2;
-/** As long as the server waits for a recorder whose link was lost. */
+/** Seconds of sound that are buffered: as long as the server waits for a recorder with a lost connection. */
 const MAX_HELD_S = 300;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
-/** Sound was sent, and nothing of it is safe: the connection looks open, and is dead. */
+/** If the server confirms nothing for so long after sound was sent, the connection counts as dead. */
 const DEAD_AFTER_MS = 20_000;
 const MAX_LINES_SHOWN = 400;
 const CLOSE_OVER = 4404;
@@ -31,29 +32,29 @@ const CLOSES_FOR_GOOD = new Set([1003, 1008, 1009, 1011]);
  * @typedef {object} Recording
  * @property {"starting" | "recording" | "paused" | "stopping"} state
  * @property {string} title
- * @property {string} id of the meeting; "" until the server has said it
+ * @property {string} id of the meeting; "" until the server has sent it
  * @property {number} seconds that were recorded
  * @property {Line[]} lines
- * @property {string} partial what is being said, as far as it is heard
+ * @property {string} partial the words of the current sentence so far
  * @property {boolean} linked
- * @property {number} waiting seconds that are not safe at the server
+ * @property {number} waiting seconds that the server has not confirmed as stored
  * @property {number} lost seconds
  * @property {string} problem
- * @property {string} trouble of whoever writes it down, until the next words come
+ * @property {string} trouble a passing problem of the recogniser; "" again with the next words
  */
 
 /** @type {import("@preact/signals").Signal<Recording | null>} */
 export const recording = signal(/** @type {Recording | null} */ (null));
-/** Why the last one ended or could not begin; "" where all is well. */
+/** Why the last recording ended or could not begin; "" where all is well. */
 export const problem = signal("");
-/** How loud it is, from 0 to 1. */
+/** The sound level, from 0 to 1. */
 export const level = signal(0);
 export const isRecording = computed(() => recording.value !== null);
 
 /** @type {Session | null} */
 let session = null;
 
-/** Begin. Call it from a press. @param {{ title: string, withTab: boolean }} wanted */
+/** Begins to record. Call it from a click. @param {{ title: string, withTab: boolean }} wanted */
 export async function start(wanted) {
   if (session) return;
   problem.value = "";
@@ -78,7 +79,7 @@ export function stop() {
   session?.stop();
 }
 
-/** Wait no longer for the link: what the server has is kept. */
+/** Stops waiting for the connection. The server keeps what it has. */
 export function giveUp() {
   session?.end("The link did not come back: what was not safe by then is lost.");
 }
@@ -89,7 +90,7 @@ export function rename(title) {
 }
 
 addEventListener("beforeunload", (event) => {
-  if (session) event.preventDefault(); // the browser asks
+  if (session) event.preventDefault(); // the browser asks the person
 });
 addEventListener("online", () => session?.connectNow());
 
@@ -121,7 +122,7 @@ class Session {
       withTab, onBlock: (block) => this.take(block), onGone: (which) => this.gone(which),
     });
     if (session !== this) {
-      this.capture.stop(); // it was ended while the person was asked
+      this.capture.stop(); // the recording was ended while the browser asked for permission
       return;
     }
     this.say({ state: "recording" });
@@ -256,7 +257,7 @@ class Session {
     this.retry = setTimeout(() => this.connect(), pause);
   }
 
-  /** The meeting is over at the server. What is held begins another one. */
+  /** Begins another meeting with the buffered sound, because the server has ended this one. */
   beginAnew() {
     this.held.restart();
     const { state, title = "" } = recording.value ?? {};
@@ -270,7 +271,7 @@ class Session {
     this.again();
   }
 
-  /** Once a second. */
+  /** Runs once a second: updates `waiting`, and replaces a dead connection. */
   look() {
     this.say({ waiting: this.held.size / BYTES_A_SECOND });
     if (!this.isReady || !this.held.size || recording.value?.state === "paused") return;

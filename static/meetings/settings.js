@@ -1,5 +1,5 @@
 // @ts-check
-/** Settings, Meetings: who writes down what is said. For admins. */
+/** Settings, Meetings: which recogniser makes the transcripts. For admins. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * In the audio thread: whatever rate the machine has becomes 16-bit samples of one channel at the rate that is wanted,
- * in blocks of a tenth of a second, each with its loudest sample. Each sample is the mean of those that it stands for,
- * which also keeps out what the lower rate can't hold.
+ * Runs in the audio thread: resamples from the machine's rate to 16-bit samples of one channel at the wanted rate, in
+ * blocks of a tenth of a second, each with its loudest value. Each sample is the mean of the input samples in its time,
+ * which also filters frequencies that are too high for the lower rate.
  */
 
 /** @typedef {{ port: MessagePort }} Processor */
@@ -36,7 +36,7 @@ class Taker extends here.AudioWorkletProcessor {
   }
 
   /**
-   * A sample counts for the one that it falls into; what lies over the edge counts for the next.
+   * Adds an input sample to the output sample in whose time it falls. The part behind its end counts for the next one.
    * @param {number} sample
    */
   take(sample) {
@@ -48,7 +48,7 @@ class Taker extends here.AudioWorkletProcessor {
     }
     this.give((this.sum + sample * room) / this.step);
     let left = 1 - room;
-    while (left >= this.step) { // the machine's rate is the lower one
+    while (left >= this.step) { // the machine's rate is lower than the wanted rate
       this.give(sample);
       left -= this.step;
     }

@@ -10,7 +10,7 @@ export function clock(seconds) {
   return hours ? `${hours}:${String(minutes).padStart(2, "0")}:${rest}` : `${minutes}:${rest}`;
 }
 
-/** For ears: "4 minutes 7 seconds". @param {number} seconds */
+/** For screen readers: "4 minutes 7 seconds". @param {number} seconds */
 export function spokenClock(seconds) {
   const whole = Math.max(0, Math.floor(seconds));
   /** @type {[number, string][]} */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Where a note of a plugin is shown: `/plugins/@team/notes/welcome`. Pure. */
+/** The address of a plugin's note: `/plugins/@team/notes/welcome`. Pure. */
 import { decodePart } from "../router.js";
 
 const NOTES = /^\/plugins\/((?:@[^/]+\/)?[^/]+)\/([^/]+)\/?$/;

@@ -1,5 +1,5 @@
 // @ts-check
-/** In which colours the app is in this browser; light or dark is a choice of its display. */
+/** Settings, Appearance: the colour theme of the app in this browser. Light or dark is chosen under Display. */
 import { useEffect } from "preact/hooks";
 import { html } from "../ui/html.js";
 import { loadOffers, offers } from "./offers.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** Plugins, as the app's list has them: their notes, commands, templates and themes, and what admins decide. */
+/** The entry of plugins in the app's list of features: notes, commands, templates, themes, and settings for admins. */
 import { late } from "../late.js";
 import { pageHref } from "../pages/paths.js";
 import { navigate } from "../router.js";

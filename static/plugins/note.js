@@ -1,5 +1,5 @@
 // @ts-check
-/** A note that a plugin brings: read as any page is, through the same sanitizer, and never written. */
+/** The page of a note that a plugin brings. It is shown like any page, through the same sanitizer, and is read-only. */
 import { useEffect, useState } from "preact/hooks";
 import { Markdown } from "../pages/markdown.js";
 import { RpcError, query } from "../rpc.js";
@@ -28,7 +28,7 @@ export function NotePage({ plugin, note }) {
 }
 
 /**
- * undefined while nobody knows, null where there is none.
+ * Loads a note. `page` is undefined while it is not known, and null where there is no such note.
  * @param {string} plugin
  * @param {string} name
  */

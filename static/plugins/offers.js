@@ -1,12 +1,12 @@
 // @ts-check
-/** What the plugins that are on bring to everybody, asked for when it is first shown and again on news. */
+/** What the plugins that are switched on offer to everybody. Loaded when first shown, and again on live updates. */
 import { signal } from "@preact/signals";
 import { query } from "../rpc.js";
 
-/** null: not asked for yet. */
+/** null: not loaded yet. */
 export const offers = signal(/** @type {PluginsOffersOut | null} */ (null));
 
-/** Called with the newest answer, besides the signal. @type {Set<(found: PluginsOffersOut) => void>} */
+/** Functions that are called with the newest answer. @type {Set<(found: PluginsOffersOut) => void>} */
 const hearers = new Set();
 let asked = 0;
 
@@ -15,7 +15,7 @@ export function onOffers(hear) {
   hearers.add(hear);
 }
 
-/** Asks, and is done with the answer. Where there is none, what was known stays. */
+/** Loads the offers. Resolves when the answer is handled. Without an answer the earlier one stays. */
 export async function loadOffers() {
   const mine = ++asked;
   try {
@@ -24,11 +24,11 @@ export async function loadOffers() {
     offers.value = found;
     for (const hear of hearers) hear(found);
   } catch {
-    // The banner tells of a server that is away; palette and pages do without.
+    // The banner says that the server is away; the palette and the pages work without offers.
   }
 }
 
-/** Once somebody has asked, it stays true. */
+/** Loads the offers again, if they were loaded before. */
 export function refreshOffers() {
   if (asked > 0) void loadOffers();
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Plugins: what each brings, what it may reach, on and off, and the yes for what acts. For admins. */
+/** Settings, Plugins: what each brings and may reach, switching it on and off, consent to its rights. For admins. */
 import { useEffect } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, useFetched } from "../settings/fetched.js";
@@ -89,7 +89,7 @@ function Brings({ plugin }) {
   </ul>`;
 }
 
-/** What acts: agreed to, or waiting. @param {{ plugin: Plugin, changed: () => Promise<void> }} props */
+/** The rights that are agreed to, or wait for it. @param {{ plugin: Plugin, changed: () => Promise<void> }} props */
 function Rights({ plugin, changed }) {
   const { name, title, state, rights } = plugin;
   if (!rights.length) {

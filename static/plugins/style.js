@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The theme of a plugin, chosen for this browser: its tokens as custom properties of the root element. The choice and
- * its tokens are kept in this browser, so that the next page begins in its colours; the server's word on them counts.
+ * The theme of a plugin, chosen for this browser: sets its tokens as custom properties of the root element. The choice
+ * and the tokens are cached in this browser, so that the next page begins in its colours. The server's tokens replace
+ * cached ones.
  */
 import { signal } from "@preact/signals";
 import { loadOffers, onOffers } from "./offers.js";
@@ -13,7 +14,7 @@ const VALUE = new RegExp(`^(?:${COLOUR}|light-dark\\(${COLOUR}, ${COLOUR}\\)|0|[
 
 /** @typedef {{ id: string, tokens: Record<string, string> }} Style */
 
-/** The one that is chosen; null: the app's own colours. */
+/** The chosen theme; null: the app's own colours. */
 export const style = signal(/** @type {Style | null} */ (null));
 /** @type {string[]} */
 let applied = [];
@@ -27,7 +28,7 @@ export function idOf({ plugin, name }) {
 export function startStyle() {
   onOffers(follow);
   use(stored());
-  if (style.value) void loadOffers(); // it may have changed, or gone with its plugin
+  if (style.value) void loadOffers(); // the theme may have changed, or its plugin may be gone
 }
 
 /** @param {Style | null} wanted */
@@ -37,7 +38,7 @@ export function chooseStyle(wanted) {
     if (wanted) localStorage.setItem(KEY, JSON.stringify(wanted));
     else localStorage.removeItem(KEY);
   } catch {
-    // A browser that keeps nothing for us still shows the choice until it is closed.
+    // A browser that stores nothing still shows the choice until it is closed.
   }
 }
 

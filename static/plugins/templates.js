@@ -1,5 +1,5 @@
 // @ts-check
-/** The templates of plugins, as the pages offer them where one is made. */
+/** The templates of plugins, which are offered when a page is made. */
 import { query } from "../rpc.js";
 import { offers, wantOffers } from "./offers.js";
 

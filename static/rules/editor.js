@@ -1,5 +1,5 @@
 // @ts-check
-/** One rule as a form: conditions, a question, actions; tried on one's own mail before it is switched on. */
+/** The form for one rule: conditions, a question to the model, actions. It can be tried on the person's own mail. */
 import { useState } from "preact/hooks";
 import { accounts, isShared } from "../mail/accounts.js";
 import { mutate } from "../rpc.js";
@@ -98,7 +98,7 @@ export function Editor({ edited, write, done }) {
 }
 
 /**
- * Where somebody has several, or the rule names one.
+ * Chooses the rule's account. Shown where the person has several accounts, or the rule names one.
  * @param {{ value: string | null, set: (address: string | null) => void }} props
  */
 function AccountField({ value, set }) {

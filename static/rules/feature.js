@@ -1,5 +1,5 @@
 // @ts-check
-/** Mail rules and models, as the app's list has them. */
+/** The entry of mail rules, triage and models in the app's list of features. */
 import { late } from "../late.js";
 
 const later = () => import("./later.js");

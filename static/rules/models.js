@@ -1,5 +1,5 @@
 // @ts-check
-/** Settings, Models: which one is asked, what it has cost, and up to where it may. */
+/** Settings, Models: which model is used, what it has cost, and the limits of cost and tokens. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";

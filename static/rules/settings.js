@@ -18,10 +18,10 @@ import { ruleWords } from "./words.js";
 /** @typedef {OutputOf<"rules.list">[number]} Listed */
 /** @typedef {{ path: string | null, title: string, rule: import("./editor.js").Rule }} Edited */
 
-/** The newest mails that a rule is applied to. */
+/** To how many of the newest mails a rule is applied. */
 const APPLIES_TO = 1_000;
 
-/** The rule that is being written. Who leaves for another page finds it again. */
+/** The rule that is being edited. It is still there when the person comes back from another page. */
 const written = signal(/** @type {Edited | null} */ (null));
 
 export function RulesSection() {
@@ -53,7 +53,7 @@ export function RulesSection() {
         { written.value = { path: null, title, rule }; }} />`}`;
 }
 
-/** Before a rule goes over all mail that is here: how much of it, and what asking the model would cost. */
+/** The question before a rule is applied to stored mail: how many threads it matches, and what the model would cost. */
 async function whatItMeets(/** @type {string} */ path) {
   const { checked, matched, calls, cost } = await mutate("rules.test", { path, limit: APPLIES_TO });
   const price = calls > 0 ? ` Asking the model about those would cost ${dollars(cost)} at most.` : "";
@@ -91,7 +91,7 @@ function Row({ one, load, edit }) {
     <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
       run=${() => act(async () => {
         await mutate("pages.delete", { path: one.path });
-        document.getElementById("edit-new")?.focus(); // its row goes, and the focus with it
+        document.getElementById("edit-new")?.focus(); // the row is removed, and would lose the focus
       }, "The rule is in the trash of pages.")} />
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </li>`;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Rules that are suggested from what a person does again and again: in the settings, and in a thread. */
+/** Suggested rules, made from what a person does again and again. Shown in the settings and in a thread. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
 import { html } from "../ui/html.js";
@@ -14,7 +14,7 @@ function words({ deed, value, times, address }) {
 }
 
 /**
- * `done`: one was taken or dismissed. `edit`: look at it first, in the editor.
+ * `done` is called when it was accepted or dismissed. `edit` opens it in the editor first.
  * @param {{ one: Suggestion, done: () => unknown, edit?: (one: Suggestion) => void }} props
  */
 function Offer({ one, done, edit }) {
@@ -50,7 +50,7 @@ export function Suggestions({ found, load, edit }) {
   </section>`;
 }
 
-/** In a thread: the first one for its sender. @param {{ threadId: string }} props */
+/** In a thread: the first suggestion for its sender. @param {{ threadId: string }} props */
 export function SuggestedRule({ threadId }) {
   const [one, setOne] = useState(/** @type {Suggestion | null} */ (null));
   useEffect(() => {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Settings, Triage: whether mail is sorted by kind as it comes, and what is remembered of senders. */
+/** Settings, Triage: whether new mail is sorted by kind, and the kinds that the person has chosen for senders. */
 import { useState } from "preact/hooks";
 import { KIND_WORDS, triageOn } from "../mail/kinds.js";
 import { mutate } from "../rpc.js";

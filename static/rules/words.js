@@ -1,5 +1,5 @@
 // @ts-check
-/** What a rule does, in one line of plain words. */
+/** Describes a rule in one line of plain words. */
 
 /** @typedef {import("./editor.js").Rule} Rule */
 

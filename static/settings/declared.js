@@ -1,13 +1,13 @@
 // @ts-check
-/** What sections share whose rows are pages: the page that is being written, and pages that hold a fault. */
+/** Shared by settings sections whose rows are pages: the page that is being edited, and the pages with a fault. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../ui/html.js";
 
 /**
- * Where the editor was opened, there one goes on: at the element `edit-<path>`, or `edit-new`.
+ * The state of the editor. When it closes, the focus goes to the element that opened it, `edit-<path>` or `edit-new`.
  * @template {{ path: string | null }} Edited
- * @param {import("@preact/signals").Signal<Edited | null>} written kept by the section, so that who leaves for another
- *   page finds it again
+ * @param {import("@preact/signals").Signal<Edited | null>} written kept by the section, so that it is still there when
+ *   the person comes back from another page
  * @param {() => Promise<void>} load
  */
 export function useWritten(written, load) {

@@ -1,5 +1,6 @@
 // @ts-check
-/** How the app looks: in this browser its colours and how dense its lists are; everywhere its dates and start page. */
+/** Settings, Display: colours and density of lists, for this browser; dates and start page, for all browsers of the
+ * person. */
 import { chooseDensity, density } from "../frame.js";
 import { accounts } from "../mail/accounts.js";
 import { now } from "../now.js";
@@ -23,7 +24,7 @@ const ORDERS = [{ value: "auto", label: "As the language" }, { value: "day", lab
 /** @type {Option<import("./preferences.js").Preferences["weekStart"]>[]} */
 const WEEKS = [{ value: "auto", label: "As the language" }, { value: "monday", label: "Monday" },
   { value: "sunday", label: "Sunday" }, { value: "saturday", label: "Saturday" }];
-/** Languages that dates are offered in besides the browser's own; each is called as it calls itself. */
+/** The languages of dates that are offered besides the browser's own. Each is shown by its own name for itself. */
 const LANGUAGES = ["en-GB", "en-US", "de", "fr", "es", "it", "pt", "nl", "pl", "cs", "sv", "da", "nb", "fi", "tr", "el",
   "uk", "ja", "zh-Hans", "ko"];
 
@@ -90,7 +91,7 @@ function chosen(choose) {
   return (/** @type {Event} */ event) => void choose(/** @type {HTMLSelectElement} */ (event.target).value);
 }
 
-/** A language as it calls itself. @param {string} tag */
+/** A language's name in that language. @param {string} tag */
 function nameOf(tag) {
   return new Intl.DisplayNames([tag], { type: "language" }).of(tag) ?? tag;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** The settings, as the app's list has them; their sections come with the other features. */
+/** The entry of the settings in the app's list of features. Most sections belong to other features. */
 import { late } from "../late.js";
 import { decodePart } from "../router.js";
 import { html } from "../ui/html.js";
@@ -40,7 +40,7 @@ export const FEATURE = {
   },
 };
 
-/** `/settings` is the first section; `/settings/<section>` any other. @param {URL} url */
+/** Parses `/settings`, the first section, and `/settings/<section>`, any other. @param {URL} url */
 function parse({ pathname }) {
   const match = SETTINGS.exec(pathname);
   return match && { section: decodePart(match[1] ?? "") };

@@ -1,11 +1,12 @@
 // @ts-check
-/** What a section shows: fetched when it opens, and again when the window is looked at and after each change. */
+/** The data of a settings section: loaded when it opens, when the window becomes visible, and after each change. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { query } from "../rpc.js";
 import { html } from "../ui/html.js";
 
 /**
- * Only the answer to the newest question counts: an older one that comes late would undo what is seen.
+ * Loads the answer of a query. Only the answer to the newest request counts: an older one that comes late would replace
+ * newer data.
  * @template {ProcedureName} Name
  * @param {Name} name a query without input
  * @param {boolean} [wanted]

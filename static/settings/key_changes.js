@@ -1,5 +1,5 @@
 // @ts-check
-/** What changing a key means for the other commands of its place, and sets of keys that people know. Pure. */
+/** Finds commands that clash with a changed key, and has sets of keys that people know from other apps. Pure. */
 
 /** @typedef {import("../keys.js").KeyPlace} KeyPlace */
 /** @typedef {Record<string, string[]>} Changes by the name of a command */
@@ -7,12 +7,12 @@
 
 const EVERYWHERE = "Everywhere";
 
-/** Gmail's keys, where they are others than ours. @type {Changes} */
+/** Gmail's keys, where they differ from ours. @type {Changes} */
 export const GMAIL = { "Mail h": ["b"], "Mail g z": ["g b"], "Mail Enter": ["o"] };
 
 /**
- * The commands that have these keys already, or that begin with them, or the other way round: of the same place, or of
- * everywhere.
+ * The other commands of the same place or of everywhere whose keys clash: they are the same, or one of the two begins
+ * with the other.
  * @template {Command & { place: string }} One
  * @param {readonly One[]} all
  * @param {{ place: string, name: string }} of
@@ -30,7 +30,7 @@ function meet(one, other) {
 }
 
 /**
- * A key press as keys.js writes it; empty where it can't be a shortcut's.
+ * A key press in the notation of keys.js; empty where it can't be part of a shortcut.
  * @param {{ key: string, ctrlKey: boolean, metaKey: boolean, shiftKey: boolean, altKey: boolean }} event
  */
 export function pressed({ key, ctrlKey, metaKey, shiftKey, altKey }) {

@@ -1,5 +1,6 @@
 // @ts-check
-/** Every command with its keys, by place: change, clear or reset them. Two commands of a place never share a key. */
+/** Settings, Keys: every command with its keys, by place. Keys can be changed, cleared and reset. Two commands of a
+ * place never share a key. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { keyPlaces, keysOf, nameOf, staysPut } from "../keys.js";
 import { ConfirmButton } from "../ui/confirm.js";
@@ -16,7 +17,7 @@ const MAX_KEYS = 2;
 export function KeysSection() {
   const [editing, setEditing] = useState({ name: "", keys: "" });
   const [known, setKnown] = useState(/** @type {readonly import("../keys.js").KeyPlace[]} */ ([]));
-  useEffect(() => void keyPlaces().then(setKnown, () => undefined), []); // else there is no link, which the banner says
+  useEffect(() => void keyPlaces().then(setKnown, () => undefined), []); // offline: the banner says so
   const changes = preferences.value.keys;
   const all = commandsOf(known);
   const places = [...new Set(all.map(({ place }) => place))];
@@ -119,7 +120,7 @@ function Recorder({ command, all, begin, close }) {
   </div>`;
 }
 
-/** A second plain key makes a row of two; anything else begins anew. @param {string} before @param {string} next */
+/** Adds a second plain key to the first; any other key begins anew. @param {string} before @param {string} next */
 function joined(before, next) {
   if (!next) return before;
   const parts = before.split(" ").filter(Boolean);
@@ -127,14 +128,14 @@ function joined(before, next) {
   return goesOn ? `${before} ${next}` : next;
 }
 
-/** All changes, with these keys taken from who has them. @param {Command[]} others @param {string} keys */
+/** All changes, with these keys removed from other commands. @param {Command[]} others @param {string} keys */
 function without(others, keys) {
   const lost = others.map(({ name, keys: had }) => [name, had.filter((one) => !staysPut(one) && one !== keys
     && !one.startsWith(`${keys} `) && !keys.startsWith(`${one} `))]);
   return { ...preferences.value.keys, .../** @type {Record<string, string[]>} */ (Object.fromEntries(lost)) };
 }
 
-/** @param {string} name @param {string[] | null} keys null: those that it comes with */
+/** @param {string} name @param {string[] | null} keys null: the default keys */
 function give(name, keys) {
   const { [name]: _, ...rest } = preferences.value.keys;
   return prefer({ keys: keys === null ? rest : { ...rest, [name]: keys } });

@@ -1,5 +1,5 @@
 // @ts-check
-/** The way to the settings, in the frame around every page: one's own initial, or a plain sign while nobody is in. */
+/** The link to the settings, in the frame around every page: the avatar of the signed-in person, or a plain icon. */
 import { me } from "../session.js";
 import { Avatar } from "../ui/avatar.js";
 import { html } from "../ui/html.js";

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The settings: one section an address, a list of them beside it, below headings. Where there is no room beside it, the
- * list folds behind the name of the section that is shown.
+ * The page of settings: each section has its own address, and a list of sections under headings is beside it. On a
+ * narrow screen the list folds behind the name of the shown section.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { SETTINGS_GROUPS, settingsSections } from "../feature.js";
@@ -31,7 +31,7 @@ export function SettingsPage({ section }) {
   useEffect(() => {
     document.title = `${here?.title ?? "Settings"} – svc`;
     nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [here, isAdmin()]); // who may see the link is known later
+  }, [here, isAdmin()]); // whether the person may see the link is known later
   return html`<div class="panel scrolls">
     <div class="settings-frame">
       <nav class="settings-nav" aria-label="Settings" ref=${nav}>
@@ -54,7 +54,7 @@ function Sections({ here }) {
     if (event.key === "Enter" && text.trim() && found[0]) {
       navigate(href(found[0].section));
     } else if (event.key === "Escape") {
-      event.stopPropagation(); // elsewhere it leaves the settings
+      event.stopPropagation(); // outside this field, Escape leaves the settings
       if (text) setText("");
       else /** @type {HTMLElement} */ (event.target).blur();
     }

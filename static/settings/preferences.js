@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * What the person prefers, in every browser of theirs: kept by the server, and here so that the next start knows it
- * before it has asked. A choice shows at once; where the server refuses it, what was there is back, with the reason.
+ * The person's preferences, for all their browsers. The server stores them; this browser caches them, so that the next
+ * start has them before the server answers. A choice shows at once. If the server refuses it, the old value returns,
+ * with the reason.
  */
 import { effect, signal } from "@preact/signals";
 import { keyChanges } from "../keys.js";
@@ -24,10 +25,10 @@ const DEFAULTS = { language: "", hours: "auto", dateOrder: "auto", weekStart: "a
   startAccount: "", keys: {} };
 
 export const preferences = signal(kept());
-/** Where this start was sent from the front door. */
+/** The address to which this start was sent from `/`; "" where it began at another address. */
 let sentTo = "";
 
-/** What this browser knows of them counts until the server has answered. Called once, before anything is drawn. */
+/** Uses the cached preferences until the server has answered. Called once, before anything is drawn. */
 export function beginPreferences() {
   const wasAtTheDoor = location.pathname === "/";
   useHome(startPath);
@@ -35,11 +36,11 @@ export function beginPreferences() {
   effect(() => apply(preferences.value));
 }
 
-/** Ask for them, and follow where the person is. Called once. */
+/** Loads the preferences, and stores the last address from then on. Called once. */
 export function startPreferences() {
   void loadPreferences().then(() => {
     const here = location.pathname + location.search;
-    if (sentTo && here === sentTo) navigate(startPath(), { replace: true }); // this browser did not know it yet
+    if (sentTo && here === sentTo) navigate(startPath(), { replace: true }); // it was not cached here yet
     effect(() => {
       if (place.value.route) keep(LAST_KEY, address.value.pathname + address.value.search);
     });
@@ -50,7 +51,7 @@ export async function loadPreferences() {
   try {
     take(await query("preferences.get"));
   } catch {
-    // What this browser keeps of them goes on counting; the banner says that the server is away.
+    // The cached preferences stay in use; the banner says that the server is away.
   }
 }
 
@@ -66,12 +67,12 @@ export async function prefer(changes) {
   }
 }
 
-/** The next person at this browser begins anew. */
+/** Deletes the cached data, so that the next person at this browser begins anew. */
 export async function forgetPreferences() {
   for (const key of [KEY, LAST_KEY]) keep(key, null);
 }
 
-/** Where the app opens. */
+/** The address with which the app opens. */
 function startPath() {
   const { startPage, startAccount } = preferences.value;
   if (startPage === "account" && startAccount) return mailPath(startAccount);
@@ -117,6 +118,6 @@ function keep(key, text) {
     if (text === null) localStorage.removeItem(key);
     else localStorage.setItem(key, text);
   } catch {
-    // A browser that keeps nothing for us asks the server at each start.
+    // A browser that stores nothing asks the server at each start.
   }
 }

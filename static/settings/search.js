@@ -1,16 +1,16 @@
 // @ts-check
-/** Which settings a few typed words mean: by the name of a section, and by what stands in it. Pure. */
+/** Finds settings by a few typed words: by the name of a section, and by its settings. Pure. */
 
 /** @typedef {import("../feature.js").Section} Section */
 
 /**
- * A section that fits, with those of its settings that do; none where its name alone fits.
+ * A section that fits, with its settings that fit; `holds` is empty where its name fits all words.
  * @typedef {{ section: Section, holds: string[] }} Found
  */
 
 /**
- * In the order of the list: every word begins one of the section's, or all of them begin words of one setting in it.
- * Empty words find every section.
+ * The sections that fit, in the order of the list. Each typed word must begin a word of the section's name or of one
+ * setting in it (the same setting for all words). No words find every section.
  * @param {readonly Section[]} sections @param {string} text @returns {Found[]}
  */
 export function findSettings(sections, text) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** The addresses of terminals: the page, and the page with one of them in front. */
+/** The addresses of terminals: the page, and the page with one terminal in front. */
 import { decodePart } from "../router.js";
 
 export const TERMINALS = "/p/terminal";

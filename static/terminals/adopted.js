@@ -1,14 +1,15 @@
 // @ts-check
 /**
- * Lets a library that writes <style> elements work under a policy that takes none of them.
+ * Lets a library that writes <style> elements work under a content security policy that forbids them.
  *
- * The policy is about markup: sheets that a script makes and the document adopts are not inline styles. So while `make`
- * runs, a <style> that it creates is another element, whose text goes into an adopted sheet, and goes with the element.
+ * The policy forbids inline styles in markup. It allows style sheets that a script constructs and the document adopts.
+ * So while `make` runs, each <style> that it creates is another element instead: its text goes into an adopted sheet,
+ * which is removed together with the element.
  */
 
 /**
  * @template T
- * @param {() => T} make waits for nothing
+ * @param {() => T} make must be synchronous
  * @returns {T}
  */
 export function withAdoptedStyles(make) {
@@ -18,7 +19,7 @@ export function withAdoptedStyles(make) {
   try {
     return make();
   } finally {
-    Reflect.deleteProperty(document, "createElement"); // the prototype has its own
+    Reflect.deleteProperty(document, "createElement"); // the one of the prototype is used again
   }
 }
 

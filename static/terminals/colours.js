@@ -1,5 +1,5 @@
 // @ts-check
-/** The colours of a terminal: the app's own, as they are now, in the form that xterm.js takes. */
+/** The colours of a terminal: the app's current colours, in the form that xterm.js takes. */
 
 const NAMES = /** @type {const} */ ({
   background: "surface",
@@ -34,7 +34,7 @@ export function foundColours() {
   }));
 }
 
-/** Calls `changed` when the app's colours do. Returns what ends that. @param {() => void} changed */
+/** Calls `changed` when the app's colours change. Returns a function that ends this. @param {() => void} changed */
 export function onColours(changed) {
   const observer = new MutationObserver(changed);
   observer.observe(document.documentElement, { attributes: true, attributeFilter: ["data-theme", "style"] });
@@ -47,7 +47,8 @@ export function onColours(changed) {
 }
 
 /**
- * A token may be one colour in the light and another in the dark: the browser says which it is.
+ * Calls `read` with a function that gives a token's current colour. A token may have different colours in light and
+ * dark mode; the browser computes which one counts.
  * @template T
  * @param {(token: (name: string) => string) => T} read
  * @returns {T}

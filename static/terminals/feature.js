@@ -1,5 +1,5 @@
 // @ts-check
-/** Terminals, as the app's list has them: for admins, where the server has any. */
+/** The entry of terminals in the app's list of features: for admins, where the server has terminals. */
 import { late } from "../late.js";
 import { isAdmin } from "../session.js";
 import { isSwitchedOff } from "../switches.js";

@@ -1,22 +1,22 @@
 // @ts-check
 /**
- * One terminal's socket (/pty), which comes back to it after a lost link.
+ * One terminal's socket (/pty), which connects again after a lost connection.
  *
- * Theory. The terminal lives on the server, and lives on without its socket; one that opens with its name is sent the
- * last of its output again, from where a fresh screen can begin. So a link that was lost loses nothing but what lies
- * further back. The server is told how much was drawn and never sends far ahead of that: else a flood would lie in this
- * page, and ^C would be seen only after it.
+ * Theory. The terminal lives on the server, and goes on without its socket. A socket that opens with its name gets the
+ * newest output again, from a point where an empty screen can begin. So a lost connection loses only older output. This
+ * page tells the server how much it has drawn, and the server never sends far ahead of that. Otherwise a lot of output
+ * could wait in this page, and the effect of ^C would be seen only after all of it.
  *
- * Owns the socket, its pauses and what it tells the server. It draws nothing.
+ * Owns the socket, the pauses between attempts, and the messages to the server. It draws nothing.
  */
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
-/** Told at once where it is that much; a tenth of what the server sends ahead. */
+/** After so many drawn bytes the server is told. It is a tenth of what the server sends ahead. */
 const TELL_EVERY_BYTES = 12_288;
-/** What is pasted goes in pieces: the server closes a socket whose message is larger than a megabyte. */
+/** Pasted text is sent in pieces of this size: the server closes a socket if a message is larger than a megabyte. */
 const PIECE_BYTES = 65_536;
-/** What is typed while it connects is kept for then, so much of it. */
+/** So many pieces that are typed while the socket connects are kept, and sent when it is ready. */
 const EARLY_PIECES = 256;
 const CLOSE_SIGNED_OUT = 4401;
 const CLOSE_FORBIDDEN = 4403;
@@ -25,11 +25,13 @@ const CLOSE_TAKEN_OVER = 4409;
 const CLOSE_REFUSED = 1008;
 
 /**
- * "taken": another window shows it. "ended": it runs no more. "refused": there is to be none, for the reason given.
+ * "taken": another window shows it. "ended": it does not run any more. "refused": the server gives no terminal, for the
+ * reason in the words.
  * @typedef {"connecting" | "live" | "lost" | "taken" | "ended" | "refused"} LinkState
  * @typedef {object} Listener
  * @property {(state: LinkState, words: string) => void} state
- * @property {(session: string, replayed: number) => void} ready a fresh screen; `replayed` bytes of it are old
+ * @property {(session: string, replayed: number) => void} ready begins an empty screen; its first `replayed` bytes are
+ *   old output
  * @property {(data: Uint8Array) => void} output
  * @property {() => void} signedOut
  * @typedef {{ type: "ready", session: string, replayed: number } | { type: "exit", code?: number, signal?: string }
@@ -55,7 +57,7 @@ export class Link {
   #retry;
 
   /**
-   * @param {string | null} session null: a new one
+   * @param {string | null} session null: a new terminal
    * @param {() => { cols: number, rows: number }} size
    * @param {Listener} listener
    */
@@ -65,7 +67,7 @@ export class Link {
     this.#listener = listener;
   }
 
-  /** Now, whatever the pause; where another window has it, it is taken back. */
+  /** Connects now, without waiting for the end of a pause. Takes the terminal back from another window. */
   connect() {
     clearTimeout(this.#retry);
     if (this.#socket) return;
@@ -86,7 +88,7 @@ export class Link {
     };
   }
 
-  /** The terminal goes on without it. */
+  /** Closes the socket. The terminal goes on without it. */
   close() {
     clearTimeout(this.#retry);
     const mine = this.#socket;

@@ -1,5 +1,5 @@
 // @ts-check
-/** That other admins have terminals, too, and a way to end one. What is said in them is theirs. */
+/** The list of other admins' terminals, with a button to end one. Their content is not shown. */
 import { useState } from "preact/hooks";
 import { now } from "../now.js";
 import { mutate } from "../rpc.js";

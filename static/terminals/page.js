@@ -1,5 +1,5 @@
 // @ts-check
-/** The page of terminals: a tab for each, the one in front, and what one does with it. */
+/** The page of terminals: a tab for each, the terminal in front, and the buttons for it. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { navigate } from "../router.js";
@@ -142,7 +142,7 @@ function TabPanel({ tab }) {
   </div>`;
 }
 
-/** Where a tab shows nothing new: why, and what one can do. @param {{ tab: Tab }} props */
+/** Why a tab shows no new output, and what the person can do. @param {{ tab: Tab }} props */
 function Standing({ tab }) {
   const state = tab.state.value;
   const isOver = state === "ended" || state === "refused";

@@ -1,13 +1,14 @@
 // @ts-check
 /**
- * What draws one terminal: xterm.js, loaded with the first one, in the app's colours and under the app's policy.
+ * Draws one terminal with xterm.js, which is loaded with the first terminal. It has the app's colours, and works under
+ * the app's content security policy.
  *
- * Owns the library's object: keys, copying, links, search and size. It knows no socket.
+ * Owns the library's object: keys, copying, links, search and size. It knows nothing of the socket.
  */
 import { withAdoptedStyles } from "./adopted.js";
 import { foundColours, onColours, terminalTheme } from "./colours.js";
 
-/** Its files are loaded by their address, and never joined with others; where this one is, it is one folder deep. */
+/** The files of xterm.js are loaded by address and never bundled. This file is one folder deep, bundled or not. */
 const LIBRARY = new URL("../vendor/xterm/", import.meta.url).href;
 const SCROLLBACK_LINES = 5_000;
 const FONT_PX = 13;
@@ -20,14 +21,14 @@ const ARROWS = { up: "A", down: "B", right: "C", left: "D" };
  * @property {(data: Uint8Array) => void} typed
  * @property {(size: { cols: number, rows: number }) => void} resized
  * @property {(title: string) => void} titled
- * @property {() => void} search somebody wants to search
+ * @property {() => void} search called when the person wants to search
  * @property {(found: { at: number, of: number }) => void} found
  */
 
 let stylesLinked = false;
 
 /**
- * Once for all screens.
+ * Loads xterm.js, its addons and its styles, once for all screens.
  * @returns {Promise<typeof import("@xterm/xterm") & typeof import("@xterm/addon-fit")
  *   & typeof import("@xterm/addon-search") & typeof import("@xterm/addon-web-links")>}
  */
@@ -53,18 +54,18 @@ export class Screen {
   #fit;
   #search;
   #ends;
-  /** Of what is drawn next, so much was said before this window was there. */
+  /** How many of the next bytes to draw are old output, which is drawn again. */
   #old = 0;
 
   /**
    * @param {Awaited<ReturnType<typeof loadLibrary>>} library
-   * @param {HTMLElement} element is seen
+   * @param {HTMLElement} element must be visible
    * @param {Wants} wants
    */
   constructor(library, element, wants) {
     const style = getComputedStyle(element);
     const xterm = new library.Terminal({
-      allowProposedApi: true, // the search marks what it finds by it
+      allowProposedApi: true, // the search needs it to mark matches
       cursorBlink: true,
       fontFamily: style.fontFamily,
       fontSize: FONT_PX,
@@ -83,7 +84,7 @@ export class Screen {
     withAdoptedStyles(() => xterm.open(element));
     this.#fit.fit();
     const encoder = new TextEncoder();
-    // A program that asks the terminal something asked it when it ran: what is drawn again is answered no more.
+    // Old output may hold a program's queries to the terminal. They were answered then, and are not answered again.
     xterm.onData((data) => this.#old === 0 && wants.typed(encoder.encode(data)));
     xterm.onBinary((data) => this.#old === 0 && wants.typed(Uint8Array.from(data, (one) => one.charCodeAt(0))));
     xterm.onResize(wants.resized);
@@ -107,12 +108,12 @@ export class Screen {
     return { cols: this.#xterm.cols, rows: this.#xterm.rows };
   }
 
-  /** To the room that there is. */
+  /** Adapts the size to the room that the element has. */
   fit() {
     this.#fit.fit();
   }
 
-  /** From the beginning; the first `old` bytes were said before. @param {number} old */
+  /** Begins an empty screen. The first `old` bytes to be drawn are old output. @param {number} old */
   begin(old) {
     this.#xterm.reset();
     this.#old = old;
@@ -130,7 +131,7 @@ export class Screen {
     this.#xterm.focus();
   }
 
-  /** As if a key were pressed. @param {string} data */
+  /** Acts as if a key were pressed. @param {string} data */
   press(data) {
     this.#xterm.input(data);
     this.focus();
@@ -147,7 +148,7 @@ export class Screen {
     this.focus();
   }
 
-  /** What is selected. */
+  /** The selected text. */
   get selection() {
     return this.#xterm.getSelection();
   }
@@ -173,7 +174,7 @@ export class Screen {
     this.#ends();
   }
 
-  /** Whether the terminal gets a key. @param {KeyboardEvent} event @param {Wants} wants */
+  /** Whether xterm.js handles a key. @param {KeyboardEvent} event @param {Wants} wants */
   #takes(event, wants) {
     if (event.type !== "keydown" || event.altKey || !event.shiftKey || !(event.ctrlKey || event.metaKey)) return true;
     const key = event.key.toLowerCase();

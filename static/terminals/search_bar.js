@@ -1,5 +1,5 @@
 // @ts-check
-/** The line in which one searches what a terminal has said. */
+/** The bar for searching the output of a terminal. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Which terminals this window shows, kept over a reload: then the server may still hold its old socket for another
- * window's, which would not be taken from it unasked.
+ * Which terminals this window shows, stored so that a reload does not lose it. After a reload the server may still hold
+ * this window's old socket, and reports the terminal as shown. Without this note the page would take that for another
+ * window, and not take the terminal back without asking.
  */
 const KEY = "svc.terminals";
 
@@ -23,6 +24,6 @@ export function noteShown(session, isShown) {
   try {
     sessionStorage.setItem(KEY, JSON.stringify([...found]));
   } catch {
-    // A browser that keeps nothing for us asks once more.
+    // In a browser that stores nothing, the person is asked once more.
   }
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** One tab: a terminal of the server, its link and its screen; and the row of all of them. */
+/** A tab: a terminal of the server with its link and its screen; and the list of all tabs of this window. */
 import { signal } from "@preact/signals";
 import { query } from "../rpc.js";
 import { loadMe } from "../session.js";
@@ -8,13 +8,13 @@ import { loadLibrary, Screen } from "./screen.js";
 import { noteShown, shownHere } from "./shown_here.js";
 
 /** @typedef {import("./link.js").LinkState} LinkState */
-/** A key that a phone has none of holds for the next one that is typed. */
+/** Phones have no Ctrl key: the Ctrl button of the page counts for the next key, by this mask. */
 const CONTROL_MASK = 0x1f;
 const CAN_BE_CONTROLLED = /^[@a-z[\\\]^_]$/i;
 
 /** The tabs of this window, in their order. */
 export const tabs = signal(/** @type {readonly Tab[]} */ ([]));
-/** The one in front. */
+/** The tab in front. */
 export const front = signal(/** @type {Tab | null} */ (null));
 
 let lastKey = 0;
@@ -38,7 +38,7 @@ export class Tab {
 
   /**
    * @param {string | null} session null: a new terminal
-   * @param {{ title?: string, waits?: boolean }} [how] `waits`: another window shows it, and may go on to
+   * @param {{ title?: string, waits?: boolean }} [how] `waits`: another window shows it; do not connect unasked
    */
   constructor(session, { title = "Terminal", waits = false } = {}) {
     this.session.value = session;
@@ -50,7 +50,7 @@ export class Tab {
     }
   }
 
-  /** Called with a place that is seen. @param {HTMLElement} element */
+  /** Draws the terminal in an element, which must be visible. @param {HTMLElement} element */
   async mount(element) {
     try {
       const library = await loadLibrary();
@@ -75,7 +75,7 @@ export class Tab {
     }
   }
 
-  /** Also takes it back from another window. */
+  /** Connects to the terminal. Also takes it back from another window. */
   connect() {
     const screen = this.screen;
     if (!screen) return;
@@ -97,7 +97,7 @@ export class Tab {
     this.#link?.kill();
   }
 
-  /** The tab goes; its terminal goes on. */
+  /** Closes the tab. Its terminal goes on. */
   close() {
     this.#isClosed = true;
     this.#link?.close();
@@ -123,9 +123,9 @@ export class Tab {
 }
 
 /**
- * A tab for each terminal that runs, and a new one where none does.
- * @param {string | null} wanted the one that is in front
- * @returns {Promise<TerminalsTerminalOut[]>} those of other admins
+ * Opens a tab for each of the person's running terminals, and a new terminal where there is none.
+ * @param {string | null} wanted the session of the tab to put in front
+ * @returns {Promise<TerminalsTerminalOut[]>} the terminals of other admins
  */
 export async function openTabs(wanted) {
   const found = await query("terminals.list");

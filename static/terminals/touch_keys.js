@@ -1,5 +1,5 @@
 // @ts-check
-/** The keys that a keyboard on the screen has none of, for fingers. */
+/** Buttons for keys that an on-screen keyboard does not have. */
 import { html } from "../ui/html.js";
 
 const KEYS = [{ show: "Esc", types: "\x1b" }, { show: "Tab", types: "\t" }];
@@ -26,7 +26,7 @@ export function TouchKeys({ tab }) {
 }
 
 /**
- * A press takes the focus from nothing, so that the keyboard stays.
+ * A press does not move the focus, so that the on-screen keyboard stays open.
  * @param {{ show: string, label?: string, title?: string, held?: boolean, act: () => void }} props
  */
 function Key({ show, label, title, held, act }) {
