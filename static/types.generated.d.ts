@@ -359,7 +359,7 @@ interface GitopsConflictInput {
   path: string;
 }
 
-/** `path`: of the page here; its file's, where that was deleted. */
+/** `path`: of the page here; of its file if the page was deleted. */
 interface GitopsConflictOut {
   path: string;
   file: string;
@@ -367,7 +367,7 @@ interface GitopsConflictOut {
   at: string;
 }
 
-/** `there` is null where the file was deleted. What is here, `pages.get` tells. */
+/** `there` is null if the file was deleted. For the text here, call `pages.get`. */
 interface GitopsContestedOut {
   path: string;
   file: string;
@@ -396,14 +396,14 @@ interface GitopsQueuedOut {
   queued: boolean;
 }
 
-/** `text` is given where that is kept: the body of the page. */
+/** `text` is required for the choice to keep a text: it is the body of the page. */
 interface GitopsResolveInput {
   path: string;
   keep: "here" | "text" | "there";
   text?: string | null;
 }
 
-/** `problem`: why the repository could not be followed the last time. `problems`: of single files; there are */
+/** `problem`: why the last look at the repository failed. `problems`: of single files; `problemCount` is the */
 interface GitopsStatusOut {
   enabled: boolean;
   repo: string | null;
@@ -1072,7 +1072,7 @@ interface MailLabelsInput {
   accountId?: string | null;
 }
 
-/** Where the words stand: the message, and a passage of it as plain text, those marked that were searched for. */
+/** Where the words were found: the message, and a passage of it as plain text with the searched words marked. */
 interface MailMatchOut {
   snippet: MailPieceOut[];
   messageId: string;
@@ -1293,7 +1293,7 @@ interface MailSaveSnippetInput {
   bcc?: string[];
 }
 
-/** `time_zone` is the asker's, such as `Europe/Berlin`: in it days begin and end. UTC without one. */
+/** `time_zone` is the caller's, such as `Europe/Berlin`: days begin and end in it. The default is UTC. */
 interface MailSearchInput {
   query: string;
   cursor?: string | null;
@@ -1302,7 +1302,7 @@ interface MailSearchInput {
   timeZone?: string | null;
 }
 
-/** `notices` are sentences for the person: what was not understood, what could not be looked at. */
+/** `notices` are sentences for the person: what was not understood, what could not be searched. */
 interface MailSearchOut {
   threads: MailFoundThreadOut[];
   nextCursor: string | null;
@@ -1310,7 +1310,7 @@ interface MailSearchOut {
   didYouMean: string | null;
 }
 
-/** `run_id`: of the run that re-indexes, while there is one; `progress`: how far it is, once it says so. */
+/** `run_id`: the run that re-indexes, while there is one; `progress`: its progress, once it is known. */
 interface MailSearchStateOut {
   messages: number;
   indexed: number;

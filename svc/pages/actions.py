@@ -12,6 +12,7 @@ in a move: a link names a path, and finds whatever page is there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from svc.errors import Conflict, Forbidden, Invalid, NotFound
@@ -104,7 +105,8 @@ def restore(tx: Tx, principal: Principal, *, path: str, revision: int) -> Saved:
 
 
 def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
-    """Move a page with all below it. Grants go along; what is inherited is inherited from the new place."""
+    """Move a page with all below it. Grants go along; what is inherited is inherited from the new place, but never from
+    another's page above pages that act as their owners."""
     page, to = _seen(tx, principal, path), page_path(to)
     _must_write(page)
     _must_not_be_surface(page)
@@ -113,9 +115,11 @@ def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
     _must_have_subtree(tx, principal, page)
     _must_fit(top=page.path, paths=queries.subtree_paths(tx, page.path), to=to)
     _must_act_as_oneself(queries.paths_of_others(tx, principal, page.path), top=page.path, to=to)
-    _must_be_free(tx, principal, to)
+    apart = _must_be_free(tx, principal, to)
     managed.must_be_editable(tx, principal, page.path, below=True)
     before, files = news.reach_of(tx, page.path), edit_notes.in_subtree(tx, principal, page.path)
+    if apart:
+        page = _stood_apart(tx, page)
     tree.relocate(tx, page, to=to)
     edit_notes.note_moved(tx, principal, files, top=page.path, to=to)
     news.tell(tx, principal, "page.removed", before)
@@ -145,11 +149,13 @@ def undelete(tx: Tx, principal: Principal, *, page_id: str, to: str | None = Non
     found = trash.with_it(tx, page)
     _must_fit(top=page.path, paths=[old for _, old, _ in found], to=path)
     _must_act_as_oneself(trash.paths_of_others(tx, principal, page), top=page.path, to=path)
-    _must_have_room(tx, principal, path, [path + old.removeprefix(page.path) for _, old, _ in found])
-    if any(explicit for _, _, explicit in found) and queries.unshared_of_others_below(tx, principal, path):
+    apart = _must_have_room(tx, principal, path, [path + old.removeprefix(page.path) for _, old, _ in found])
+    if (apart or any(explicit for _, _, explicit in found)) and queries.unshared_of_others_below(tx, principal, path):
         raise Conflict("Below that path lie pages of others, who have shared them with nobody. Restore it elsewhere.")
     page_ids = [one for one, _, _ in found]
     trash.take_out(tx, page, to=path, page_ids=page_ids)
+    if apart:
+        _stood_apart(tx, _seen(tx, principal, path))
     edit_notes.note_undeleted(tx, principal, page_ids)
     news.tell(tx, principal, "page.changed", news.reach_of(tx, path))
     return path
@@ -232,17 +238,26 @@ def _must_act_as_oneself(paths_of_others: Iterable[str], *, top: str, to: str) -
         raise Forbidden("A page acts as its owner there. Only its owner may move it to there.")
 
 
-def _must_be_free(tx: Tx, principal: Principal, path: str) -> None:
-    """The caller may put a page at ``path``: nothing is there or below, and they may write the nearest page above."""
+def _must_be_free(tx: Tx, principal: Principal, path: str) -> bool:
+    """The caller may put a page at ``path``: nothing is there or below, and they may write the nearest page above.
+    Returns what :func:`_must_be_allowed_at` does."""
     if queries.readable_page(tx, principal, path):
         raise Conflict("There is a page at that path already.")
-    _must_be_allowed_at(tx, principal, path)
+    apart = _must_be_allowed_at(tx, principal, path)
     if queries.has_below(tx, path):
         raise Conflict("There are pages below that path already.")
+    return apart
 
 
-def _must_be_allowed_at(tx: Tx, principal: Principal, path: str) -> None:
-    """What the caller sees decides first: what they don't see is noticed only by who could have made the page."""
+def _must_be_allowed_at(tx: Tx, principal: Principal, path: str) -> bool:
+    """What the caller sees decides first: what they don't see is noticed only by who could have made the page.
+
+    Returns whether a page stands apart there: whoever has the page above has no say, and it inherits nothing.
+    """
+    if _stands_apart(tx, principal, path):
+        if queries.exists(tx, path):
+            raise NotFound(NO_PAGE)
+        return True
     if path in ACTING and not (principal.is_admin or principal.sees_everything):
         raise Forbidden(f"Everybody's pages lie below {path}: only an admin may make that page itself.")
     seen = (queries.readable_page(tx, principal, above) for above in paths_above(path))
@@ -253,15 +268,17 @@ def _must_be_allowed_at(tx: Tx, principal: Principal, path: str) -> None:
     hidden_above = above is not None and (nearest is None or above[0] != nearest.path)
     if hidden_above or queries.exists(tx, path):
         raise NotFound(NO_PAGE)
+    return False
 
 
-def _must_have_room(tx: Tx, principal: Principal, path: str, paths: Sequence[str]) -> None:
-    """Pages may come back at ``paths``, below ``path``: none is taken, and the caller may add one at ``path``."""
+def _must_have_room(tx: Tx, principal: Principal, path: str, paths: Sequence[str]) -> bool:
+    """Pages may come back at ``paths``, below ``path``: none is taken, and the caller may add one at ``path``. Returns
+    what :func:`_must_be_allowed_at` does."""
     taken = queries.first_taken(tx, paths)
     if taken is not None:
         raise Conflict(f"There is a page at {taken} now. Move that one, or restore to another path.")
     try:
-        _must_be_allowed_at(tx, principal, path)
+        return _must_be_allowed_at(tx, principal, path)
     except (NotFound, Forbidden) as error:
         raise Conflict("You may not add pages at that path any more. Restore it to another one.") from error
 
@@ -286,11 +303,9 @@ def _stale(current: int) -> Conflict:
 def _create(tx: Tx, principal: Principal, *, path: str, title: str, body: str, revision: int | None) -> Saved:
     if revision not in {None, NOT_EXISTING}:
         raise _stale(NOT_EXISTING)  # also where there is one that the caller may not see
-    apart = _stands_apart(tx, principal, path)
-    if not apart:
-        _must_be_allowed_at(tx, principal, path)
-    elif queries.exists(tx, path):
-        raise NotFound(NO_PAGE)
+    apart = _must_be_allowed_at(tx, principal, path)
+    if apart and queries.unshared_of_others_below(tx, principal, path):
+        raise Conflict("Below it lie pages of others, who have shared them with nobody.")
     page_id = insert(
         tx,
         principal,
@@ -301,6 +316,8 @@ def _create(tx: Tx, principal: Principal, *, path: str, title: str, body: str, r
         kind="page",
         access="explicit" if apart else "inherited",
     )
+    if apart:
+        tree.settle_sources(tx, path)
     managed.join(tx, principal, page_id=page_id, path=path)
     edit_notes.note_saved(tx, principal, page_id=page_id, is_new=True)
     news.tell(tx, principal, "page.changed", news.reach_of(tx, path, alone=True))
@@ -311,6 +328,14 @@ def _stands_apart(tx: Tx, principal: Principal, path: str) -> bool:
     """Whether a new page acts as its maker and only the folder's own page, another's, is above: it inherits nothing."""
     above = queries.nearest_above(tx, path) if acts(path) else None
     return above is not None and above[0] in ACTING and not is_own(principal, queries.owner_of(tx, above[0]))
+
+
+def _stood_apart(tx: Tx, page: Page) -> Page:
+    """The page, with grants of its own: where it inherited, it is its owner's alone from now on."""
+    if page.access == "explicit":
+        return page
+    tree.set_access(tx, page, access="explicit", grants=())
+    return replace(page, access="explicit", source_id=page.id)
 
 
 def _revise(tx: Tx, principal: Principal, page: Page, *, title: str, body: str) -> Saved:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from svc.agents.definitions import AGENTS
-from svc.errors import Forbidden, NotFound
+from svc.errors import Conflict, Forbidden, NotFound
 from svc.mcp.declared import KIND as SERVER
 from svc.pages import actions
 from svc.pages.model import ACTING
 from svc.rules.page import KIND as RULE
-from tests.pages.rig import FOR_ALL_TO_WRITE, MIA, NOA, OLE, Pages, grant
+from tests.pages.rig import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, Pages, grant
 from tests.pages.test_actions import seen
 
 
@@ -74,4 +74,47 @@ def test_whoever_has_the_page_above_keeps_nobody_from_theirs_and_reads_none(
     assert (pages.readers(f"{folder}/one"), pages.writers(f"{folder}/one")) == ({"noa"}, {"noa"})
     with pytest.raises(NotFound):
         pages.save(OLE, f"{folder}/one")
+    assert pages.problems() == []
+
+
+@pytest.mark.parametrize("folder", ACTING)
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_whoever_has_the_page_above_keeps_nobody_from_bringing_theirs_there(
+    pages: Pages, folder: str, is_shared: bool
+) -> None:
+    pages.save(MIA, folder)
+    if is_shared:
+        pages.share(MIA, folder, FOR_ALL)
+    pages.save(NOA, "drafts")
+    pages.share(NOA, "drafts", FOR_ALL_TO_WRITE)
+    for path in ("drafts/one", "drafts/one/more"):
+        pages.save(NOA, path)
+    alone = ({"noa"}, {"noa"})
+
+    def who(path: str) -> tuple[set[str], set[str]]:
+        return pages.readers(path), pages.writers(path)
+
+    pages.move(NOA, "drafts/one", f"{folder}/one")
+    assert (who(f"{folder}/one"), who(f"{folder}/one/more")) == (alone, alone)
+    pages.move(NOA, f"{folder}/one", f"{folder}/two")
+    pages.share(NOA, f"{folder}/two", access="inherited")
+    page_id = seen(pages, f"{folder}/two").id
+    pages.delete(NOA, f"{folder}/two")
+    pages.undelete(NOA, page_id)
+    assert (who(f"{folder}/two"), who(f"{folder}/two/more")) == (alone, alone)
+    pages.save(OLE, "his")
+    with pytest.raises(NotFound):
+        pages.move(OLE, "his", f"{folder}/two")  # hers is there, which he may not know
+    assert pages.problems() == []
+
+
+@pytest.mark.parametrize("folder", ACTING)
+def test_a_page_that_stands_apart_opens_to_its_maker_none_of_others_below(pages: Pages, folder: str) -> None:
+    pages.save(OLE, f"{folder}/one/his")
+    pages.save(NOA, f"{folder}/two/hers")
+    pages.save(MIA, folder)
+    with pytest.raises(Conflict):
+        pages.save(NOA, f"{folder}/one")
+    pages.save(NOA, f"{folder}/two")
+    assert pages.readers(f"{folder}/one/his") == {"ole"}
     assert pages.problems() == []
