@@ -122,7 +122,7 @@ def step(tx: ReadTx, run_id: str, key: str) -> StepRow | None:
 
 
 def depth(tx: ReadTx, run_id: str | None) -> int:
-    """The number of ancestors of its children."""
+    """How many runs are above a child of this run."""
     found = 0
     while run_id is not None:
         found += 1
