@@ -9,7 +9,7 @@ import { giveUp, goOn, level, pause, problem, recording, rename, start, stop } f
 import { clock, spokenClock } from "./words.js";
 
 const MAX_TITLE = 160;
-/** From so many unsent seconds on, the recorder tells the person. */
+/** From so many unconfirmed seconds on, the recorder tells the person. */
 const WORTH_TELLING_S = 3;
 const STATE_WORDS = {
   starting: "Waiting for the browser", recording: "Recording", paused: "Paused", stopping: "Writing down the rest",

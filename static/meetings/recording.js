@@ -20,7 +20,7 @@ const BYTES_A_SECOND = RATE * 2;
 const MAX_HELD_S = 300;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 8_000;
-/** If the server confirms nothing for so long after sound was sent, the connection counts as dead. */
+/** If the server sends nothing for so long while sound is unconfirmed, the connection counts as dead. */
 const DEAD_AFTER_MS = 20_000;
 const MAX_LINES_SHOWN = 400;
 const CLOSE_OVER = 4404;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The data of a settings section: loaded when it opens, when the window becomes visible, and after each change. */
+/** The data of a settings section: loaded when it opens, when the window gets the focus, and after each change. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { query } from "../rpc.js";
 import { html } from "../ui/html.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** The link to the settings, in the frame around every page: the avatar of the signed-in person, or a plain icon. */
+/** The link to the settings, in the frame of every page: the person's avatar, or an icon while nobody is signed in. */
 import { me } from "../session.js";
 import { Avatar } from "../ui/avatar.js";
 import { html } from "../ui/html.js";

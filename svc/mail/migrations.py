@@ -135,7 +135,7 @@ def m012_undo_moves(db: Database) -> None:
 
 @MIGRATIONS(name="m013_sender_names")
 def m013_sender_names(db: Database) -> None:
-    """Null: not set yet. Empty: the person wants no name."""
+    """The name in ``From`` of an account. Null: not set yet. Empty: the person wants no name."""
     db.execute("alter table mail_accounts add column sender_name text")
 
 
@@ -186,7 +186,7 @@ def m018_search_erases(db: Database) -> None:
 
 @MIGRATIONS(name="m019_joined")
 def m019_joined(db: Database) -> None:
-    """Leads from the id of a thread that was joined to another to that other thread."""
+    """The ids of threads that were joined to another, each with that other thread, so that old links still work."""
     for statement in JOINED_TABLES:
         db.execute(statement)
 

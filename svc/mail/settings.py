@@ -1,4 +1,4 @@
-"""Mail's own settings: the OAuth endpoints of the mail provider."""
+"""Mail's own settings: the OAuth endpoints of the mail provider, for consent, tokens and revocation."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class BulkWorker:
                 self.log.warning("mail.bulk_disk_full")
                 await trio.sleep(NO_ROOM_S)
                 continue
-            except Exception as error:  # a boundary: a thread that can't be changed must not hold up other people's
+            except Exception as error:  # a boundary: one thread that fails must not hold up other people's steps
                 self.log.error("mail.bulk_failed", error)
                 await self.store.write(actions.give_up)
                 more = True

@@ -139,7 +139,7 @@ PROCEDURES: tuple[Procedure[RequestContext], ...] = (
     ),
     Procedure(
         name="mail.imapServers",
-        kind="mutation",  # what reads a secret writes it down
+        kind="mutation",  # it reads a secret, and the broker writes a record of each read
         access="authenticated",
         input=KeptServersInput,
         output=KeptServersOut | None,

@@ -70,7 +70,7 @@ async def resync(context: RequestContext, wanted: AccountInput) -> Nothing:
 
 
 async def disconnect(context: RequestContext, wanted: DisconnectInput) -> DisconnectedOut:
-    """Disconnect first, then revoke the grant, then erase: so svc has no access any more after a crash in between."""
+    """Disconnect first, then revoke the grant, then erase: so svc has no access even after a crash in between."""
     workspace = context.workspace
     let_go = await workspace.store.write(
         actions.disconnect,

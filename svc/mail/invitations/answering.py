@@ -165,8 +165,8 @@ def _accept(
 
 
 def _reply_told(shown: View, answer: Answer) -> Told:
-    """The mail of a reply. Outlook accepts an answer only if its media type names the method, and it is not inside an
-    alternative."""
+    """The content of a reply. Outlook accepts a calendar file only if its media type names the method, and if it is an
+    attachment, not an alternative of the text."""
     one = shown.version.found
     assert one.organizer is not None
     return Told(

@@ -1,4 +1,4 @@
-"""Moves snoozes, mutes and the log of people's actions of a thread that was joined to another to that other thread."""
+"""When threads are joined: hands the snoozes, mutes and logged actions of one thread over to the other."""
 
 from __future__ import annotations
 

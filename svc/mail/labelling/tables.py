@@ -1,4 +1,4 @@
-"""The tables of labelling, as the migration ``m004_labelling`` makes them. Nothing here may ever change its meaning."""
+"""The tables of labelling, as the migration ``m004_labelling`` makes them. Their meaning must never change."""
 
 from __future__ import annotations
 

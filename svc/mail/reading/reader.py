@@ -185,7 +185,7 @@ def _open(tx: ReadTx, principal: Principal, *, thread_id: str) -> OpenThread:
 
 def _remember(tx: Tx, *, body_sha256: str, clean: CleanHtml) -> None:
     if not tx.value("select 1 from mail_messages where body_sha256 = :sha256", sha256=body_sha256):
-        return  # it was deleted meanwhile
+        return  # the message was deleted in the meantime
     tx.run(
         """
         insert into mail_clean (body_sha256, policy, html, blocked_images, remote_images, warnings, made_at)
