@@ -1,7 +1,8 @@
-"""Identity: who asks, and how they got in. Users, sessions, devices, invites, claiming, OAuth round trips.
+"""Identity: who sends a request, and how people sign in. Users, sessions, devices, invites, claiming, OAuth round
+trips.
 
-Owns every credential that opens this service (as digests only) and the principal of each request. What a principal may
-see is each feature's own business.
+Owns every credential that gives access to this service (as digests only) and the principal of each request. Each
+feature decides what a principal may see.
 """
 
 from svc.identity.actions import IDENTITY_TOPIC, ClaimHook, anybody_could_claim

@@ -1,8 +1,8 @@
 """What a principal may do about identity: sign in and claim, invite, pair, revoke. Plain functions over a transaction.
 
-The first successful sign-in claims the instance: user, ownership of what is there and the opened shared surfaces are
-one transaction, so of a hundred first sign-ins one finds no users and the others find one. Later it takes an account
-or an invite. Nothing here tells a stranger which of the two was wrong.
+The first successful sign-in claims the instance. The new user, the ownership of the existing data and the opened shared
+surfaces are one transaction, so of a hundred first sign-ins exactly one finds no users. After that a sign-in needs an
+account or an invite. No answer tells a stranger which of the two was wrong.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from svc.principal import Principal
 from svc.store import ReadTx, Tx
 
 IDENTITY_TOPIC: Final = "identity"
-"""Not for subscribers: the service's own sockets listen for what ends them."""
+"""Not for subscribers: the service's own sockets listen here for the end of their session."""
 
 ClaimHook = Callable[[Tx, str], None]
 """What a feature does in the claim transaction: it gets the first admin's user id."""
@@ -52,7 +52,7 @@ CODE_REFUSED: Final = Forbidden("That code is wrong, was used already or is olde
 
 @dataclass(frozen=True, kw_only=True)
 class SignedIn:
-    """A new session. ``cookie`` opens it and is shown to nobody else."""
+    """A new session. ``cookie`` opens it and is given only to its browser."""
 
     user: User
     device_id: str
@@ -61,7 +61,8 @@ class SignedIn:
 
 @dataclass(frozen=True, kw_only=True)
 class Claiming:
-    """How this instance may be claimed: freely (it listens on loopback only) or by credential; what happens then."""
+    """How this instance may be claimed: freely (it listens on loopback only) or by credential. ``hooks`` run with the
+    claim."""
 
     freely: bool
     hooks: Sequence[ClaimHook]
@@ -77,9 +78,9 @@ def sign_in(
     device_name: str,
     seen_from: str,
 ) -> SignedIn:
-    """Sign ``proof`` in: a known user, a claim, or an invited newcomer. Raises :class:`Forbidden` for anybody else.
+    """Sign ``proof`` in: a known user, a claim, or an invited new user. Raises :class:`Forbidden` for anybody else.
 
-    A session that the same browser had before ends: a cookie is never carried over a sign-in.
+    An earlier session of the same browser ends: a cookie is never kept across a sign-in.
     """
     email = valid_email(proof.email)
     user = _known(tx, proof, email)
@@ -100,7 +101,7 @@ def sign_out(tx: Tx, principal: Principal, *, cookie: str) -> None:
 
 
 def touch_session(tx: Tx, *, session_id: str, device_id: str, seen_from: str) -> None:
-    """The session was used: it lives 30 days from now on."""
+    """Note that the session was used: it now ends in 30 days."""
     touch_device(tx, device_id=device_id, seen_from=seen_from)
     tx.run(
         "update sessions set last_seen_at = :now, expires_at = :expires where id = :id",
@@ -125,7 +126,7 @@ def touch_device(tx: Tx, *, device_id: str, seen_from: str) -> None:
 def create_invite(
     tx: Tx, principal: Principal, *, email: str | None, expires_in_days: int, role: Role = "member"
 ) -> tuple[Invite, str]:
-    """A one-shot invite and its code, which is shown once."""
+    """Create a one-time invite. Its code is shown once."""
     if not 1 <= expires_in_days <= INVITE_MAX_DAYS:
         raise Invalid(f"An invite lives 1 to {INVITE_MAX_DAYS} days.")
     code = tokens.new_token()
@@ -165,7 +166,8 @@ def revoke_invite(tx: Tx, principal: Principal, *, invite_id: str) -> None:
 
 
 def set_role(tx: Tx, principal: Principal, *, user_id: str, role: Role) -> None:
-    """Change a role; the last admin stays one. The user's sessions end, so that no old role is carried on."""
+    """Change a user's role, but not that of the last admin. The user's sessions end, so that none keeps the old
+    role."""
     user = queries.user(tx, user_id)
     if user is None:
         raise NotFound("There is no such user.")
@@ -179,7 +181,7 @@ def set_role(tx: Tx, principal: Principal, *, user_id: str, role: Role) -> None:
 
 
 def end_sessions(tx: Tx, *, user_id: str | None, except_device: str | None = None) -> int:
-    """End every session of a user, or of everybody. Returns how many ended."""
+    """End every session of a user, or of all users. Returns how many ended."""
     rows = tx.all(
         """
         select device_id from sessions
@@ -197,7 +199,7 @@ def end_sessions(tx: Tx, *, user_id: str | None, except_device: str | None = Non
 
 
 def revoke_session(tx: Tx, principal: Principal, *, session_id: str) -> None:
-    """One of the caller's own sessions."""
+    """End one of the caller's own sessions."""
     row = tx.one(
         "select device_id from sessions where id = :id and user_id = :user_id",
         id=session_id,
@@ -209,7 +211,8 @@ def revoke_session(tx: Tx, principal: Principal, *, session_id: str) -> None:
 
 
 def create_pairing_code(tx: Tx, principal: Principal, *, capabilities: Mapping[str, bool]) -> tuple[str, int]:
-    """A code for a new device of the caller's, and when it ends. It may grant no more than the caller has."""
+    """Create a code for a new device of the caller. Returns it and when it expires. It may grant no more than the
+    caller has."""
     unknown = sorted(capabilities.keys() - set(CAPABILITIES))
     if unknown:
         raise Invalid(f"There is no capability {unknown[0]!r}.")
@@ -237,7 +240,8 @@ def create_pairing_code(tx: Tx, principal: Principal, *, capabilities: Mapping[s
 
 
 def claim_pairing_code(tx: Tx, *, code: str, name: str, kind: str) -> tuple[Device, str] | None:
-    """Turn a code into a device and its token, once. ``None`` for a wrong, used or late code: one answer for all."""
+    """Turn a code into a device and its token, once. ``None`` for a wrong, used or expired code: one answer for all
+    three."""
     kind = _device_kind(kind)
     code_digest = tokens.digest(tokens.normal_pairing_code(code))
     row = tx.one(
@@ -261,7 +265,7 @@ def claim_pairing_code(tx: Tx, *, code: str, name: str, kind: str) -> tuple[Devi
 
 
 def revoke_device(tx: Tx, principal: Principal, *, device_id: str) -> None:
-    """A device of the caller's; an admin may revoke anybody's. The next request with its token fails."""
+    """Revoke a device of the caller; an admin may revoke anybody's. The next request with its token fails."""
     device = queries.device(tx, device_id)
     if device is None or (device.user_id != principal.user_id and not principal.is_admin):
         raise NotFound("There is no such device.")
@@ -269,7 +273,7 @@ def revoke_device(tx: Tx, principal: Principal, *, device_id: str) -> None:
 
 
 def _must_have_room_for_a_code(tx: ReadTx, principal: Principal) -> None:
-    """Raises 429 while as many codes as may be are open, with the time until the first of them ends."""
+    """Raises 429 while the caller has the maximum of open codes, with the time until the first of them expires."""
     opened, first_end = tx.one(
         "select count(*), min(expires_at) from pairing_codes where user_id is :user_id and used_at is null",
         user_id=principal.user_id,
@@ -285,7 +289,7 @@ def _must_have_room_for_a_code(tx: ReadTx, principal: Principal) -> None:
 
 
 def _device_kind(kind: str) -> str:
-    """What a device says it is. Not a browser's session: it is signed in elsewhere, and listed elsewhere."""
+    """Check the kind that a device gives. It can't be a browser's session, which is signed in and listed separately."""
     kind = kind.strip()
     if not kind or len(kind) > MAX_KIND_CHARS or not kind.isprintable():
         raise Invalid(f"The kind of a device is one line of at most {MAX_KIND_CHARS} characters.")
@@ -298,7 +302,7 @@ def _device_kind(kind: str) -> str:
 
 
 def keep_claim_token(tx: Tx, *, token: str | None) -> None:
-    """At boot: the digest of ``SVC_CLAIM_TOKEN`` replaces an earlier one's. A used one stays used."""
+    """At boot: store the digest of ``SVC_CLAIM_TOKEN`` instead of an earlier one. A used token stays used."""
     tx.run("delete from claim_tokens where used_at is null")
     if token is not None:
         tx.run(
@@ -311,7 +315,7 @@ def keep_claim_token(tx: Tx, *, token: str | None) -> None:
 
 
 def anybody_could_claim(tx: ReadTx) -> bool:
-    """Whether nobody has claimed this instance, and nothing is needed to be the first."""
+    """Whether this instance is unclaimed and can be claimed without a credential."""
     return not queries.is_claimed(tx) and not can_be_claimed_from_afar(tx)
 
 
@@ -341,7 +345,8 @@ def _claim(tx: Tx, proof: Proof, email: str, *, invite: str | None, claiming: Cl
 
 
 def _spend_claim(tx: Tx, email: str, credential: str | None) -> Invite | None:
-    """Use up the claim token, or find the admin bootstrap invite to use. Raises :class:`Forbidden` without either."""
+    """Use up the claim token, or find the admin bootstrap invite to use. Raises :class:`Forbidden` if there is
+    neither."""
     if not credential:
         raise NOT_ADMITTED
     spent = tx.run(
@@ -357,11 +362,11 @@ def _spend_claim(tx: Tx, email: str, credential: str | None) -> Invite | None:
     return invite
 
 
-# The parts
+# Helpers
 
 
 def _known(tx: Tx, proof: Proof, email: str) -> User | None:
-    """The user behind a proof: by subject where there is one, else by the address, which the proof vouches for."""
+    """The user of a proof: by subject if it has one, else by the address, which the proof guarantees."""
     if proof.issuer is not None and proof.subject is not None:
         by_subject = queries.user_by_identity(tx, issuer=proof.issuer, subject=proof.subject)
         if by_subject is not None:
@@ -465,7 +470,7 @@ def _add_device(
 
 
 def _revoke(tx: Tx, *, device_id: str) -> None:
-    """End a device, the session it stands for, and (by the news of it) its open sockets."""
+    """End a device and its session; the news of it closes its open sockets."""
     tx.run("delete from sessions where device_id = :id", id=device_id)
     if tx.run("update devices set revoked = 1 where id = :id and revoked = 0", id=device_id):
         _tell(tx, kind="device.revoked", id=device_id, audience=None)

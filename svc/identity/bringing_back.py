@@ -1,4 +1,4 @@
-"""The people of an export, in a home that has none yet."""
+"""Imports the users of an export into a home that has none."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from svc.store import Tx
 def bring_back(
     tx: Tx, *, people: Sequence[tuple[str, str, Role]], hooks: Sequence[ClaimHook], refused: str
 ) -> dict[str, str]:
-    """The users of an export in a home that has none; their ids by address. The first admin claims it: what is there
-    becomes theirs. Raises :class:`Conflict` with ``refused`` where the home is somebody's already."""
+    """Add the users of an export to a home without users; returns their ids by address. The first admin claims the
+    home: existing data becomes theirs. Raises :class:`Conflict` with ``refused`` where the home is already claimed."""
     if queries.is_claimed(tx):
         raise Conflict(refused)
     ids: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Whether people can sign in, and whether strangers can't: the provider, our client there, and the claim."""
+"""Checks whether people can sign in and strangers can't: the provider, our OAuth client there, and the claim."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Document(msgspec.Struct):
 
 
 async def has_client_stored(context: CheckContext) -> bool:
-    """Whether an OAuth client is set, here or in the database of a service that does not run."""
+    """Whether an OAuth client is set, here or in the database of a service that is not running."""
     return context.store is not None and await context.store.read(has_secret, OAUTH_CLIENT)
 
 

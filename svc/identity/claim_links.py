@@ -1,7 +1,8 @@
-"""One-time sign-in links for whoever holds the home directory: ``svc claim`` writes one, the server takes it.
+"""One-time sign-in links for the owner of the home directory: ``svc claim`` writes one, the server redeems it.
 
 A link is a file ``spool/claim-<digest>.json`` in the home (0700), so the command works beside a running server and
-before a first start, without touching the database. Taking it removes the file first: of two openers one gets in.
+before a first start, without touching the database. Redeeming removes the file first: if two open the link, one gets
+in.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class _Link(msgspec.Struct):
 
 
 def make(spool: Path, *, email: str, now: Millis) -> str:
-    """Write a link for ``email``; returns its token, which is nowhere else."""
+    """Write a link for ``email``. Returns its token, which is stored nowhere else."""
     token = tokens.new_token()
     link = _Link(email=email, expires_at=now + CLAIM_LINK_LIFETIME_MS)
     write_durably(_path(spool, token), msgspec.json.encode(link))
@@ -34,7 +35,7 @@ def make(spool: Path, *, email: str, now: Millis) -> str:
 
 
 def take(spool: Path, token: str, now: Millis) -> str | None:
-    """The address that ``token`` signs in, once; ``None`` for a wrong, used or late one. Blocks."""
+    """The address that ``token`` signs in, once; ``None`` for a wrong, used or expired one. Blocks."""
     path = _path(spool, token)
     taken = path.with_suffix(f".{os.getpid()}.taken")
     try:

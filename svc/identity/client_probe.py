@@ -1,8 +1,8 @@
-"""Asking the identity provider whether it knows our OAuth client.
+"""Asks the identity provider whether it knows our OAuth client.
 
-The token endpoint is asked to redeem a code that never was. A provider that takes the client says that the code is no
-good; one that does not says so first (RFC 6749, section 5.2). Then its consent screen is asked whether it sends people
-back to each of our addresses.
+The token endpoint is asked to redeem a code that does not exist. A provider that accepts the client answers that the
+code is wrong; else it first answers that the client is wrong (RFC 6749, section 5.2). Then the probe asks the consent
+screen whether it accepts each of our redirect URIs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from svc.settings import canonical_origin
 from svc.workspace import Workspace
 
 CALLBACKS: Final = ("/oauth/mail/callback", "/auth/idp/callback")
-"""Where the provider sends browsers back to: who connects a mailbox, and who signs in."""
+"""The paths that the provider sends browsers back to: to connect a mailbox, and to sign in."""
 _NO_CODE: Final = "code-of-a-test"
 _REMEDIES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -52,7 +52,7 @@ async def ask_provider(workspace: Workspace, value: Mapping[str, str]) -> ProbeR
     except SignInRefused as refused:
         if refused.cause == "code-rejected":
             return await _sent_back(workspace, credentials, origin=origin)
-        # Whoever tests it is the owner, whom others are sent to.
+        # The owner runs this test, so "tell the owner" is cut off.
         return ProbeResult(
             ok=False,
             message=refused.detail.removesuffix(TELL_OWNER).rstrip(),
@@ -64,7 +64,7 @@ async def ask_provider(workspace: Workspace, value: Mapping[str, str]) -> ProbeR
 
 
 async def _sent_back(workspace: Workspace, credentials: ClientCredentials, *, origin: str) -> ProbeResult:
-    """Whether the consent screen takes each of our addresses."""
+    """Whether the consent screen accepts each of our redirect URIs."""
     provider = await workspace.service(OpenIdLogin).provider()
     for path in CALLBACKS:
         url = authorization_url(

@@ -1,4 +1,4 @@
-"""Identity's words of the ``svc`` command: for whoever holds the home directory, and may be locked out of the app."""
+"""Identity's subcommands of ``svc``: for the owner of the home directory, who may be locked out of the app."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svc.store import Home
 
 
 def claim(call: Invocation) -> int:
-    """Only leaves a file for the server to take: the one command that acts while a server holds the home."""
+    """Write a file for the server to redeem: the one command that acts while a server holds the home."""
     token = claim_links.make(Home.spool_of(call.config[HOME]), email=call.given["email"], now=call.clock.now())
     _print_link(call, f"/login?claim={token}")
     return OK
@@ -29,7 +29,8 @@ def invite(call: Invocation) -> int:
 
 
 def _print_link(call: Invocation, path: str) -> None:
-    """Where the server listens if one runs, else where the settings say. Before its start nobody knows a free port."""
+    """Print the link with the running server's port, else the port of the settings. A free port is unknown before the
+    start."""
     running = Home.busy(call.config[HOME])
     port = call.config[PORT] if running is None or running.port is None else running.port
     if port == 0 and call.config[PUBLIC_ORIGIN] is None:

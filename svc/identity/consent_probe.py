@@ -1,8 +1,8 @@
-"""Asking a provider's consent screen whether it would let anybody in: does it know our client and our redirect URI.
+"""Asks a provider's consent screen whether it accepts our client and our redirect URI.
 
-The screen is asked for as a browser would, without anybody signed in. A provider that takes the request shows its
-sign-in; one that does not says why: in an error page of status 4xx, in a redirect back to us (RFC 6749, section
-4.1.2.1), or, as Google does, in a redirect to an error page of its own with the reason encoded in ``authError``.
+The request is that of a browser in which nobody is signed in. A provider that accepts it shows its sign-in page; else
+it says why: in an error page of status 4xx, in a redirect back to us (RFC 6749, section 4.1.2.1), or, like Google, in a
+redirect to its own error page with the reason encoded in ``authError``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _REASONS: Final = (
     ("internal", re.compile(r"org_internal", re.IGNORECASE)),
     ("client", re.compile(r"invalid_client|client (was )?not found|unknown client", re.IGNORECASE)),
 )
-"""In this order: an error about the redirect URI may name the client, too."""
+"""Tried in this order: an error about the redirect URI may also name the client."""
 
 
 def _nothing(words: str) -> Finding | None:
@@ -41,9 +41,10 @@ def _nothing(words: str) -> Finding | None:
 async def probe_consent(
     egress: Egress, url: str, *, redirect_uri: str, told: Callable[[str], Finding | None] = _nothing
 ) -> Finding:
-    """What the consent screen at ``url`` says to whoever is sent there with ``redirect_uri``.
+    """What the consent screen at ``url`` answers to a browser sent there with ``redirect_uri``.
 
-    ``told``: what its words mean where the provider has a code for each; such a page may come as a success.
+    ``told``: the meaning of the answer's text where the provider has a code for each error; such a page may have status
+    200.
     """
     try:
         answer = await egress.request(
@@ -67,7 +68,7 @@ async def probe_consent(
 
 
 def _refusal(answer: EgressResponse, *, redirect_uri: str) -> str | None:
-    """The words of a refusal; ``None`` where it shows its sign-in."""
+    """The text of a refusal; ``None`` if the answer is the sign-in page."""
     location = answer.headers.get("location") or ""
     if 300 <= answer.status < 400:
         query: Mapping[str, list[str]] = parse_qs(urlsplit(location).query)
@@ -83,7 +84,7 @@ def _refusal(answer: EgressResponse, *, redirect_uri: str) -> str | None:
 
 
 def _decoded(word: str) -> str:
-    """A message in base64 with a code, words for people and a link in it: what of it can be read."""
+    """The readable text of a base64 message, which has a code, words for people and a link in it."""
     try:
         data = base64.b64decode(word + "=" * (-len(word) % 4), altchars=b"-_")
     except (binascii.Error, ValueError):

@@ -1,7 +1,7 @@
-"""Who an OpenID provider is and where its endpoints are: OpenID Connect Discovery 1.0, section 4.
+"""OpenID provider discovery: finds the provider's endpoints (OpenID Connect Discovery 1.0, section 4).
 
-Owns what is believed of a discovery document (only the issuer's own, only endpoints that keep a secret) and how long.
-It asks once a day; what is known stays good while the provider can't be asked.
+Owns what is accepted from a discovery document (only the issuer's own, only endpoints that keep a secret) and for how
+long. It asks once a day; while the provider can't be reached, the last known answer stays valid.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ANSWER_MAX_BYTES: Final = 256 * 1024
 
 
 class ProviderAway(Exception):
-    """The provider does not answer, or answers nothing that can be used: it may work later."""
+    """The provider does not answer, or its answer is unusable: it may work later."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
@@ -32,7 +32,7 @@ class ProviderAway(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class OpenIdProvider:
-    """What a provider says of itself. ``None`` where it names no usable endpoint; empty where it lists nothing."""
+    """A provider's metadata. ``None`` where it names no usable endpoint; empty where it lists nothing."""
 
     issuer: str
     authorization: str
@@ -57,7 +57,8 @@ class Discovery:
     _turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def provider(self) -> OpenIdProvider:
-        """Raises :class:`ProviderAway` where nothing is known yet and the provider can't be asked."""
+        """The provider's metadata. Raises :class:`ProviderAway` if none is known yet and the provider can't be
+        reached."""
         async with self._turn:
             if self._known is None or not 0 <= self._known_until - self.clock.now() <= DOCUMENT_LIFETIME_MS:
                 try:
@@ -116,7 +117,7 @@ def _believed(document: _Document) -> OpenIdProvider:
 
 
 def _endpoint_or_none(document: _Document, url: str | None) -> str | None:
-    """An unusable one counts as absent: whoever does not need it is not stopped by it."""
+    """The endpoint; an unusable one counts as missing, so that it stops only a caller that needs it."""
     try:
         return _endpoint(document, url) if url else None
     except BadValue:
@@ -124,7 +125,7 @@ def _endpoint_or_none(document: _Document, url: str | None) -> str | None:
 
 
 def _endpoint(document: _Document, url: str) -> str:
-    """An issuer that can be trusted over TLS must not hand its visitors to an endpoint without it."""
+    """Check an endpoint: an issuer that is reached over TLS must not send people to an endpoint without it."""
     found = http_url(url)
     if document.issuer.startswith("https:") and not found.startswith("https:"):
         raise BadValue(f"{found!r} is not https; the issuer is")

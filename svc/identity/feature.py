@@ -1,4 +1,6 @@
-"""The rows of identity, and its boot: the claim token's digest, and the check that a stranger can't claim first."""
+"""The feature rows of identity, and its boot: the claim token's digest, and the check that no stranger can
+claim first.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,7 @@ async def _boot(workspace: Workspace) -> None:
 
 
 def _claim(tx: Tx, user_id: str) -> None:
-    """Devices that were paired before there was anybody, or are about to be, become the first admin's."""
+    """Give the first admin the devices and pairing codes that were made before the claim."""
     tx.run("update devices set user_id = :user_id where user_id is null", user_id=user_id)
     tx.run("update pairing_codes set user_id = :user_id where user_id is null", user_id=user_id)
 

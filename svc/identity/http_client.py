@@ -1,7 +1,8 @@
-"""What a caller of outside services wants of an HTTP client: one call, typed, so that a test can script the other side.
+"""The interface of an HTTP client for calls to outside services: one typed method, so that a test can script the other
+side.
 
-Owns the protocol and the one way JSON from outside becomes a record. The client itself is :mod:`svc.protocol.egress`.
-It knows no provider and no token.
+Owns the protocol and the one way to decode JSON from outside into a record. The client itself is
+:mod:`svc.protocol.egress`. It knows no provider and no token.
 """
 
 from __future__ import annotations
@@ -32,7 +33,8 @@ class HttpClient(Protocol):
 
 
 def decoded(body: bytes, kind: type[T]) -> T | None:
-    """``body`` as ``kind``; ``None`` for anything else: not JSON, cut off, a field missing or of another type."""
+    """``body`` decoded as ``kind``; ``None`` if it is not JSON, is cut off, or has a field missing or of
+    another type."""
     try:
         return msgspec.json.decode(body, type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -1,8 +1,8 @@
 """``GET /auth/idp/start`` and ``/auth/idp/callback``: a person signs in through the identity provider (spec 5.3).
 
-What a person did wrong, or the provider would not vouch for, ends on the login page with a code for its reason, which
-the page has the words for (``static/identity/reasons.js``): an address that says the words could be made up by anybody.
-A state that is missing, stale, used or begun elsewhere is refused with 403.
+An error of the person, or a refusal of the provider, ends on the login page with a reason code in its address. The page
+has the text for each code (``static/identity/reasons.js``): a text in the address itself could be made up by anybody. A
+state that is missing, stale, used or from another browser is refused with 403.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ REFUSALS: Final[Mapping[str, str]] = {
     UNVERIFIED.detail: "unverified",
     OTHER_PROVIDER.detail: "other-provider",
 }
-"""The codes of who was identified and may not come in all the same."""
+"""The codes for people who were identified but may not come in."""
 
 TRIPS: Final = RoundTrips(purpose="login", cookie="svc_login", path="/auth/idp/")
 _KEY_BYTES: Final = 32
 _VISITOR: Final = system("login")
-"""Nobody is signed in yet; the round trip belongs to the browser alone."""
+"""Nobody is signed in yet: the round trip belongs to the browser only."""
 
 
 class StartQuery(Wire, frozen=True):
@@ -57,7 +57,7 @@ class StartQuery(Wire, frozen=True):
 
 
 class CallbackQuery(Wire, frozen=True):
-    """What the provider adds."""
+    """The parameters that the provider adds."""
 
     state: str = ""
     code: str | None = None
@@ -92,7 +92,7 @@ async def start(context: RequestContext, request: Request) -> Response:
 
 
 async def callback(context: RequestContext, request: Request) -> Response:
-    """Take the code, learn who it is, and open a session for them if they may have one."""
+    """Redeem the code, identify the person, and open a session if they may have one."""
     credentials = await _configured(context)
     query = request.query()
     trip = await TRIPS.end(context, request, _VISITOR)
@@ -119,7 +119,7 @@ async def callback(context: RequestContext, request: Request) -> Response:
         return _back_to_login(PROVIDER_AWAY, luggage)
     except Refusal as refusal:
         return _back_to_login(REFUSALS.get(refusal.detail, REFUSED), luggage)
-    # The browser's key stays until it expires: another tab of this browser may be on a round trip of its own.
+    # The browser's key stays until it expires: another tab of this browser may have a round trip of its own.
     return redirect(luggage.next, headers=[session_cookie(context, request, signed_in)])
 
 
@@ -143,7 +143,7 @@ async def _identified(
 
 
 async def _configured(context: RequestContext) -> ClientCredentials:
-    """The OAuth client to speak with. 501 without one."""
+    """The OAuth client of this instance. 501 without one."""
     credentials = await context.workspace.service(Identity).oauth_client()
     if credentials is None:
         raise NotConfigured(
@@ -162,7 +162,7 @@ def _luggage(request: Request) -> Luggage:
 
 
 def _back_to_login(code: str, luggage: Luggage) -> Response:
-    """The login page says why, and keeps what a second try needs."""
+    """Redirect to the login page with the reason, and with the data that a second try needs."""
     query = {"error": code}
     if luggage.next != HOME:
         query["next"] = luggage.next

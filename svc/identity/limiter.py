@@ -1,7 +1,8 @@
-"""How often one client may knock: an exact sliding window, in bounded memory.
+"""Rate limiting by client: an exact sliding window, in bounded memory.
 
-A client is the socket's peer (its /64 for IPv6), or what the trusted proxy says. Only admitted requests count. When the
-table is full the client that was longest away is forgotten; nobody is admitted for lack of room.
+A client is the socket's peer (its /64 for IPv6), or the address that the trusted proxy gives. Only admitted requests
+count. When the table is full, the client that was not seen for the longest time is dropped; no request is admitted
+because of lack of room.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ class RateLimiter:
         self.windows = Windows(limit=limit, window_s=WINDOW_S, max_keys=max_clients)
 
     def check(self, request: Request, *, apart: str = "") -> None:
-        """Count this request, or raise 429 with ``Retry-After``. ``apart`` names a count of its own."""
+        """Count this request, or raise 429 with ``Retry-After``. ``apart`` names a separate count."""
         self.windows.admit(f"{apart}{self._client(request)}", refusal="Too many tries. Wait a little.")
 
     def address_of(self, request: Request) -> str:
-        """Where a request comes from: the peer, or what a proxy that is believed says."""
+        """The client's address: the peer, or the one that a trusted proxy gives."""
         return (self._forwarded.said(request, REAL_IP_HEADER) or request.peer).strip()
 
     def _client(self, request: Request) -> str:
@@ -57,12 +58,12 @@ class RateLimiter:
 def limited(handle: Handler, *, apart: str = "") -> Handler:
     """The same route function behind the limiter of the instance.
 
-    A door that pages of other sites may knock at counts ``apart``: else such a page could lock its visitor out of
-    signing in. For the same reason what another site embeds (an image, a frame) is turned away uncounted.
+    A route that pages of other sites may call counts ``apart``: else such a page could lock its visitor out of signing
+    in. For the same reason, a request that another site embeds (an image, a frame) is refused without counting.
     """
 
     async def handle_within_limit(context: RequestContext, request: Request) -> Response:
-        from svc.identity.service import Identity  # it imports the routes that are wrapped here
+        from svc.identity.service import Identity  # late: that module imports the routes that are wrapped here
 
         if not apart and _is_embedded_elsewhere(request):
             raise Forbidden("This request comes from another site.")
@@ -73,6 +74,7 @@ def limited(handle: Handler, *, apart: str = "") -> Handler:
 
 
 def _is_embedded_elsewhere(request: Request) -> bool:
-    """Only a visit, which a person sees, may come from another site: the way back from an identity provider."""
+    """Whether another site embeds this request. Only a visible page load may come from another site: the redirect back
+    from an identity provider."""
     site, destination = request.headers.get("sec-fetch-site"), request.headers.get("sec-fetch-dest")
     return site in {"cross-site", "same-site"} and destination not in {None, "document"}

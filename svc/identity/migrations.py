@@ -33,7 +33,7 @@ def m002_users_and_what_opens(db: Database) -> None:
 
 
 _USERS_AND_WHAT_OPENS = (
-    "alter table oauth_states add column payload text not null default ''",  # what the round trip carries along
+    "alter table oauth_states add column payload text not null default ''",  # data that the round trip carries
     """
     create table users (
         id text primary key,
@@ -116,7 +116,7 @@ _USERS_AND_WHAT_OPENS = (
 
 @MIGRATIONS(name="m003_devices_by_their_kind")
 def m003_devices_by_their_kind(db: Database) -> None:
-    """A device with a token was once paired under the kind of a browser's session, where nobody looks for it."""
+    """Rename devices with a token that were paired under the kind of a browser's session: no list shows them there."""
     db.execute(
         "update devices set kind = 'device' where lower(trim(kind)) = 'web-session' and token_digest is not null"
     )
@@ -124,5 +124,5 @@ def m003_devices_by_their_kind(db: Database) -> None:
 
 @MIGRATIONS(name="m004_where_devices_are")
 def m004_where_devices_are(db: Database) -> None:
-    """The address that a browser or device was last seen at, so that its owner knows it again."""
+    """The address where a browser or device was last seen, so that its owner recognises it."""
     db.execute("alter table devices add column seen_from text")

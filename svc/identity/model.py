@@ -1,4 +1,4 @@
-"""The records of identity. All frozen; none holds a secret, only what a digest was found to belong to."""
+"""The records of identity. All are frozen; none holds a secret, only what belongs to a digest."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ WEB_SESSION: Final = "web-session"
 """The kind of a device that stands for a session: it has no token, and no device is paired as one."""
 CAPABILITIES: Final = ("admin", "approve", "shell", "extensionAutomation", "mobilePush", "terminal")
 ADMINS_CAPABILITIES: Final = frozenset({"admin", "shell", "terminal"})
-"""What only an admin may give a device: their own rights on this server, its shell, and its terminals."""
+"""Capabilities that only an admin may give a device: the admin's own rights on this server, its shell, and its
+terminals."""
 MAX_OPEN_PAIRING_CODES: Final = 10
-"""Of one person at a time: enough for a whole desk, too few to guess at."""
+"""Of one person at a time: enough for a whole desk, too few for an attacker to guess one."""
 MAX_LISTED_DEVICES: Final = 1_000
 MAX_KIND_CHARS: Final = 40
 MAX_EMAIL_CHARS: Final = 320
@@ -43,7 +44,7 @@ class User:
 
 @dataclass(frozen=True, kw_only=True)
 class Session:
-    """A signed-in browser. ``id`` names it to people; the cookie that opens it is known by its digest only."""
+    """A signed-in browser. ``id`` is public; of the cookie that opens it only the digest is stored."""
 
     id: str
     user_id: str
@@ -56,7 +57,7 @@ class Session:
 @dataclass(frozen=True, kw_only=True)
 class Device:
     """``user_id`` is ``None`` for a device that was paired while the instance was unclaimed. ``seen_from``: the address
-    that it was last seen at, where that is known."""
+    where it was last seen, if known."""
 
     id: str
     user_id: str | None
@@ -79,12 +80,12 @@ class Invite:
     used_at: Millis | None
     revoked_at: Millis | None
     used_by: User | None = None
-    """Who came in by it; also ``None`` where that is not known (any more)."""
+    """The user who signed in with it; also ``None`` where that is unknown, or no longer known."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """Somebody proved to be this: a subject at an issuer, or an address by another way (no ``issuer`` then)."""
+    """A proven identity: a subject at an issuer, or an address proven in another way (then without ``issuer``)."""
 
     email: str
     name: str = ""
@@ -93,5 +94,5 @@ class Proof:
 
 
 def normal_email(email: str) -> str:
-    """How an address is compared: ASCII case folded, nothing else; look-alike letters stay different letters."""
+    """The address in the form for comparison: ASCII case folded, nothing else; look-alike letters stay different."""
     return "".join(symbol.lower() if symbol.isascii() else symbol for symbol in email.strip())

@@ -1,6 +1,6 @@
-"""An OAuth client: that of the identity and mail provider, or another service's of the same form.
+"""An OAuth client: of the identity and mail provider, or of another service with the same form.
 
-Acquired from the broker at each use, so that rotating id or secret is a row update, not a restart.
+Acquired from the broker at each use, so that rotating id or secret changes a row and needs no restart.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ OAUTH_CLIENT: Final = "idp.oauth"
 
 @dataclass(frozen=True, kw_only=True)
 class ClientCredentials:
-    """``client_secret``: empty of a public client, which has PKCE alone. ``directory``: which of a service's it belongs
-    to, where a service has several."""
+    """``client_secret``: empty for a public client, which has only PKCE. ``directory``: the directory it belongs to,
+    where a service has several."""
 
     client_id: str
     client_secret: str = field(repr=False)
@@ -38,7 +38,7 @@ async def has_client(door: Door, name: str = OAUTH_CLIENT) -> bool:
 
 
 async def client_credentials(door: Door, *, purpose: str, name: str = OAUTH_CLIENT) -> ClientCredentials | None:
-    """The client as it is kept now; ``None`` when none is configured."""
+    """The client as it is stored now; ``None`` when none is configured."""
     data = await door.acquire(name, purpose=purpose)
     if data is None:
         return None

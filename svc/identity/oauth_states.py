@@ -1,9 +1,9 @@
-"""The one-shot state of an OAuth round trip (RFC 6749, section 10.12; PKCE: RFC 7636).
+"""The one-time state of an OAuth round trip (RFC 6749, section 10.12; PKCE: RFC 7636).
 
 Theory. A start makes two secrets: the ``state``, which travels through the provider, and a browser key, which stays in
-a cookie of the browser that began. Only their digests are stored. The PKCE verifier is derived from both, so nobody who
-saw only the redirect can redeem the code, and nothing secret lies in the database. A callback consumes the row whatever
-comes of it; a row lives ten minutes.
+a cookie of the browser that began. Only their digests are stored. The PKCE verifier is derived from both, so an
+attacker who saw only the redirect can't redeem the code, and the database holds no secret. A callback deletes the row,
+even if it then fails; a row lives ten minutes.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ from svc.store import Tx
 
 STATE_LIFETIME_MS: Final = 10 * MINUTE_MS
 MAX_OPEN_STATES: Final = 1_000
-"""A page that starts round trips in a loop pushes out the oldest ones, and fills no disk."""
+"""A page that starts round trips in a loop removes the oldest ones and can't fill the disk."""
 
 _SECRET_BYTES: Final = 32
 
 
 @dataclass(frozen=True, kw_only=True)
 class OAuthState:
-    """A started round trip: what goes into the redirect, and what into the browser's cookie."""
+    """A started round trip: the values for the redirect and for the browser's cookie."""
 
     state: str
     browser_key: str
     hint: str
-    payload: str = ""  # what the feature that began it wants back at the end
+    payload: str = ""  # data that the feature which began it gets back at the end
 
     @property
     def verifier(self) -> str:
-        """43 symbols, as RFC 7636 wants at least."""
+        """The PKCE verifier: 43 symbols, the minimum of RFC 7636."""
         return _b64(hmac.digest(self.browser_key.encode(), self.state.encode(), "sha256"))
 
     @property
@@ -52,7 +52,7 @@ class OAuthState:
 def begin_round_trip(
     tx: Tx, principal: Principal, *, purpose: str, hint: str, browser_key: str | None, payload: str = ""
 ) -> OAuthState:
-    """Write the state row. ``browser_key`` is the cookie the browser already has, if any: two tabs share it."""
+    """Write the state row. ``browser_key`` is the cookie that the browser already has, if any: two tabs share it."""
     started = OAuthState(
         state=secrets.token_urlsafe(_SECRET_BYTES),
         browser_key=browser_key or secrets.token_urlsafe(_SECRET_BYTES),
@@ -88,9 +88,10 @@ def begin_round_trip(
 def end_round_trip(
     tx: Tx, principal: Principal, *, purpose: str, state: str, browser_key: str | None
 ) -> OAuthState | None:
-    """Consume the state row. ``None`` when it is missing, stale, used, begun by another browser or for another user.
+    """Delete the state row and return it. ``None`` when it is missing, stale, used, or begun by another browser or for
+    another user.
 
-    The row is gone in every case, so the caller must refuse after the commit, not inside the transaction.
+    The row is deleted in every case, so the caller must refuse after the commit, not inside the transaction.
     """
     row = tx.one(
         """

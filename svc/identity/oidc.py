@@ -1,11 +1,12 @@
-"""Sign-in by an OpenID provider: to its consent screen, and from the code of its callback to who it was.
+"""Sign-in by an OpenID provider: makes the address of its consent screen, and turns the code of the callback into an
+identity.
 
-Theory: the authorization code flow (OpenID Connect Core 1.0, section 3.1) with PKCE (RFC 7636). Of the ID token nothing
-counts before :mod:`svc.identity.oidc_token` has checked all of it. A provider may keep the address out of it; then the
-UserInfo endpoint is asked with the access token, and believed about the very same subject only (section 5.3.2).
+Theory: the authorization code flow (OpenID Connect Core 1.0, section 3.1) with PKCE (RFC 7636). Nothing in the ID token
+counts before :mod:`svc.identity.oidc_token` has checked all of it. A provider may omit the address from it; then the
+UserInfo endpoint is asked with the access token, and its answer counts only for the same subject (section 5.3.2).
 
-Owns what is asked and what counts as an identity. It knows no users, keeps no state of a round trip and stores nothing;
-access tokens are forgotten with the call.
+Owns the requests and what counts as an identity. It knows no users, keeps no state of a round trip and stores nothing;
+access tokens are dropped at the end of the call.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _BASIC: Final = "client_secret_basic"
 
 @dataclass(frozen=True, kw_only=True)
 class VerifiedIdentity:
-    """Who signed in, by the provider's verified word. ``email_verified`` only where it said exactly ``true``."""
+    """The identity that the provider verified. ``email_verified`` only if it is exactly ``true``."""
 
     issuer: str
     subject: str
@@ -51,7 +52,7 @@ class VerifiedIdentity:
 def authorization_url(
     provider: OpenIdProvider, *, client_id: str, redirect_uri: str, state: str, nonce: str, code_challenge: str
 ) -> str:
-    """The provider's screen for a person to sign in and consent."""
+    """The address of the provider's screen where a person signs in and consents."""
     query = {
         "response_type": "code",
         "client_id": client_id,
@@ -67,7 +68,7 @@ def authorization_url(
 
 @dataclass(frozen=True, kw_only=True)
 class OpenIdLogin:
-    """The provider of this instance, with what is remembered of it."""
+    """The provider of this instance, with its remembered metadata and keys."""
 
     workspace: Workspace
 
@@ -79,7 +80,7 @@ class OpenIdLogin:
         self, *, credentials: ClientCredentials, code: str, code_verifier: str, nonce: str, redirect_uri: str
     ) -> VerifiedIdentity:
         """Redeem the code of a callback. Raises :class:`SignInRefused` or :class:`ProviderAway`."""
-        # Imported late, and so are the keys: joserfc is loaded with the first sign-in.
+        # Imported late, like the keys: joserfc is loaded with the first sign-in.
         from svc.identity.oidc_token import verified_claims
 
         provider = await self.provider()
@@ -206,7 +207,8 @@ def _identity(provider: OpenIdProvider, claims: Claims) -> VerifiedIdentity:
 def _client_authentication(
     provider: OpenIdProvider, credentials: ClientCredentials
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """How we prove to be the client, as header and form fields: in the body, or, where only that is offered, by Basic.
+    """How we authenticate as the client, as header and form fields: in the body, or by Basic where the provider offers
+    only that.
 
     Basic carries both parts form-encoded first (RFC 6749, section 2.3.1).
     """

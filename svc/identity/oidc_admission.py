@@ -1,8 +1,8 @@
-"""What a provider's word about somebody opens: the rules that come before ``actions.sign_in``, in its transaction.
+"""Decides whether an identity from a provider may sign in: the rules before ``actions.sign_in``, in its transaction.
 
-An identity is its issuer and subject. An address counts only where the provider has verified it: else anybody who can
-type an address at the provider could have the account, or squat it before its owner comes. An admin's account is not
-tied to a second provider by address alone; the admin's own session has to be there too.
+An identity is its issuer and subject. An address counts only if the provider has verified it: else anybody who can type
+an address at the provider could take over the account, or reserve it before its owner comes. An admin's account is not
+tied to a second provider by address alone; the request must also carry the admin's own session.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def admit(
     device_name: str,
     seen_from: str,
 ) -> SignedIn:
-    """Sign ``who`` in. Raises :class:`Forbidden` with the sentence that the person reads."""
+    """Sign ``who`` in. Raises :class:`Forbidden` with the sentence that the person sees."""
     email = who.email
     linked = queries.user_by_identity(tx, issuer=who.issuer, subject=who.subject)
     if linked is not None:
-        email = linked.email  # as the account has it, whatever became of the address at the provider
+        email = linked.email  # the account's address, even if the one at the provider has changed
     elif email is None or not who.email_verified:
         raise UNVERIFIED
     else:

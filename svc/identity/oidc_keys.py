@@ -1,11 +1,12 @@
-"""The keys an OpenID provider signs with: its key set (RFC 7517), fetched when one is wanted and remembered.
+"""The signing keys of an OpenID provider: its key set (RFC 7517), fetched when needed and cached.
 
 Theory. A token names its key by ``kid``; that name only selects among the keys which the provider itself publishes, and
 nothing else in a token's header says where a key is. An unknown name may mean that the provider has new keys, so it is
-asked again, but at most once a minute: else whoever can make up names makes us knock at the provider's door.
+asked again, but at most once a minute: else anybody who can make up names could make us flood the provider.
 
-Owns which keys count (asymmetric, for signatures, strong enough) and how long. One that does not is remembered with its
-fault: a token of such a key is refused for the key's sake, whatever its signature. It verifies nothing itself.
+Owns which keys count (asymmetric, for signatures, strong enough) and for how long. A key that does not count is
+remembered with its fault: a token of such a key is refused because of the key, whatever its signature. It verifies
+nothing itself.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ REFETCH_PAUSE_S: Final = 60.0
 MAX_KEYS: Final = 100
 RSA_MIN_BITS: Final = 2_048
 RSA_MIN_CHARS: Final = 342
-"""A modulus of that many bits in base64url: the library would warn of a shorter one where nobody reads it."""
+"""The length of the smallest accepted modulus in base64url: the library would warn about a shorter one where nobody
+reads it."""
 
 FAMILIES: Final[Mapping[str, tuple[str, str | None]]] = {
     "RS256": ("RSA", None),
@@ -39,19 +41,20 @@ FAMILIES: Final[Mapping[str, tuple[str, str | None]]] = {
     "ES256": ("EC", "P-256"),
     "EdDSA": ("OKP", "Ed25519"),
 }
-"""The signatures that count, each with key type and curve: no secret shared with the provider, and never ``none``."""
+"""The accepted signature algorithms, each with key type and curve: no secret shared with the provider, and never
+``none``."""
 
 _PUBLIC_MEMBERS: Final = ("kty", "kid", "alg", "n", "e", "crv", "x", "y")
 
 KeyFault = Literal["key-use", "weak-key"]
-"""Not for verifying signatures, by the provider's own word; or too weak to be believed."""
+"""The provider says that the key is not for verifying signatures; or the key is too weak to trust."""
 
 PublicKey = jwk.RSAKey | jwk.ECKey | jwk.OKPKey
 
 
 @dataclass(frozen=True, kw_only=True)
 class SigningKey:
-    """One published key. Two are equal when the same was published."""
+    """One published key. Two are equal when their published data are equal."""
 
     published: Mapping[str, object]
     key: PublicKey = field(compare=False, repr=False)
@@ -85,9 +88,9 @@ class KeyCache:
     async def find(
         self, url: str, *, kid: str | None, algorithm: str, unlike: SigningKey | None = None
     ) -> SigningKey | None:
-        """The one key of that name that fits; without a name, the only key there is. Raises :class:`ProviderAway`.
+        """The one matching key of that name; without a name, the only key there is. Raises :class:`ProviderAway`.
 
-        ``unlike`` is a key that was found wanting: only another one will do, and the provider may be asked for it.
+        ``unlike`` is a key that failed: only a different one is returned, and the provider may be asked again for it.
         """
         async with self._turn:
             if url != self._url or trio.current_time() - self._known_at_s >= KEYS_LIFETIME_S:
@@ -99,7 +102,7 @@ class KeyCache:
             return None if found == unlike else found
 
     def fault_of(self, *, kid: str | None, algorithm: str) -> KeyFault | None:
-        """Why the key of that name, as it was published last, is not used; ``None`` where there is none."""
+        """Why the key of that name, as last published, is not used; ``None`` if there is no such key."""
         found = _chosen(self._faulty, kid=kid, algorithm=algorithm)
         return None if found is None else found.fault
 
@@ -135,7 +138,7 @@ def _chosen(keys: tuple[SigningKey, ...], *, kid: str | None, algorithm: str) ->
 
 
 def _known(record: Mapping[str, object]) -> SigningKey | None:
-    """A public key of a kind that signs, with its fault if it has one; what else is published is not our business."""
+    """The public key of a record, with its fault if it has one. ``None`` for keys of other kinds, which are ignored."""
     public = {name: record[name] for name in _PUBLIC_MEMBERS if name in record}
     if public.get("kty") not in [kind for kind, _ in FAMILIES.values()]:
         return None
@@ -151,7 +154,7 @@ def _known(record: Mapping[str, object]) -> SigningKey | None:
 
 
 def _fault(record: Mapping[str, object], key: PublicKey) -> KeyFault | None:
-    """A key that says what it is for is for nothing else (RFC 7517, sections 4.2 and 4.3)."""
+    """Why a key can't be used. A key that states its use is for nothing else (RFC 7517, sections 4.2 and 4.3)."""
     operations = record.get("key_ops", ["verify"])
     if record.get("use", "sig") != "sig" or not isinstance(operations, list) or "verify" not in operations:
         return "key-use"

@@ -1,4 +1,4 @@
-"""What an ID token came to: what it says of a person, or why it does not count."""
+"""The result of checking an ID token: its claims about a person, or the reason why it is refused."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RefusalCause = Literal[
 
 
 class SignInRefused(Exception):
-    """Nobody was identified. ``cause`` is what the login page has words for; ``detail`` is for the log."""
+    """Nobody was identified. The login page has a text for each ``cause``; ``detail`` is for the log."""
 
     def __init__(self, cause: RefusalCause, detail: str) -> None:
         super().__init__(f"{cause}: {detail}")
@@ -40,7 +40,7 @@ class SignInRefused(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Claims:
-    """What a verified token says. ``email``, ``email_verified`` and ``name`` are as the provider sent them."""
+    """The claims of a verified token. ``email``, ``email_verified`` and ``name`` are as the provider sent them."""
 
     subject: str
     email: object

@@ -1,10 +1,10 @@
-"""Whether an ID token is this provider's word, to us, about this very sign-in (OpenID Connect Core 1.0, 3.1.3.7).
+"""Checks that an ID token is from this provider, for us, and for this sign-in (OpenID Connect Core 1.0, 3.1.3.7).
 
-Theory. The signature says who speaks, ``iss`` agrees; ``aud`` and ``azp`` say to whom; ``nonce`` ties the word to the
-round trip that asked for it; the times bound it. One of them missing or wrong and nothing in the token counts. The
-algorithm is pinned before a key is looked at: a token must not choose how it is checked (RFC 8725, section 3.1).
+Theory. The signature and ``iss`` say who issued it; ``aud`` and ``azp`` say for whom; ``nonce`` ties it to the round
+trip that asked for it; the times limit its life. If one of them is missing or wrong, nothing in the token counts. The
+algorithm is fixed before a key is looked at: a token must not choose how it is checked (RFC 8725, section 3.1).
 
-Owns those checks and the wording of their refusals. It never asks the network for anything but a key.
+Owns those checks and the text of their refusals. It asks the network only for keys.
 """
 
 from __future__ import annotations
@@ -29,13 +29,14 @@ from svc.identity.oidc_refusal import Claims, RefusalCause, SignInRefused
 CLOCK_SKEW_MAX_S: Final = 60
 HEADER_MAX_BYTES: Final = 4_096
 DEFAULT_ALGORITHM: Final = "RS256"
-"""What every provider has to know, and so what counts where one lists nothing."""
+"""Every provider must support it, so it counts where a provider lists none."""
 
 
 async def verified_claims(
     token: str, *, provider: OpenIdProvider, keys: KeyCache, client_id: str, nonce: str, now: Millis
 ) -> Claims:
-    """Raises :class:`SignInRefused`, and :class:`ProviderAway` when its keys can't be had."""
+    """The claims of the checked token. Raises :class:`SignInRefused`, and :class:`ProviderAway` when the keys can't be
+    fetched."""
     claims = await _signed_claims(token, provider=provider, keys=keys)
     if claims.iss != provider.issuer:
         raise _not_meant("issuer", "it comes from another issuer")
@@ -73,7 +74,8 @@ class _Claims(msgspec.Struct):
 
 
 class _Pinned(JWSRegistry):
-    """One algorithm, decided by us. Unknown header fields are let be, as RFC 7515 says; ``crit`` was refused before."""
+    """Allows one algorithm, chosen by us. Unknown header fields are ignored, as RFC 7515 says; ``crit`` was refused
+    before."""
 
     max_header_length = HEADER_MAX_BYTES
 
@@ -98,7 +100,7 @@ async def _signed_claims(token: str, *, provider: OpenIdProvider, keys: KeyCache
     if key is None:
         raise _key_refused(keys.fault_of(kid=header.kid, algorithm=header.alg))
     payload = _payload(token, key, algorithm=header.alg)
-    if payload is None:  # unless the key was replaced under the same name
+    if payload is None:  # the key may have been replaced under the same name
         key = await keys.find(provider.keys, kid=header.kid, algorithm=header.alg, unlike=key)
         payload = None if key is None else _payload(token, key, algorithm=header.alg)
     if payload is None:
@@ -122,7 +124,7 @@ def _header(token: str) -> _Header:
 
 
 def _payload(token: str, key: SigningKey, *, algorithm: str) -> bytes | None:
-    """``None`` for a wrong signature."""
+    """The signed payload; ``None`` for a wrong signature."""
     try:
         return jws.deserialize_compact(token, key.key, registry=_Pinned(algorithm)).payload
     except (JoseError, ValueError, TypeError, KeyError, RecursionError):

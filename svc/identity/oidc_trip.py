@@ -1,10 +1,10 @@
-"""What a sign-in takes along on its round trip: the invite it came with, where it goes then, and its nonce.
+"""The data that a sign-in carries through its round trip: its invite, the page to open afterwards, and its nonce.
 
-Theory. The invite opens something, so it must not lie readable in the database; the browser that began has a key in a
-cookie, of which we keep only the digest. So what has to come back is sealed under that key, and the nonce follows from
-it: a copy of the database tells nothing, and another browser's callback can't be opened.
+Theory. The invite gives access, so it must not be readable in the database. The browser that began has a key in a
+cookie, of which we keep only the digest. So the data are encrypted under that key, and the nonce is derived from it: a
+copy of the database reveals nothing, and the callback of another browser can't be decrypted.
 
-Owns the sealing and the rule which addresses one may be sent to after a sign-in.
+Owns the encryption and the rule about the addresses a person may be sent to after a sign-in.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DECODINGS_MAX: Final = 3
 _URL_SYMBOLS: Final = re.compile(r"/[A-Za-z0-9\-._~!$&'()*+,;=:@/?%#]*")
 _STEERS: Final = re.compile(r"//|\\|[^\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]|(?:^|/)\.\.?(?:/|$)")
 _NOT_A_PLACE: Final = ("/auth/", "/oauth/", "/trpc/")
-"""Where a GET ends a session's peace or answers no page: nobody is sent there."""
+"""Paths where a GET ends the session or returns no page: nobody is sent there."""
 
 
 class Luggage(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ def sealed(luggage: Luggage, *, browser_key: str) -> str:
 
 
 def opened(ended: OAuthState) -> Luggage:
-    """What was sealed; nothing where it can't be opened."""
+    """The decrypted data; empty where they can't be decrypted."""
     try:
         raw = base64.urlsafe_b64decode(ended.payload)
         plain = AESGCM(_derived(ended.browser_key, "luggage")).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], None)
@@ -57,7 +57,7 @@ def opened(ended: OAuthState) -> Luggage:
 
 
 def nonce_of(trip: OAuthState) -> str:
-    """The same at the start and the end of one round trip, and of no other."""
+    """The nonce: the same at the start and the end of one round trip, different for every other."""
     return _derived(trip.browser_key, f"nonce {trip.state}").hex()
 
 

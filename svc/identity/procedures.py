@@ -34,7 +34,7 @@ class SetRoleInput(Wire, frozen=True):
 
 
 class Capabilities(Wire, frozen=True, forbid_unknown_fields=True):
-    """An unknown one is refused, not dropped: who asks for one believes to have it then."""
+    """An unknown capability is refused, not dropped: a client that asks for one would believe it has it."""
 
     admin: bool = False
     shell: bool = False
@@ -136,7 +136,7 @@ async def users(context: RequestContext, wanted: Nothing) -> list[UserOut]:
 
 
 async def directory(context: RequestContext, wanted: Nothing) -> list[PersonOut]:
-    """Members came by invitation: they may see each other's names, so that one can share with another."""
+    """The names of all users. Members came by invitation: they may see each other's names to share with each other."""
     return [_person_out(user) for user in await context.workspace.store.read(queries.users)]
 
 

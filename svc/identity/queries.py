@@ -69,12 +69,12 @@ def session_by_cookie(tx: ReadTx, cookie_digest: str) -> tuple[Session, User] | 
 
 
 def cookie_digests(tx: ReadTx, limit: int) -> list[str]:
-    """Of every session that there is, also of one that has ended: a clock that is set back opens it again."""
+    """The digests of all sessions, also of ended ones: if the clock is set back, they are valid again."""
     return [cast(str, row[0]) for row in tx.all("select cookie_digest from sessions limit :limit", limit=limit)]
 
 
 def token_digests(tx: ReadTx, limit: int) -> list[str]:
-    """Of every device that has a token and is not revoked, which is for good."""
+    """The digests of all devices that have a token and are not revoked. A revocation is final."""
     rows = tx.all(
         "select token_digest from devices where token_digest is not null and revoked = 0 limit :limit", limit=limit
     )
@@ -82,7 +82,7 @@ def token_digests(tx: ReadTx, limit: int) -> list[str]:
 
 
 def device_by_token(tx: ReadTx, token_digest: str) -> tuple[Device, User | None] | None:
-    """The unrevoked device that a token opens, with its user."""
+    """The unrevoked device of a token, with its user."""
     row = tx.one(f"{_GOOD_DEVICE} and d.token_digest = :digest", digest=token_digest)
     return None if row is None else (_device(row), None if row[9] is None else _user(row[9:]))
 
@@ -103,7 +103,8 @@ def sessions_of(tx: ReadTx, user_id: str) -> list[Session]:
 
 
 def devices(tx: ReadTx, *, user_id: str | None, everyone: bool) -> list[Device]:
-    """The newest, first those of ``user_id`` that can act: what is left out of a long list is others' or gone."""
+    """The newest devices, first those of ``user_id`` that can act: a long list leaves out only others' or
+    revoked ones."""
     rows = tx.all(
         f"""
         select {_DEVICE} from devices d where :everyone or d.user_id is :user_id
@@ -132,7 +133,7 @@ def invites(tx: ReadTx) -> list[Invite]:
 
 
 def open_invite(tx: ReadTx, code_digest: str, *, email: str) -> Invite | None:
-    """An invite that ``email`` may still use. One for another address is as missing as none, in work too."""
+    """An invite that ``email`` may still use. One for another address is treated like a missing one, in time too."""
     row = tx.one(
         f"""
         select {_INVITE} from invites i

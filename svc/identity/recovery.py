@@ -1,4 +1,4 @@
-"""What ``svc`` may do about identity on the home directory: whoever holds it is the owner, locked out or not."""
+"""What ``svc`` commands may do about identity: the owner of the home directory is the owner, locked out or not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _OWNER = Principal(user_id=None, device_id="system:command", is_admin=True, via=
 
 
 def invite(tx: Tx, *, email: str | None, days: int, admin: bool) -> str:
-    """The code of a new invite."""
+    """Create an invite and return its code."""
     _, code = actions.create_invite(tx, _OWNER, email=email, expires_in_days=days, role="admin" if admin else "member")
     return code
 

@@ -1,11 +1,11 @@
-"""What cookies and tokens open, kept in memory: neither a good one nor a foreign one costs a read of the database.
+"""Remembers in memory what cookies and tokens open, so that neither a valid nor an unknown one costs a read of the
+database.
 
-Two things are kept of one kind of secret: what those that were asked for lately open, and the digests of all that were
-given out and may open something. A digest that is not among these opens nothing, whoever sends how many of them, and a
-flood of foreign ones takes the place of no good one. Both come from one snapshot and are dropped by :meth:`forget`,
-which whoever writes identity calls after the commit and before anybody hears of it: a read that began before that is
-not kept. It owns no statement, and no time: what has ended is among those that were given out, and the asker looks at
-the clock.
+For each kind of secret it keeps two things: what the recently used ones open, and the digests of all issued ones that
+may open something. A digest that is not among these opens nothing, and a flood of unknown ones displaces no valid one.
+Both come from one snapshot and are dropped by :meth:`forget`. Every writer of identity calls that after the commit and
+before anybody learns of it: a read that began earlier is not kept. It owns no SQL statement and no clock: ended
+sessions are among the issued ones, and the caller checks the time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from svc.store import ReadTx, Store
 
 MAX_REMEMBERED: Final = 10_000
 MAX_GIVEN_OUT: Final = 10_000
-"""With more than these the digests are not kept, and a foreign one is looked up each time."""
+"""With more than these the digests are not kept, and each unknown one is looked up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +35,7 @@ class Opened:
 
 @dataclass(kw_only=True)
 class Remembered:
-    """One kind of secret, by its digests. ``given_out`` reads up to so many of them."""
+    """One kind of secret, by its digests. ``given_out`` reads at most the given number of them."""
 
     store: Store
     look_up: Callable[[ReadTx, str], Opened | None]
@@ -52,14 +52,14 @@ class Remembered:
         return await self._read(digest)
 
     def forget(self) -> None:
-        """Look everything up again. No read that is under way is kept."""
+        """Drop everything. A read that is under way is not kept either."""
         self._epoch += 1
         self._opened.clear()
         self._given_out = None
         self._too_many = False
 
     def forget_one(self, digest: str) -> None:
-        """Something that this opens has changed, and nothing was given out or taken back."""
+        """Drop one entry: what it opens has changed, but no secret was issued or revoked."""
         self._epoch += 1
         self._opened.pop(digest, None)
 
@@ -76,7 +76,7 @@ class Remembered:
         return opened
 
     def _query(self, tx: ReadTx, digest: str, *, lists: bool) -> tuple[Opened | None, Sequence[str] | None]:
-        """On one snapshot."""
+        """Both reads, on one snapshot."""
         return self.look_up(tx, digest), self.given_out(tx, MAX_GIVEN_OUT + 1) if lists else None
 
     def _keep(self, digest: str, opened: Opened) -> None:

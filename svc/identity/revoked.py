@@ -1,4 +1,4 @@
-"""For sockets that do not follow the outbox themselves: waiting for the end of the session that opened them."""
+"""Waits for the end of the session that opened a socket, for sockets that do not follow the outbox themselves."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CLOSE_SIGNED_OUT: Final = 4401
 
 
 async def until_revoked(store: Store, principal: Principal) -> None:
-    """Returns once the session or device of ``principal`` is no longer good."""
+    """Return when the session or device of ``principal`` is no longer valid."""
     while True:
         with store.outbox.subscribe() as subscription:
             if await store.read(_is_revoked, principal.device_id):
@@ -23,9 +23,9 @@ async def until_revoked(store: Store, principal: Principal) -> None:
                     if any(row.topic == IDENTITY_TOPIC and row.id == principal.device_id for row in rows):
                         return
             except Overflowed:
-                continue  # what was missed stands in the table
+                continue  # the table has what was missed
 
 
 def _is_revoked(tx: ReadTx, device_id: str) -> bool:
-    """A device that has no row is not one that was revoked: nobody signed in with it."""
+    """Whether the device is revoked. A device without a row is not: nobody signed in with it."""
     return bool(tx.value("select revoked from devices where id = :id", id=device_id))

@@ -1,9 +1,9 @@
-"""Whether an RSA key was made by the library whose keys can be factored: ROCA, CVE-2017-15361.
+"""Detects RSA keys of a faulty library, which can be factored: ROCA, CVE-2017-15361.
 
 Theory. That library made each prime as ``k * M + (65537 ** a mod M)``, ``M`` the product of the first primes, at least
-those up to 167. So the modulus, taken modulo each of these small primes, is a power of 65537 there. A modulus of other
-make passes that test for all of them once in some 10**8 times or less (Nemec, Sys, Svenda, Klinec, Matyas: "The Return
-of Coppersmith's Attack", CCS 2017, section 3).
+those up to 167. So the modulus, taken modulo each of these small primes, is a power of 65537 there. A modulus from
+another source passes that test for all of them once in some 10**8 times or less (Nemec, Sys, Svenda, Klinec, Matyas:
+"The Return of Coppersmith's Attack", CCS 2017, section 3).
 """
 
 from __future__ import annotations
@@ -29,5 +29,5 @@ _MARKS: Final = tuple((prime, _powers(prime)) for prime in _SMALL_PRIMES)
 
 
 def has_roca_mark(modulus: int) -> bool:
-    """Whether ``modulus`` looks like one of that library's."""
+    """Whether ``modulus`` looks like one made by that library."""
     return all(modulus % prime in powers for prime, powers in _MARKS)

@@ -1,7 +1,7 @@
-"""OAuth round trips as routes begin and end them.
+"""Begins and ends OAuth round trips in routes.
 
-The state lies in the database (:mod:`svc.identity.oauth_states`), the browser's key in a cookie that goes to the routes
-of the trip alone.
+The state is in the database (:mod:`svc.identity.oauth_states`), the browser's key in a cookie that is sent only to the
+routes of the trip.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ COOKIE_LIFETIME_S: Final = STATE_LIFETIME_MS // SECOND_MS
 
 @dataclass(frozen=True, kw_only=True)
 class RoundTrips:
-    """The trips of one purpose. ``cookie`` and ``path``: of the browser's key; purposes may share them."""
+    """The trips of one purpose. ``cookie`` and ``path`` are those of the browser's key; purposes may share them."""
 
     purpose: str
     cookie: str = "svc_oauth"
     path: str = "/oauth/"
 
     def browser_key(self, request: Request) -> str | None:
-        """What the browser has from an earlier trip. It stays after the trip: another tab may be on one, too."""
+        """The browser's key from an earlier trip. It stays after the trip: another tab may still need it."""
         return cookie(request.headers, self.cookie)
 
     async def begin(
@@ -44,7 +44,7 @@ class RoundTrips:
         )
 
     def away(self, location: str, started: OAuthState, *, origin: str) -> Response:
-        """To the provider, with the key in the browser's cookie. ``origin``: our own."""
+        """Redirect to the provider, with the key in the browser's cookie. ``origin``: our own."""
         bind = set_cookie(
             self.cookie,
             started.browser_key,
@@ -55,7 +55,7 @@ class RoundTrips:
         return redirect(location, headers=[bind])
 
     async def end(self, context: RequestContext, request: Request, principal: Principal) -> OAuthState | None:
-        """``None``: no such trip was begun by this browser. It is over in every case."""
+        """End the trip in every case. ``None`` if this browser did not begin it."""
         return await context.workspace.store.write(
             end_round_trip,
             principal,
@@ -66,7 +66,8 @@ class RoundTrips:
 
 
 def from_elsewhere(request: Request, *, origin: str) -> Response | None:
-    """The cookie that binds the state has to be there at the callback, so a trip begins on the canonical origin."""
+    """A redirect to the canonical origin if the request came to another one: only there does the callback get the
+    cookie that binds the state."""
     if request.headers.get("host") == origin.partition("://")[2]:
         return None
     return redirect(origin + request.target)

@@ -1,4 +1,6 @@
-"""The HTTP routes of identity: who am I, sign in for tests and by a link from the machine, sign out, pairing."""
+"""The HTTP routes of identity: who the caller is, sign-in for tests and by a link from the machine, sign-out,
+pairing.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ class UserOut(Wire, frozen=True):
 
 
 class Me(Wire, frozen=True):
-    """``user`` is nobody on an unclaimed instance, too. The last two are the ways to sign in."""
+    """``user`` is ``None`` on an unclaimed instance, too. The last two are the ways to sign in."""
 
     user: UserOut | None
     mode: Literal["unclaimed", "claimed", "off"]
@@ -65,7 +67,7 @@ class Ticket(Wire, frozen=True):
 
 
 class Paired(Wire, frozen=True):
-    """``token`` is shown this once."""
+    """``token`` is shown only once."""
 
     token: str
     device_id: str
@@ -74,7 +76,7 @@ class Paired(Wire, frozen=True):
 
 
 async def me(context: RequestContext, request: Request) -> Response:
-    """Who the caller is and how one can sign in; nothing that a stranger could not see by trying."""
+    """Who the caller is and how to sign in; nothing that a stranger could not find out by trying."""
     identity = context.workspace.service(Identity)
     principal = context.principal_or_none or await identity.resolve(request)
     user = None
@@ -95,7 +97,7 @@ async def me(context: RequestContext, request: Request) -> Response:
 
 
 async def dev_login(context: RequestContext, request: Request) -> Response:
-    """Sign in by an address alone. Only under ``PROVIDERS=fake``."""
+    """Sign in by an address only. Only under ``PROVIDERS=fake``."""
     if not context.workspace.service(Identity).dev_login:
         raise Forbidden("This server signs people in through its identity provider.")
     wanted = await _body(request, DevLogin)
@@ -105,7 +107,7 @@ async def dev_login(context: RequestContext, request: Request) -> Response:
 
 
 async def open_claim_link(context: RequestContext, request: Request) -> Response:
-    """Redeem the link that ``svc claim`` printed on this machine: its opener owns the home directory."""
+    """Redeem the link that ``svc claim`` printed on this machine: the person who opens it owns the home directory."""
     wanted = await _body(request, ClaimLink)
     email = await context.workspace.threads.run(
         claim_links.take, context.workspace.home.spool, wanted.token, context.workspace.clock.now()
@@ -118,7 +120,7 @@ async def open_claim_link(context: RequestContext, request: Request) -> Response
 
 
 async def log_out(context: RequestContext, request: Request) -> Response:
-    """End the session, and the open sockets of it."""
+    """End the session and its open sockets."""
     session = cookie(request.headers, SESSION_COOKIE)
     if context.principal.via != "session" or session is None:
         raise Unauthenticated("There is no session to end.")
@@ -131,7 +133,7 @@ async def log_out(context: RequestContext, request: Request) -> Response:
 
 
 async def socket_ticket(context: RequestContext, request: Request) -> Response:
-    """A one-use ticket for a WebSocket upgrade, for clients that can't set a header there."""
+    """A single-use ticket for a WebSocket upgrade, for clients that can't set a header there."""
     if context.principal.via != "device":
         raise Forbidden("A ticket is for a device token; a browser's session opens sockets by itself.")
     ticket, lifetime_s = context.workspace.service(Identity).issue_ticket(context.principal)
@@ -140,7 +142,7 @@ async def socket_ticket(context: RequestContext, request: Request) -> Response:
 
 
 async def claim_pairing_code(context: RequestContext, request: Request) -> Response:
-    """Turn a pairing code into a device token, which is shown this once."""
+    """Turn a pairing code into a device token, which is shown only once."""
     wanted = await _body(request, PairClaim)
     paired = await context.workspace.service(Identity).write(
         actions.claim_pairing_code, code=wanted.code, name=wanted.name, kind=wanted.kind
@@ -156,7 +158,7 @@ async def claim_pairing_code(context: RequestContext, request: Request) -> Respo
 async def sign_in(
     context: RequestContext, request: Request, *, proof: Proof, invite: str | None, vouched: bool = False
 ) -> SignedIn:
-    """Sign a proof in. ``vouched``: whoever holds the home directory vouches for it, so it may claim from anywhere."""
+    """Sign a proof in. ``vouched``: the owner of the home directory confirms it, so it may claim from anywhere."""
     identity = context.workspace.service(Identity)
     claiming = identity.claiming(request)
     return await identity.write(
@@ -171,7 +173,8 @@ async def sign_in(
 
 
 def session_cookie(context: RequestContext, request: Request, signed_in: SignedIn) -> tuple[str, str]:
-    """``HttpOnly``, ``SameSite=Lax``, 30 days; ``Secure`` where the browser speaks HTTPS to us or to our proxy."""
+    """The cookie: ``HttpOnly``, ``SameSite=Lax``, 30 days; ``Secure`` if the browser uses HTTPS to us or to our
+    proxy."""
     return set_cookie(
         SESSION_COOKIE,
         signed_in.cookie,
@@ -185,7 +188,7 @@ def user_out(user: User) -> UserOut:
 
 
 def _is_secure(context: RequestContext, request: Request) -> bool:
-    """Either is enough: a public HTTPS origin, and a request that came over TLS."""
+    """Whether it is HTTPS: a public HTTPS origin or a request over TLS is enough."""
     return request.secure or canonical_origin(context.workspace.config, port=context.workspace.port).startswith(
         "https:"
     )

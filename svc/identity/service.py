@@ -1,9 +1,9 @@
-"""Who asks: resolves each request to a principal, and keeps what makes that quick.
+"""Resolves each request to a principal, and caches what makes that fast.
 
 Sources in order (spec 5.1): session cookie, device token (or a socket ticket made from one), unclaimed, nobody. What a
 cookie or token opens, and which ones open nothing, is remembered (``remembered.py``) until anything in identity is
-written: every such write goes through :meth:`Identity.write`, which forgets it all, so a sign-in and a revocation count
-from the next request on.
+written. Every such write goes through :meth:`Identity.write`, which drops the whole cache, so a sign-in and a
+revocation count from the next request on.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ MAX_ADDRESS_CHARS: Final = 64
 
 @dataclass(kw_only=True)
 class Identity:
-    """The service of that name, one a workspace."""
+    """The identity service, one for each workspace."""
 
     workspace: Workspace
     limiter: RateLimiter
     claimed: bool = False
     dev_login: bool = False
-    """An address alone signs in, and no outside provider is asked. Only the fakes set it."""
+    """Sign in by an address only, without asking an outside provider. Only the fakes set it."""
     _tickets: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     @classmethod
@@ -68,12 +68,12 @@ class Identity:
 
     @cached_property
     def _sessions(self) -> Remembered:
-        """By their cookies."""
+        """Sessions by their cookies."""
         return Remembered(store=self.workspace.store, look_up=_session, given_out=queries.cookie_digests)
 
     @cached_property
     def _devices(self) -> Remembered:
-        """By their tokens."""
+        """Devices by their tokens."""
         return Remembered(store=self.workspace.store, look_up=_device, given_out=queries.token_digests)
 
     @property
@@ -82,20 +82,21 @@ class Identity:
 
     @cached_property
     def _is_local(self) -> bool:
-        """Whether only this machine can reach the listener. Every request asks."""
+        """Whether only this machine can reach the listener. Cached, because every request needs it."""
         return is_for_this_machine(self.workspace.config)
 
     def claiming(self, request: Request) -> Claiming:
-        """How the instance may be claimed by ``request``: freely only from this machine."""
+        """How ``request`` may claim the instance: freely only from this machine."""
         hooks = [feature.claim for feature in self.workspace.features if feature.claim]
         return Claiming(freely=self.is_near(request), hooks=hooks)
 
     def seen_from(self, request: Request) -> str:
-        """The address to tell a person of, so that they know a browser of theirs again."""
+        """The address shown to a person, so that they recognise their own browser."""
         return self.limiter.address_of(request)[:MAX_ADDRESS_CHARS]
 
     async def resolve(self, request: Request) -> Principal | None:
-        """Who asks, or nobody. Never an error: a foreign, stale or doubled cookie is no cookie."""
+        """The principal of a request, or ``None``. Never an error: an unknown, stale or doubled cookie counts as no
+        cookie."""
         if self.is_off:
             return AUTH_OFF
         session = cookie(request.headers, SESSION_COOKIE)
@@ -110,23 +111,23 @@ class Identity:
         return None
 
     def is_near(self, request: Request) -> bool:
-        """Whether this comes from this machine and not through a proxy that others can reach.
+        """Whether the request comes from this machine and not through a proxy that others can reach.
 
-        A loopback bind alone does not say so: with a public origin, a proxy in front hands on the whole world. Such a
-        request names the public host, or carries what proxies add.
+        A loopback bind alone is no proof: with a public origin, a proxy in front forwards requests from everywhere.
+        Such a request names the public host, or has headers that proxies add.
         """
         host = _PORT.sub("", request.headers.get("host") or "")
         named_here = host.lower() in NEAR_NAMES or host.strip("[]") == self.workspace.config[HOST]
         return self._is_local and named_here and not any(request.headers.get(name) for name in PROXY_HEADERS)
 
     async def oauth_client(self) -> ClientCredentials | None:
-        """The OAuth client to sign people in with, if there is one."""
+        """The OAuth client for sign-in, if there is one."""
         if self.dev_login:
             return None
         return await client_credentials(self._door, purpose="sign somebody in")
 
     async def has_provider(self) -> bool:
-        """Whether there is an OAuth client to sign people in with."""
+        """Whether there is an OAuth client for sign-in."""
         return not self.dev_login and await has_client(self._door)
 
     @property
@@ -134,10 +135,10 @@ class Identity:
         return door_of(self.workspace, "identity")
 
     async def write(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run an action that changes identity; nothing remembered survives it.
+        """Run an action that changes identity, then drop everything remembered.
 
-        Shielded for as long as a commit takes, which the writer ends or refuses: who goes away meanwhile can't call
-        back a change that was taken, and what is remembered must be forgotten after the commit, not before.
+        Shielded until the writer commits or refuses: a caller that is cancelled meanwhile can't undo a change that has
+        left the queue, and the cache must be dropped after the commit, not before.
         """
         with trio.CancelScope(shield=True):
             try:
@@ -148,14 +149,14 @@ class Identity:
         return written
 
     def forget(self) -> None:
-        """Look everybody up again."""
+        """Drop everything remembered."""
         self._sessions.forget()
         self._devices.forget()
 
     def issue_ticket(self, principal: Principal) -> tuple[str, float]:
-        """A ticket for one upgrade of a socket route, and how many seconds it is good for. It lives in memory only.
+        """A ticket for one upgrade of a socket route, and for how many seconds it is valid. It is only in memory.
 
-        It stands in a URL, which travels further than a header: no other route looks at it.
+        It is part of a URL, which more parties see than a header: no other route accepts it.
         """
         now = trio.current_time()
         while self._tickets and (len(self._tickets) >= MAX_TICKETS or next(iter(self._tickets.values()))[1] <= now):
@@ -193,7 +194,7 @@ class Identity:
         return found.principal
 
     async def _by_ticket(self, ticket: str) -> Principal | None:
-        """Used once, whatever comes of it. It is worth what its device is worth by now."""
+        """The principal of a ticket, which is used up in every case. It has the rights that its device has now."""
         device_id, ends_at = self._tickets.pop(tokens.digest(ticket), (None, 0.0))
         if device_id is None or ends_at <= trio.current_time():
             return None
@@ -225,7 +226,7 @@ def _device(tx: ReadTx, digest: str) -> Opened | None:
 def _acting(device: Device, user: User | None) -> Principal:
     """A device acts as its owner, but as an admin only where the owner allowed that when it was paired.
 
-    What only an admin may give a device, it has no longer once its owner is none.
+    It loses the capabilities that only an admin may give when its owner is no longer an admin.
     """
     of_admin = user is not None and user.role == "admin"
     given = {name: flag for name, flag in device.capabilities.items() if of_admin or name not in ADMINS_CAPABILITIES}

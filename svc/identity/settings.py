@@ -1,4 +1,6 @@
-"""Identity's own settings: whether it is on, how an instance is claimed, who may call from elsewhere, how often."""
+"""Identity's own settings: whether it is on, how an instance is claimed, which proxies and origins are trusted, rate
+limits.
+"""
 
 from __future__ import annotations
 
@@ -90,8 +92,8 @@ SETTINGS = (AUTH, CLAIM_TOKEN, TRUST_PROXY, TRUSTED_PROXIES, CORS_ORIGINS, AUTH_
 
 
 def is_for_this_machine(config: Config) -> bool:
-    """Whether only this machine reaches the listener. In front of a public cell stands a proxy, and one that hands on
-    bytes leaves it to a stranger which ``Host`` is named: so nobody is near there, whatever the bind."""
+    """Whether only this machine reaches the listener. A public cell is behind a proxy, and one that forwards raw bytes
+    lets a stranger choose the ``Host``: so no request counts as local there, whatever the bind."""
     return is_loopback(config[HOST]) and not is_hosted(config)
 
 
@@ -117,7 +119,7 @@ RULES = (_off_stays_at_home, _named_proxies_are_trusted)
 
 
 def believed_proxies(config: Config) -> Forwarded:
-    """Whose forwarded headers count."""
+    """The proxies whose forwarded headers are trusted."""
     if config[TRUST_PROXY] is None:
         return Forwarded()
     named = config[TRUSTED_PROXIES]

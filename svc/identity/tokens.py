@@ -1,6 +1,6 @@
-"""Secrets that open something: made here, shown once, kept as SHA-256 digests only.
+"""Secrets that give access: made here, shown once, stored only as SHA-256 digests.
 
-A digest look-up leaks nothing by its time, since who does not know the secret can't steer its digest.
+The time of a look-up by digest reveals nothing, because a caller who does not know the secret can't choose its digest.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 DEVICE_TOKEN_PREFIX: Final = "sdt_"  # noqa: S105  the spec's prefix
 _TOKEN_BYTES: Final = 32
-_PAIRING_ALPHABET: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"  # nothing that looks like something else
+_PAIRING_ALPHABET: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"  # no look-alike characters
 _PAIRING_LENGTH: Final = 10  # 50 bits, five minutes, and a rate limit
 _MAX_SECRET_CHARS: Final = 512
 
@@ -32,10 +32,10 @@ def new_pairing_code() -> str:
 
 
 def normal_pairing_code(typed: str) -> str:
-    """What a person typed, without spaces and dashes, in capitals; as long as a code at most."""
+    """The typed code without spaces and dashes, in capitals; cut to one symbol more than a code has."""
     return "".join(symbol for symbol in typed.upper() if symbol.isalnum())[: _PAIRING_LENGTH + 1]
 
 
 def digest(secret: str) -> str:
-    """SHA-256, hex. An overlong secret is nobody's, and costs no more than one of the right length."""
+    """SHA-256, hex. An overlong secret matches nothing, and costs no more than one of the right length."""
     return hashlib.sha256(secret[:_MAX_SECRET_CHARS].encode("utf-8", "replace")).hexdigest()

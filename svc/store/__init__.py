@@ -1,7 +1,8 @@
-"""What the service keeps: one SQLite database, content-addressed blobs, encrypted secrets, and the home they lie in.
+"""The storage of the service: one SQLite database, content-addressed blobs, encrypted secrets, and the home directory
+of all three.
 
-This face is all that others import. The central rule: an action is a plain function over a :class:`Tx`, called as
-``await store.write(action, …)``; a query is one over a :class:`ReadTx`, called as ``await store.read(query, …)``.
+All other packages import only this module. The central rule: an action is a plain function over a :class:`Tx`, called
+as ``await store.write(action, …)``; a query is one over a :class:`ReadTx`, called as ``await store.read(query, …)``.
 """
 
 from svc.store import damage, records

@@ -1,4 +1,6 @@
-"""Files and folders that are made under another name first, and locked as long as their maker lives. Blocks."""
+"""Cleans up unfinished files and folders: each is written under a temporary name and locked while its process lives.
+Blocks.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from pathlib import Path
 
 
 def forget_abandoned(begun: Iterable[Path]) -> None:
-    """Remove those whose maker was killed. One that is being made stays, and so does what is not ours to remove."""
+    """Remove those whose process was killed. One that is still locked stays, and so does one that we may not open or
+    remove."""
     for path in begun:
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -26,7 +29,7 @@ def forget_abandoned(begun: Iterable[Path]) -> None:
 
 
 def forget(path: Path) -> None:
-    """Remove a file, or a folder with all there is in it, if it is there."""
+    """Remove a file, or a folder with all its content, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:

@@ -1,4 +1,4 @@
-"""Arrays in SQL: bound as JSON for ``json_each``, kept as JSON in a column, and read back."""
+"""Arrays in SQL: passed as JSON to ``json_each``, stored as JSON in a column, and read back."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _texts: Final = msgspec.json.Decoder(tuple[str, ...])
 
 
 def json_array(values: Iterable[str | int]) -> str:
-    """For a parameter that ``json_each`` unfolds, or a column that holds an array."""
+    """The values as JSON: for a parameter of ``json_each``, or for a column that holds an array."""
     return msgspec.json.encode(list(values)).decode()
 
 
 def texts_of(array: str) -> tuple[str, ...]:
-    """The texts of such a column. Raises :class:`msgspec.DecodeError` for anything else."""
+    """The strings of such a column. Raises :class:`msgspec.DecodeError` for anything else."""
     return _texts.decode(array)

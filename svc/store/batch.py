@@ -1,8 +1,8 @@
-"""Group commit: many actions, one physical transaction, each in a savepoint of its own.
+"""Group commit: many actions in one physical transaction, each in its own savepoint.
 
-Owns the life of a job from taken to settled. Runs in a worker thread, so it knows neither tasks nor subscribers; what
-it found out stands in the jobs when it returns. An action that fails undoes only its own part; a fault of the disk
-undoes the whole batch, because then nobody can say which part would have lasted.
+Owns a job from the moment it leaves the queue until its caller is woken. Runs in a worker thread, so it knows neither
+tasks nor subscribers; it leaves its results in the jobs. An action that fails undoes only its own part; a disk fault
+undoes the whole batch, because then nobody can say which part is durable.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ class Job(Generic[T]):
         return self.error
 
     def fail(self, error: Exception) -> None:
-        """Settle with ``error``, unless the action has failed by itself before."""
+        """End with ``error``, unless the action has already failed by itself."""
         if self.error is None:
             self.error = error
         self.done.set()
 
     def result(self) -> T:
-        """The action's value or error. Ask once it is done."""
+        """Return the action's value, or raise its error. Call it only when the job is done."""
         if self.error is not None:
             raise self.error
         return self._result[0]
 
 
 class Batch:
-    """Some jobs and their common commit."""
+    """Several jobs with one common commit."""
 
     def __init__(self, jobs: Sequence[Job[object]]) -> None:
         self._jobs = jobs
@@ -68,7 +68,7 @@ class Batch:
         self.cause: BaseException | None = None
 
     def commit(self, connection: sqlite3.Connection) -> None:
-        """Run all actions and commit. A fault is left in ``fault``; an unexpected error is raised."""
+        """Run all actions and commit. Sets ``fault`` when the store has a fault; raises an unexpected error."""
         try:
             connection.execute("begin immediate")
             for job in self._jobs:
@@ -78,7 +78,7 @@ class Batch:
         except _Lost as lost:
             self.fault, self.cause = lost.fault, lost.__cause__
         except sqlite3.IntegrityError as error:
-            self.fault, self.cause = "lost", error  # a deferred constraint: nobody can say whose
+            self.fault, self.cause = "lost", error  # a deferred constraint: no one knows which action broke it
         except sqlite3.Error as error:
             # The commit itself failed: unless the disk is merely full, its outcome is unknown.
             self.fault, self.cause = fault_of(error) or "broken", error
@@ -89,9 +89,9 @@ class Batch:
                 _roll_back(connection)
 
     def settle(self, refusal: Callable[[], Exception]) -> None:
-        """Wake every caller with what became of its action, or with ``refusal`` if the batch was never run.
+        """Wake every caller with the result of its action, or with ``refusal`` if the batch was never run.
 
-        Called on the loop's thread, after publishing.
+        Called on the thread of the event loop, after publishing.
         """
         for job in self._jobs:
             if self._committed:
@@ -109,7 +109,7 @@ class Batch:
         fault = tx.fault or fault_of(error) or (None if connection.in_transaction else "lost")
         if fault is not None:
             if fault != "lost":
-                job.error = None  # not its doing: it hears what its neighbours hear
+                job.error = None  # not the action's fault: it gets the same error as the others of the batch
             raise _Lost(fault) from tx.cause or error
         if error is None:
             self.emitted += tx.emitted
@@ -120,7 +120,7 @@ class Batch:
 
 
 class _Lost(Exception):
-    """The whole transaction is gone, or must go."""
+    """The whole transaction is rolled back, or must be."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault)

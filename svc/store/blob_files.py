@@ -1,6 +1,6 @@
-"""One blob's file: on its way in, and on its way out. What a blob is, and the ways in which it can be none.
+"""Writes and reads the file of one blob, and defines what a blob reference is and how a blob can be damaged.
 
-Owns the temporary file of an upload and the reading of a file piece by piece. Where files lie is ``blob_tree.py``'s.
+Owns the temporary file of an upload and the reading of a file piece by piece. ``blob_tree.py`` owns the paths.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SENT_AT_ONCE_BYTES: Final = 4 * 1024 * 1024  # in one thread hop, to a socket th
 NOT_A_FILE: Final = frozenset({errno.ELOOP, errno.EISDIR})
 
 Harm = Literal["missing", "truncated", "altered"]
-"""What happened to a blob that is not what its name says."""
+"""How a blob differs from what its name (its hash) promises."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +42,14 @@ class BlobMissing(NotFound):
 
 
 class BlobCorrupt(NotFound):
-    """What is stored under this name is not what the name says; it is not handed out."""
+    """The stored content does not match its name (its hash); it is never returned."""
 
 
 class Upload:
-    """A blob on its way in: a temporary file, its hash and its size so far. Blocks; one thread at a time.
+    """A blob that is being written: a temporary file, its hash and its size so far. Blocks; one thread at a time.
 
-    ``known``: what it is going to be, where somebody has hashed it already. ``exists``: its file is there, and whole.
+    ``known``: its hash and size, where the caller has computed them already. ``exists``: the file exists and is
+    complete.
     """
 
     def __init__(self, path: str, *, known: BlobRef | None = None, exists: bool = False) -> None:
@@ -75,7 +76,7 @@ class Upload:
             os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Nothing more is written, and it is not synced by itself: many may wait without an open file each."""
+        """Close the file without a sync: many uploads can wait for a common sync without an open file each."""
         if self._file is not None:
             self._file.close()
 
@@ -96,10 +97,11 @@ class Upload:
 
 
 class Pieces:
-    """A stream of chunks in pieces that are worth a thread. ``given``: bytes of those; ``size``: that came since."""
+    """Collects the chunks of a stream into pieces large enough for a hop to a thread. ``given``: bytes returned so far.
+    ``size``: bytes received since."""
 
     def __init__(self, chunks: AsyncIterator[bytes], *, limit: int) -> None:
-        """Raises :class:`TooLarge` with the byte that passes ``limit``."""
+        """Raises :class:`TooLarge` as soon as the stream passes ``limit`` bytes."""
         self.given = 0
         self.size = 0
         self._limit = limit
@@ -108,7 +110,7 @@ class Pieces:
         self._pending: list[bytes] = []
 
     async def next(self) -> bytes:
-        """Empty at the end."""
+        """The next piece; empty at the end."""
         while self.size < CHUNK_BYTES:
             chunk = await anext(self._chunks, None)
             if chunk is None:
@@ -121,7 +123,7 @@ class Pieces:
         return self.rest()
 
     def rest(self) -> bytes:
-        """What came, and is not yet worth a thread."""
+        """The bytes received that do not fill a piece yet."""
         piece = b"".join(self._pending)
         self._pending, self.size = [], 0
         self.given += len(piece)
@@ -148,25 +150,25 @@ class Reader:
         return data
 
     def identity_at_rest(self) -> Identity | None:
-        """Of the file that was read; ``None`` where somebody touches it."""
+        """The identity of the file; ``None`` where it changed, or may have, while it was read."""
         return identity_at_rest(self._file, self._identity)
 
 
 class BlobPart:
-    """Bytes of a file that is known to be good, for the system to send: they never come into this process's memory."""
+    """Bytes of a checked file, sent by the kernel: they never come into this process's memory."""
 
     def __init__(
         self, file: FileIO, offset: int, length: int, *, run: Callable[[Callable[[], int]], Awaitable[int]]
     ) -> None:
-        """``run`` does a blocking step in a thread: the disk may have to be read."""
+        """``run`` runs a blocking step in a thread, because the disk may have to be read."""
         self.left = length
         self._file = file
         self._offset = offset
         self._run = run
 
     async def send_to(self, descriptor: int) -> int:
-        """So many bytes the socket took at once; 0 while it is full. Raises ``OSError`` where it is gone, and
-        :class:`BlobCorrupt` where the file has no more."""
+        """Send some bytes and return how many the socket took; 0 while it is full. Raises ``OSError`` when the socket
+        is closed, and :class:`BlobCorrupt` when the file is shorter than expected."""
         sent = await self._run(partial(self._send, descriptor))
         self._offset += sent
         self.left -= sent
@@ -186,7 +188,7 @@ class BlobPart:
 
 
 def open_to_read(path: str) -> FileIO:
-    """Never through a link: whoever can put one there must not have another file handed out."""
+    """Open a file, but never through a symbolic link: a link could point to a file that must not be read."""
     return FileIO(path, opener=_open_to_read)
 
 

@@ -1,10 +1,10 @@
-"""Where blobs lie: ``ab/<sha256>``, and in homes of earlier versions ``ab/cd/<sha256>``.
+"""The paths of blobs: ``ab/<sha256>``, and in homes of earlier versions ``ab/cd/<sha256>``.
 
-Both places are read. What lies at an old place is moved to where it belongs when it is stored again or checked: it is
-renamed, then both directories are fsynced, the new one first, so that a crash or a power loss leaves it at one of them.
-Where a file lies at both, the one in the new place counts: it was written later.
+Both places are read. A blob at an old place is moved to the new one when it is stored again or checked: it is renamed,
+then both directories are fsynced, the new one first, so that after a crash or a power loss it is at one of them. Where
+a file is at both, the new place counts: it was written later.
 
-Owns the paths and the lock between those who store and those who remove or move.
+Owns the paths, and the lock that separates storing from removing and moving.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ _LOCK: Final = ".lock"
 
 
 class BlobTree:
-    """The paths of one home's blobs. All of it blocks."""
+    """The paths of one home's blobs. All methods block."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._prefix = f"{root}/"  # texts, for a page of mail asks for a thousand paths
+        self._prefix = f"{root}/"  # strings and no Path objects: a page of mail asks for a thousand paths
         self._durable_directories: set[str] = set()  # at most 256
 
     def place(self, sha256: str) -> str:
-        """Where the blob belongs. Raises :class:`BlobMissing` for what is no name of a blob."""
+        """The path where the blob belongs. Raises :class:`BlobMissing` if ``sha256`` is not a valid name."""
         return f"{self.directory(sha256)}/{sha256}"
 
     def directory(self, sha256: str) -> str:
@@ -50,7 +50,7 @@ class BlobTree:
         return self._prefix + sha256[:2]
 
     def opened(self, sha256: str) -> FileIO:
-        """Its file, wherever it lies."""
+        """Open its file, at the new or the old place."""
         for path in self._places(sha256):
             try:
                 return open_to_read(path)
@@ -63,7 +63,7 @@ class BlobTree:
         raise BlobMissing
 
     def status(self, sha256: str) -> os.stat_result | None:
-        """Of its file, wherever it lies; a link is not followed."""
+        """The status of its file, at the new or the old place; does not follow a link."""
         with suppress(BlobMissing):
             for path in self._places(sha256):
                 with suppress(FileNotFoundError):
@@ -71,7 +71,7 @@ class BlobTree:
         return None
 
     def touch(self, sha256: str) -> None:
-        """Note that it was stored now."""
+        """Set the file's time to now: the blob was stored again."""
         os.utime(self.place(sha256), follow_symlinks=False)
 
     def remove(self, sha256: str) -> None:
@@ -80,20 +80,21 @@ class BlobTree:
                 os.unlink(path)
 
     def drop_old(self, names: Iterable[str]) -> None:
-        """What lies at the old places of blobs that are durable where they belong. A crash may leave it: it is moot."""
+        """Remove the copies at the old places of blobs that are durable at the new one. A copy that a crash leaves does
+        no harm."""
         for sha256 in names:
             with suppress(FileNotFoundError):
                 os.unlink(self._old_place(sha256))
 
     def each_sha(self) -> Iterator[str]:
-        """Every blob there is, in order."""
+        """The names of all blobs, in order."""
         for first in _directories(self._root):
-            # The old places first: what is moved meanwhile is then met twice, and not missed.
+            # List the old places first: a blob that is moved meanwhile is then seen twice, not missed.
             names = {name for second in _directories(first) for name in _names(second)}
             yield from sorted(names | _names(first))
 
     def settle(self, names: Iterable[str]) -> int:
-        """Move those that lie at their old places to where they belong; durable on return. Returns how many moved."""
+        """Move blobs from their old places to the new ones; durable on return. Returns how many moved."""
         old = [sha256 for sha256 in names if is_name(sha256) and os.path.lexists(self._old_place(sha256))]
         if not old:
             return 0
@@ -107,7 +108,7 @@ class BlobTree:
             emptied = {os.path.dirname(self._old_place(sha256)) for sha256 in old}
             sync_all(partial(_sync_if_there, directory) for directory in emptied)
             for directory in emptied:
-                with suppress(OSError):  # others lie there still, or somebody was quicker
+                with suppress(OSError):  # not empty yet, or already removed
                     os.rmdir(directory)
         return moved
 
@@ -117,7 +118,7 @@ class BlobTree:
         syncs.directories(directories)
 
     def make_durable(self, directories: Set[str]) -> None:
-        """See to it that ``directories`` exist and that a power loss does not take their names away.
+        """Create ``directories`` so that they survive a power loss.
 
         All are made before the root is synced: each sync after a change would be one more commit of the file system.
         """
@@ -130,7 +131,7 @@ class BlobTree:
 
     @contextmanager
     def locked(self, how: int) -> Iterator[None]:
-        """Storing shares the lock, removing and moving have it alone. Held for the look and the change, never for an
+        """Take the lock: shared to store, exclusive to remove or move. Held for the check and the change, never for an
         fsync."""
         descriptor = os.open(self._root / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
@@ -140,7 +141,7 @@ class BlobTree:
             os.close(descriptor)
 
     def _places(self, sha256: str) -> tuple[str, ...]:
-        """Where it may lie, in the order to look: the first one again, for it may be moved between two looks."""
+        """The paths to try, in order. The first one comes twice, because the blob may be moved between two tries."""
         place = self.place(sha256)
         return place, self._old_place(sha256), place
 
@@ -170,7 +171,7 @@ def _directories(directory: Path) -> list[Path]:
         return sorted(
             entry for entry in directory.iterdir() if _DIRECTORY_NAME.fullmatch(entry.name) and entry.is_dir()
         )
-    return []  # it was empty, and is gone since it was listed
+    return []  # removed since it was listed
 
 
 def _names(directory: Path) -> set[str]:

@@ -1,13 +1,13 @@
 """Blobs: content under its own SHA-256, in files ``ab/<sha256>``.
 
-Owns the blob tree. The order of durability is: write a temporary file, sync it, rename it, sync the directory, and
-only then return, so that no row ever names a blob that a power loss took away. Many are stored with one sync for their
-files and one for their directories, where that is as good (``syncing``). Content never changes once it has its
-name, and damaged content is never handed out as if it were whole: who finds some notes it (``suspects``), and storing
+Owns the blob tree. The order of durability is: write a temporary file, sync it, rename it, sync the directory, and only
+then return, so that no row ever names a blob that a power loss took away. Many blobs are stored with one sync for their
+files and one for their directories, where that is as safe (``syncing``). Content never changes once it has its name.
+Damaged content is never returned as if it were whole: a reader that finds damage notes it (``suspects``), and storing
 the same content again replaces it.
 
-A blob whose last row is gone is removed by somebody who knows the rows (``remove_old``). The file's time of change says
-when the content was last stored: storing it again renews it, and a lock keeps the two from crossing.
+A blob that no row names any more is removed by code that knows the rows (``remove_old``). The file's modification time
+says when the content was last stored: storing it again renews it, and a lock keeps the two from crossing.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ GROUP_FILES: Final = 64  # temporary files open at a time while many blobs are w
 CHECKED_AHEAD_BYTES: Final = 16 * 1024 * 1024  # content up to here is checked before the first byte is handed out
 
 ROOM_BYTES: Final = 16 * 1024 * 1024
-"""With less than this free the disk counts as full: a mail or an upload of ordinary size finds no room any more."""
+"""With less free space than this the disk counts as full: a mail or an upload of ordinary size no longer fits."""
 
 _INCOMING: Final = ".incoming"
 _NANOSECONDS_A_MS: Final = 1_000_000
@@ -54,7 +54,7 @@ class Blobs:
     def __init__(
         self, root: Path, *, threads: RunsInThreads, on_broken: Callable[[StoreBroken], None] | None = None
     ) -> None:
-        """``on_broken`` hears that the disk failed, so that the database stops acknowledging too (``Store.fail``)."""
+        """``on_broken`` is called when the disk fails: then the database stops acknowledging too (``Store.fail``)."""
         self.suspects = Suspects()
         self._root = root
         self._tree = BlobTree(root)
@@ -76,10 +76,10 @@ class Blobs:
         on_broken: Callable[[StoreBroken], None] | None = None,
         read_only: bool = False,
     ) -> Blobs:
-        """Create what is missing and sweep what a crash left half-written; blocks.
+        """Create what is missing and remove files that a crash left half-written; blocks.
 
-        The caller holds the home's lock. Who does not opens ``read_only``: the half-written files belong to a service
-        that is running.
+        The caller holds the home's lock. A caller without it opens ``read_only``: the half-written files belong to a
+        running service.
         """
         blobs = cls(root, threads=threads, on_broken=on_broken)
         if read_only:
@@ -100,7 +100,7 @@ class Blobs:
         return await self._hop(self.put_all_now, datas)
 
     def put_all_now(self, datas: Sequence[bytes]) -> list[BlobRef]:
-        """:meth:`put_all` for those who are in a thread already; blocks."""
+        """:meth:`put_all` for callers that are in a thread already; blocks."""
         refs = [BlobRef(hashlib.sha256(data).hexdigest(), len(data)) for data in datas]
         wanted = dict(zip(refs, datas, strict=True))
         with (
@@ -112,14 +112,14 @@ class Blobs:
             together = len(wanted) if syncs.at_once else GROUP_FILES
             for start in range(0, len(missing), together):
                 self._write_group({ref: wanted[ref] for ref in missing[start : start + together]}, syncs)
-            # Also those that were there: a process killed between rename and sync may have left them.
+            # Also for blobs that existed: a process killed between rename and sync may have left them.
             self._tree.sync_parents([ref.sha256 for ref in refs], syncs)
             self._replaced(missing)
         return refs
 
     async def is_full(self) -> bool:
-        """Whether the disk has no room to speak of, or had none for what was stored last. The next that finds some
-        says otherwise."""
+        """Whether the disk is nearly full, or the last attempt to store found no room. The next successful one resets
+        that."""
         return self._full or await self._threads.run(self._has_hardly_room)
 
     def _has_hardly_room(self) -> bool:
@@ -127,7 +127,7 @@ class Blobs:
         return free is not None and free < ROOM_BYTES
 
     def _free_bytes(self) -> int | None:
-        """Some file systems do not tell: they have no size at all."""
+        """``None`` where the file system does not report its size."""
         disk = os.statvfs(self._incoming.parent)
         return disk.f_bavail * disk.f_frsize if disk.f_blocks > 0 else None
 
@@ -141,9 +141,9 @@ class Blobs:
         self._full = False
 
     async def put_stream(self, chunks: AsyncIterator[bytes], *, limit: int) -> BlobRef:
-        """Store what ``chunks`` yields, in constant memory. Nothing is kept when it ends early, fails or is cancelled.
+        """Store what ``chunks`` yields, in constant memory. Keeps nothing when it ends early, fails or is cancelled.
 
-        Raises :class:`TooLarge` with the byte that passes ``limit``, and whatever ``chunks`` raises.
+        Raises :class:`TooLarge` as soon as it passes ``limit``, and whatever ``chunks`` raises.
         """
         with self._noting_room():
             return await self._put_stream(chunks, limit=limit)
@@ -154,7 +154,7 @@ class Blobs:
             pieces = Pieces(chunks, limit=limit)
             piece = await pieces.next()
             if not piece:
-                await self._hop(upload.write, b"")  # a file all the same
+                await self._hop(upload.write, b"")  # empty content is a file too
             while piece:
                 piece = await at_once(pieces.next, partial(self._hop, upload.write, piece))
             return await self._hop(self._finish, upload)
@@ -162,13 +162,14 @@ class Blobs:
             upload.discard()
 
     async def adopt(self, part: str, ref: BlobRef) -> None:
-        """The whole content ``ref`` lies in the part of that name: it becomes the blob. Also where a crash came between
-        that and the telling of it. Raises :class:`BlobMissing` where it is neither."""
+        """Make the part of that name, which holds the whole content ``ref``, the blob. Safe to repeat after a crash
+        that came before the caller recorded it. Raises :class:`BlobMissing` where neither the part nor the blob exists.
+        """
         with self._noting_room():
             await self._hop(self._adopt, self.parts.path(part), ref)
 
     async def free_bytes(self) -> int | None:
-        """What the disk has left for us; ``None`` where its file system does not tell."""
+        """The bytes that are free for us; ``None`` where the file system does not report them."""
         return await self._threads.run(self._free_bytes)
 
     async def read(self, sha256: str, *, limit: int) -> bytes:
@@ -176,7 +177,7 @@ class Blobs:
         return await self._hop(self.read_now, sha256, limit)
 
     def read_now(self, sha256: str, limit: int) -> bytes:
-        """:meth:`read` for those who are in a thread already; blocks."""
+        """:meth:`read` for callers that are in a thread already; blocks."""
         with self._noting(sha256):
             with self._tree.opened(sha256) as file:
                 data = file.read(limit + 1)
@@ -189,8 +190,8 @@ class Blobs:
     async def stream(self, sha256: str, *, offset: int = 0, length: int | None = None) -> AsyncGenerator[bytes, None]:
         """The content from ``offset``, ``length`` bytes at most.
 
-        Checked on the way: a damaged file raises :class:`BlobCorrupt` before its last piece; a range is only begun once
-        the whole file is known to be good.
+        Checked while it is read: a damaged file raises :class:`BlobCorrupt` before its last piece. A range begins only
+        once the whole file is known to be good.
         """
         whole = offset == 0 and length is None
         if not whole:
@@ -210,13 +211,13 @@ class Blobs:
             file.close()
 
     async def opened(self, sha256: str) -> FileIO:
-        """The file itself, for who has to go back and forth in it; nothing of it is checked. The caller closes it."""
+        """The open file, for a caller that has to seek in it; its content is not checked. The caller closes it."""
         return await self._hop(self._opened, sha256)
 
     async def part(self, sha256: str, *, offset: int = 0, length: int | None = None) -> BlobPart | None:
-        """The same bytes for the system to send, without a look at them. The caller closes it.
+        """The same bytes, sent by the kernel without a check. The caller closes it.
 
-        ``None`` unless the whole file was found to be good not long ago and nobody has touched it since.
+        ``None`` unless the whole file was recently checked and has not changed since.
         """
         known = self._checked.identity(sha256)
         if known is None:
@@ -235,10 +236,10 @@ class Blobs:
             return send()
 
     async def head(self, sha256: str, *, length: int) -> bytes:
-        """The first bytes, to tell by what the content is before it is streamed.
+        """The first bytes, to detect the content's type before it is streamed.
 
-        Whoever gets them knows the content to be good, unless it has more than ``CHECKED_AHEAD_BYTES``: to read so much
-        twice would keep its reader waiting, so it is only checked on its way.
+        The content is checked first, unless it has more than ``CHECKED_AHEAD_BYTES``: reading so much twice would keep
+        the reader waiting, so it is checked only while it is streamed.
         """
         data, good = await self._hop(self._head, sha256, length, self._checked.identity(sha256))
         self._checked.good(sha256, good)
@@ -253,7 +254,7 @@ class Blobs:
         return None if status is None else status.st_size
 
     def doubt(self, sha256: str, *, size: int | None) -> None:
-        """Somebody who knows how many bytes it has to have found ``size`` instead; ``None``: it is not there."""
+        """Note that the caller expected another size and found ``size``; ``None``: the blob is missing."""
         self.suspects.found(sha256, "missing" if size is None else "truncated")
 
     def is_sound(self, sha256: str) -> bool:
@@ -267,24 +268,24 @@ class Blobs:
         return True
 
     def settle(self, names: Iterable[str]) -> int:
-        """Move those that lie where an earlier version put them. Returns how many moved; blocks."""
+        """Move blobs from the places of an earlier version. Returns how many moved; blocks."""
         return self._tree.settle(names)
 
     def each_sha(self) -> Iterator[str]:
-        """Every blob there is, in order; blocks."""
+        """The names of all blobs, in order; blocks."""
         return self._tree.each_sha()
 
     def each_old(self, before: Millis) -> Iterator[tuple[str, int]]:
-        """Every blob that was last stored before that instant, with the time of it in nanoseconds; blocks."""
+        """Every blob last stored before ``before``, with that time in nanoseconds; blocks."""
         for sha256 in self.each_sha():
             status = self._tree.status(sha256)
             if status is not None and status.st_mtime_ns < before * _NANOSECONDS_A_MS:
                 yield sha256, status.st_mtime_ns
 
     def remove_old(self, stored: Mapping[str, int]) -> int:
-        """Remove blobs that no row names, unless they were stored again since ``each_old`` told; blocks.
+        """Remove blobs that no row names, unless they were stored again since ``each_old`` listed them; blocks.
 
-        The caller answers for the rows. Returns how many were removed.
+        The caller makes sure that no row names them. Returns how many were removed.
         """
         removed = 0
         with self._tree.locked(fcntl.LOCK_EX):
@@ -296,7 +297,7 @@ class Blobs:
         return removed
 
     async def _hop(self, fn: Callable[..., T], *args: object) -> T:
-        """Run in a thread; once the disk has failed, never again."""
+        """Run ``fn`` in a thread; refuses once the disk has failed."""
         if self._broken:
             raise StoreBroken("the disk has failed")
         try:
@@ -309,7 +310,7 @@ class Blobs:
 
     @contextmanager
     def _noting(self, sha256: str) -> Iterator[None]:
-        """Whoever finds a blob lost or damaged tells it by reading; a disk that can't read it has lost it, too."""
+        """Note a blob that a read finds missing or damaged. A disk that can't read it counts as damage, too."""
         try:
             yield
         except BlobMissing:
@@ -330,16 +331,16 @@ class Blobs:
         self.suspects.found(sha256, "altered" if self.size_now(sha256) else "truncated")
 
     def _replaced(self, refs: Iterable[BlobRef]) -> None:
-        """Written anew, and durable: whatever was wrong with them is mended."""
+        """Note that these are written again and durable: they are no longer damaged."""
         names = [ref.sha256 for ref in refs]
         self._tree.drop_old(names)
         for sha256 in names:
             self.suspects.mended(sha256)
 
     def _renew(self, refs: Iterable[BlobRef]) -> list[BlobRef]:
-        """Note that these are wanted from now on. Returns those that are not there.
+        """Renew the time of these blobs. Returns those that are missing.
 
-        What has another size, or is known to be damaged, does not count, and is replaced.
+        A blob with another size, or known to be damaged, counts as missing and is replaced.
         """
         wanted = list(refs)
         self._tree.settle(ref.sha256 for ref in wanted)
@@ -375,7 +376,8 @@ class Blobs:
         return f"{self._incoming}/{secrets.token_hex(16)}"
 
     def _finish(self, upload: Upload) -> BlobRef:
-        """Known content takes the same way as new: how long an upload takes must not tell what others have stored."""
+        """Known content is stored the same way as new: the duration of an upload must not reveal what others have
+        stored."""
         with disk_faults():
             ref = upload.ref()
             upload.sync()
@@ -398,7 +400,7 @@ class Blobs:
             return
         try:
             with disk_faults():
-                os.utime(path)  # it is stored now, however long it took
+                os.utime(path)  # the time of storing is now, not when the upload began
             self._finish(upload)
         finally:
             upload.close()
@@ -425,7 +427,7 @@ class Blobs:
         return reader.identity_at_rest()
 
     def _head(self, sha256: str, length: int, known: Identity | None) -> tuple[bytes, Identity | None]:
-        """The bytes, and what is newly known to be good."""
+        """The first bytes, and the file's identity if this call checked the whole file."""
         good = None
         if (self.size_now(sha256) or 0) <= CHECKED_AHEAD_BYTES or sha256 in self.suspects:
             good = self._check(sha256, known)
@@ -433,7 +435,7 @@ class Blobs:
             return file.read(length), good
 
     def _check(self, sha256: str, known: Identity | None) -> Identity | None:
-        """Read the whole, unless it is ``known`` to be good. Returns what is newly known."""
+        """Check the whole file, unless it is ``known`` to be good. Returns its identity if this call checked it."""
         with self._noting(sha256), self._tree.opened(sha256) as file:
             identity = identity_of(file)
             if identity == known:

@@ -1,11 +1,12 @@
-"""Which files were read whole and found to be what their name says, so that they need not be read again for a while.
+"""Remembers which files were read whole and match their name (their hash), so that they need not be read again for a
+while.
 
-Theory. What a hash was made of is known by its file: inode, size, times of content and of change. A program can set the
-time of content back, but not the time of change. A change within the same tick of the file system's clock as the one
-before can't be seen, so nothing is remembered of a file that changed just now. A disk that loses bytes by
-itself changes no time: after an hour the file is read again.
+Theory. A file is recognised by its inode, size, and times of content and of status change. A program can set the time
+of content back, but not the time of change. A change within the same tick of the file system's clock as the one before
+can't be seen, so a file that changed just now is not remembered. A disk that loses bytes by itself changes no time:
+after an hour the file is read again.
 
-Owns the bounded memory of it. It reads no file, and is used from the loop alone.
+Owns that bounded memory. It reads no file, and is used only from the event loop.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ TRUSTED_S: Final = 3_600.0
 """How long a file that was read whole counts as good while nobody touches it. Beyond: it is read again when it is
 wanted."""
 SETTLED_MS: Final = 2_000
-"""The coarsest clock of a file system. A file that changed less than this ago may change once more unseen."""
+"""The coarsest clock of a file system. A file that changed less than this ago may change again unnoticed."""
 
 Identity = tuple[int, int, int, int]
 
@@ -35,14 +36,14 @@ class Checked:
         self._known: OrderedDict[str, tuple[Identity, float]] = OrderedDict()
 
     def identity(self, sha256: str) -> Identity | None:
-        """Of the file that was good when it was read, if that was not long ago."""
+        """The identity of the file that was checked, if the check is recent."""
         identity, since = self._known.get(sha256, (None, 0.0))
         if identity is not None and trio.current_time() - since < TRUSTED_S:
             return identity
         return None
 
     def good(self, sha256: str, identity: Identity | None) -> None:
-        """It was read whole just now. ``None``: it was not at rest, and nothing is known of its next reading."""
+        """Remember a file that was just checked. ``None``: it may still be changing, so nothing is remembered."""
         if identity is None:
             return
         self._known[sha256] = (identity, trio.current_time())
@@ -51,7 +52,7 @@ class Checked:
             self._known.popitem(last=False)
 
     def forget(self, sha256: str) -> None:
-        """Also from a thread."""
+        """Forget the file; may be called from any thread."""
         self._known.pop(sha256, None)
 
 
@@ -61,7 +62,7 @@ def identity_of(file: FileIO) -> Identity:
 
 
 def identity_at_rest(file: FileIO, before: Identity) -> Identity | None:
-    """``before``, taken when its reading began; ``None`` where somebody touches it."""
+    """``before``, the identity when reading began; ``None`` where the file changed since, or may have."""
     stamped_ms = max(before[2:]) / 1_000_000
     settled = stamped_ms <= WallClock().now() - SETTLED_MS  # the machine's own clock is what stamps files
     return before if settled and identity_of(file) == before else None

@@ -1,7 +1,7 @@
 """Connections to the database: how they are opened, what each may do, and what is checked before the first query.
 
-Owns the pragmas. A writer is the only connection that may change anything; a reader is opened read-only and told so
-again. A file that is not a healthy database is refused and never touched.
+Owns the pragmas. The writer is the only connection that may change anything; a reader is opened read-only, and a pragma
+says so again. A file that is not a healthy database is refused and never changed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _COMMON_PRAGMAS: Final = (
 
 
 def open_writer(path: Path) -> sqlite3.Connection:
-    """The one connection that writes. Raises :class:`CorruptDatabase`; creates a database only where no file was."""
+    """The one connection that writes. Raises :class:`CorruptDatabase`; creates a database only where no file exists."""
     _refuse_foreign_file(path)
     connection = _connect(path, mode="rwc")
     try:
@@ -48,7 +48,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
 
 
 def open_reader(path: Path) -> sqlite3.Connection:
-    """A connection that can only read, in its own snapshots."""
+    """A connection that can only read, each time from its own snapshot."""
     connection = _connect(path, mode="ro")
     try:
         _configure(connection, READER_CACHE_KIB)
@@ -61,10 +61,10 @@ def open_reader(path: Path) -> sqlite3.Connection:
 
 
 def close_writer(connection: sqlite3.Connection, *, keeps_log: bool = False) -> None:
-    """Fold the log into the database, unless it is to be kept, and close. A full disk only means that the log stays for
-    the next boot."""
+    """Fold the log into the database, unless it is to be kept, and close. On a full disk the log simply stays for the
+    next boot."""
     try:
-        if not keeps_log:  # what is written now, nobody would archive
+        if not keeps_log:  # an archiver would miss what is written now
             connection.execute("pragma optimize")
             connection.execute("pragma wal_checkpoint(truncate)").fetchall()
     except sqlite3.OperationalError:
@@ -74,7 +74,7 @@ def close_writer(connection: sqlite3.Connection, *, keeps_log: bool = False) -> 
 
 
 def explained(error: sqlite3.DatabaseError, path: Path) -> CannotOpen:
-    """The operator's sentence for what SQLite said."""
+    """The exception with a sentence for the operator about SQLite's error."""
     if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         return _corrupt(path, str(error))
     return CannotOpen(f"{path} can't be opened: {error}")
@@ -86,7 +86,7 @@ def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
             f"{path.absolute().as_uri()}?mode={mode}",
             uri=True,
             timeout=LOCK_WAIT_S,
-            isolation_level=None,  # transactions begin and end where this package says so, nowhere else
+            isolation_level=None,  # only this package begins and ends transactions
             check_same_thread=False,  # one thread at a time, but not always the same one
             cached_statements=CACHED_STATEMENTS,
         )
@@ -110,7 +110,8 @@ def _use_write_ahead_log(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _refuse_foreign_file(path: Path) -> None:
-    """SQLite would take an empty file for a new database, and drop the log that belonged to what was there before."""
+    """Refuse an empty file: SQLite would take it for a new database, and drop the log of the database that was there
+    before."""
     if not path.exists():
         return
     with path.open("rb") as file:

@@ -1,13 +1,13 @@
-"""Durable consumers: whoever acts on what was recorded, at its own pace, without losing or repeating anything.
+"""Durable consumers: code that reacts to recorded events at its own pace, without losing or repeating any.
 
 Theory: an event is recorded in the transaction that made it happen. A consumer is a name and a cursor, the sequence
-number of the last event it has dealt with. It is handed the next events of its types in order; only when it is done
-with them the cursor moves. After a crash it is handed the same ones again: at least once. :attr:`Event.key` stays the
-same then, so that an outside system can tell a repeat. Where everything a consumer does lies in the database, ``apply``
-runs in the transaction that moves the cursor: exactly once.
+number of the last event it has processed. It gets the next events of its types in order; the cursor moves only when
+they are processed. After a crash it gets the same ones again: at least once. :attr:`Event.key` is then the same, so
+that an outside system can detect a repeat. Where a consumer changes only the database, ``apply`` runs in the
+transaction that moves the cursor: exactly once.
 
-What fails is tried again with growing pauses, alone after the first time, so that one event never takes its neighbours
-with it. After :data:`MAX_ATTEMPTS` it is put on record in ``consumer_failures`` and passed over.
+A failure is retried with growing pauses; from the second time on the event is tried alone, so that it does not block
+its batch. After :data:`MAX_ATTEMPTS` it is recorded in ``consumer_failures`` and skipped.
 
 Owns the tables ``consumers`` and ``consumer_failures``. Never waits: the loop is in :mod:`svc.store.following`.
 """
@@ -43,15 +43,16 @@ class Event:
 
     @property
     def key(self) -> str:
-        """The same for every delivery of this event: what an outside system tells a repeat by."""
+        """The same for every delivery of this event: an outside system detects a repeat by it."""
         return f"event-{self.seq}"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Consumer(Generic[C]):
-    """One that follows events of ``types``; ``name`` is its cursor's, for good.
+    """A consumer of events of ``types``. ``name`` names its cursor and must never change.
 
-    Exactly one of ``apply`` (in the transaction that moves the cursor) and ``handle`` (before it; at least once).
+    It has exactly one of ``apply`` (in the transaction that moves the cursor) and ``handle`` (before it; at least
+    once).
     """
 
     name: str
@@ -67,7 +68,8 @@ class Consumer(Generic[C]):
 
 @dataclass(frozen=True, kw_only=True)
 class Cursor:
-    """``seq``: the last event dealt with. ``failures``: of the next one, so far. ``retry_at``: not before then."""
+    """``seq``: the last processed event. ``failures``: failed attempts at the next one. ``retry_at``: the earliest next
+    try."""
 
     name: str
     seq: int
@@ -78,7 +80,7 @@ class Cursor:
 
 @dataclass(frozen=True, kw_only=True)
 class Lag:
-    """How far a consumer is behind. ``passed_over``: events it could not deal with."""
+    """How far a consumer is behind. ``passed_over``: the number of events it failed on and skipped."""
 
     name: str
     events: int
@@ -87,7 +89,7 @@ class Lag:
 
 
 def register(tx: Tx, *, names: Sequence[str]) -> None:
-    """Give each consumer that has none a cursor, at the newest event: it follows what comes, not what was."""
+    """Give each consumer without a cursor one at the newest event: it gets later events, not earlier ones."""
     for name in names:
         tx.run(
             """
@@ -108,7 +110,7 @@ def cursor_of(tx: ReadTx, name: str) -> Cursor:
 
 
 def waiting(tx: ReadTx, consumer: Consumer[C]) -> tuple[Cursor, list[Event]]:
-    """Where the consumer stands, and the events it is handed next: one alone while it fails, none before its time."""
+    """The consumer's cursor and its next events: only one after a failure, none before ``retry_at``."""
     cursor = cursor_of(tx, consumer.name)
     if cursor.failures and tx.now < cursor.retry_at <= tx.now + LONGEST_PAUSE_MS:  # later: the clock jumped
         return cursor, []
@@ -129,14 +131,14 @@ def waiting(tx: ReadTx, consumer: Consumer[C]) -> tuple[Cursor, list[Event]]:
 
 
 def apply_next(tx: Tx, consumer: Consumer[C], *, events: Sequence[Event]) -> None:
-    """Deal with these events and move the cursor, all in one."""
+    """Process these events and move the cursor in one transaction."""
     assert consumer.apply is not None
     consumer.apply(tx, events)
     done(tx, name=consumer.name, seq=events[-1].seq)
 
 
 def done(tx: Tx, *, name: str, seq: int) -> None:
-    """Everything up to ``seq`` is dealt with. The cursor never moves back."""
+    """Move the cursor: everything up to ``seq`` is processed. The cursor never moves back."""
     tx.run(
         """
         update consumers set seq = :seq, failures = 0, retry_at = 0, problem = null, updated_at = :now
@@ -151,9 +153,10 @@ def done(tx: Tx, *, name: str, seq: int) -> None:
 def failed(
     tx: Tx, *, name: str, events: Sequence[Event], reason: str, retry_at: Millis, may_pass_over: bool = True
 ) -> bool:
-    """It could not deal with them. Returns whether the one that failed alone is passed over now.
+    """Record that the consumer failed on these events. Returns whether the event that failed alone is now skipped.
 
-    ``may_pass_over``: False where the events are not to blame (a full disk, an outside system that is away)."""
+    ``may_pass_over``: False where the events are not the cause (a full disk, an outside system that is down).
+    """
     cursor = cursor_of(tx, name)
     if may_pass_over and len(events) == 1 and cursor.failures + 1 >= MAX_ATTEMPTS:
         tx.run(

@@ -1,6 +1,6 @@
-"""The record of damaged blobs, ``blob_damage``: what was found, what became of it, and what can't be mended.
+"""The record of damaged blobs, ``blob_damage``: what was found, how it was repaired, and what can't be repaired.
 
-Owns every statement about that table. Plain functions over a transaction; who mends is a feature's business.
+Owns every statement about that table. Plain functions over a transaction; a feature does the repairs.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ KEEP_MENDED_MS: Final = 30 * DAY_MS
 MAX_REASON_CHARS: Final = 500
 
 DamageState = Literal["waiting", "lost", "mended"]
-"""``waiting``: it is tried, or tried again at a time. ``lost``: nothing here can mend it; a later check asks again."""
+"""``waiting``: a repair is due now or later. ``lost``: it can't be repaired here; a later check tries again."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Damage:
-    """One damaged blob. ``attempts``: to mend it, since it was found."""
+    """One damaged blob. ``attempts``: repair attempts since it was found."""
 
     sha256: str
     harm: Harm
@@ -42,12 +42,13 @@ class DamageCounts:
 
     @property
     def damaged(self) -> int:
-        """Still so, whatever is to become of it."""
+        """All that are not repaired."""
         return self.waiting + self.lost
 
 
 def record(tx: Tx, news: News) -> None:
-    """What was found is to be mended at once; what was stored again is looked at by who mends, and then mended."""
+    """Record findings: found damage is due for repair at once. A blob stored again is due too: the repair sees that it
+    is whole."""
     for sha256, harm in news.items():
         if harm is None:
             tx.run(
@@ -76,7 +77,7 @@ def still_damaged(tx: ReadTx) -> list[tuple[str, Harm]]:
 
 
 def damaged_among(tx: ReadTx, names: Iterable[str]) -> frozenset[str]:
-    """Those of ``names`` that are damaged still."""
+    """Those of ``names`` that are still damaged."""
     rows = tx.all(
         "select sha256 from blob_damage where state <> 'mended' and sha256 in (select value from json_each(:names))",
         names=json_array(names),
@@ -85,7 +86,7 @@ def damaged_among(tx: ReadTx, names: Iterable[str]) -> frozenset[str]:
 
 
 def due(tx: ReadTx) -> Damage | None:
-    """What is to be mended next, if it is its time."""
+    """The blob to repair next, if one is due."""
     row = tx.one(
         f"select {_COLUMNS} from blob_damage where state = 'waiting' and next_at <= :now order by next_at limit 1",
         now=tx.now,
@@ -99,7 +100,7 @@ def next_due(tx: ReadTx) -> Millis | None:
 
 
 def mended(tx: Tx, sha256: str, *, became: str | None) -> None:
-    """It is whole, or what named it names ``became`` instead."""
+    """Mark it as repaired: it is whole, or the rows that named it now name ``became``."""
     tx.run(
         """
         update blob_damage set state = 'mended', reason = '', became = :became, changed_at = :now
@@ -137,13 +138,14 @@ def given_up(tx: Tx, sha256: str, *, reason: str) -> None:
 
 
 def ask_again(tx: Tx) -> None:
-    """Of what was given up, somebody may have the bytes by now. What was mended long ago is of no interest any more."""
+    """Retry the lost blobs, since the bytes may exist somewhere by now. Deletes records of old repairs."""
     tx.run("update blob_damage set state = 'waiting', next_at = :now where state = 'lost'", now=tx.now)
     tx.run("delete from blob_damage where state = 'mended' and changed_at < :before", before=tx.now - KEEP_MENDED_MS)
 
 
 def forget_unnamed(tx: Tx, *, after: str, up_to: str | None, named: frozenset[str]) -> list[str]:
-    """What no row names any more is nobody's loss. ``named``: all that is, of those between."""
+    """Delete the records of blobs that no row names any more. ``named``: all named blobs of that range. Returns the
+    deleted."""
     rows = tx.all(
         """
         select sha256 from blob_damage
@@ -164,7 +166,7 @@ def counts(tx: ReadTx) -> DamageCounts:
 
 
 def recorded(tx: ReadTx) -> dict[str, Damage]:
-    """All that is damaged still, by hash."""
+    """All blobs that are still damaged, by hash."""
     rows = tx.all(f"select {_COLUMNS} from blob_damage where state <> 'mended'")
     return {damage.sha256: damage for damage in map(_damage, rows)}
 

@@ -1,7 +1,7 @@
-"""What can go wrong with the store as a whole, and how SQLite's and the system's error numbers map to it.
+"""What can go wrong with the store as a whole, and how the error numbers of SQLite and the system map to it.
 
-Owns the exceptions an operator sees at boot (:class:`CannotOpen` and below), the fatal :class:`StoreBroken`, and the
-sorting of errors into faults. It never decides about a single action's failure: that belongs to its caller.
+Owns the exceptions an operator sees at boot (:class:`CannotOpen` and its subclasses), the fatal :class:`StoreBroken`,
+and the mapping of errors to faults. It never decides about the failure of a single action: its caller does.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class CannotOpen(Exception):
 
 
 class HomeBusy(CannotOpen):
-    """Another process holds the home. ``pid`` is ``None`` in the instant before that process has written its own;
-    ``port`` is where it listens, if it does."""
+    """Another process holds the home. ``pid`` is ``None`` for the moment before that process has written its own;
+    ``port`` is the port it listens on, if any."""
 
     def __init__(self, home: Path, pid: int | None, *, port: int | None = None) -> None:
         holder = "another process" if pid is None else f"process {pid}"
@@ -50,7 +50,7 @@ class HomeNotWritable(CannotOpen):
 
 
 class CorruptDatabase(CannotOpen):
-    """The database is damaged or no database. It is left exactly as it was found."""
+    """The file is a damaged database or not a database. It is not changed."""
 
 
 class NewerDatabase(CannotOpen):
@@ -58,11 +58,11 @@ class NewerDatabase(CannotOpen):
 
 
 class OlderDatabase(CannotOpen):
-    """The database waits for this version's migrations, which only a start applies."""
+    """The database lacks this version's migrations, and only a start of the service applies them."""
 
 
 class KeyRefused(CannotOpen):
-    """The master key is missing, readable by others, or no key."""
+    """The master key is missing, readable by others, or not a valid key."""
 
 
 class StoreBroken(Exception):
@@ -81,7 +81,7 @@ def fault_of(error: BaseException | None) -> Fault | None:
     if code is None:
         return None
     if code & _PRIMARY_CODE_MASK == sqlite3.SQLITE_FULL or code == sqlite3.SQLITE_IOERR_SHMSIZE:
-        return "full"  # the shared-memory file too is enlarged on the same disk
+        return "full"  # the shared-memory file, which grows on the same disk
     if code & _PRIMARY_CODE_MASK in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return "locked"
     if code & _PRIMARY_CODE_MASK in _FATAL_CODES:

@@ -1,7 +1,7 @@
-"""The loops of the durable consumers: each is handed what was recorded, soon after it was, for as long as it runs.
+"""The loops that deliver recorded events to the durable consumers, each soon after it is recorded.
 
-A loop waits until the store has committed an event, or until the pause after a failure is over; the wall's time decides
-what is due, so that a laptop that slept goes on at once. One consumer's trouble is not another's.
+A loop waits until the store has committed an event, or until the pause after a failure is over. The wall clock decides
+what is due, so that a laptop that slept goes on at once. A failing consumer does not hold up the others.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _NOT_THE_EVENTS: Final = frozenset({"insufficient_storage", "unavailable"})
 
 RETRIES: Final = Retries(first_s=1.0, cap_s=LONGEST_PAUSE_MS / SECOND_MS)
 LOOK_EVERY_S: Final = 30.0
-"""A wall clock that jumped is met within this."""
+"""A jump of the wall clock is noticed within this."""
 
 
 @dataclass(kw_only=True)
 class Following(Generic[C]):
-    """The consumers of one process. ``context`` is what their ``handle`` gets first."""
+    """The consumers of one process. ``context`` is the first argument of their ``handle``."""
 
     store: Store
     clock: Clock
@@ -43,21 +43,21 @@ class Following(Generic[C]):
     _turns: dict[str, trio.Lock] = field(default_factory=dict)
 
     def register(self) -> None:
-        """Blocks: at boot, before anything is recorded."""
+        """Blocks; called at boot, before any event is recorded."""
         self.store.write_now(consumers.register, names=[row.name for row in self.rows])
 
     async def follow(self, consumer: Consumer[C]) -> None:
-        """Hand over events for ever."""
+        """Deliver events forever."""
         while True:
-            recorded = self.store.recorded  # before looking: what is recorded meanwhile calls for another look
+            recorded = self.store.recorded  # read before the look: an event recorded meanwhile causes another look
             cursor = await self.catch_up(consumer.name)
             with trio.move_on_after(self._pause_s(cursor)):
                 await recorded.wait()
                 if cursor.failures:
-                    await trio.sleep_forever()  # news is no reason to try again before the pause is over
+                    await trio.sleep_forever()  # a new event does not end the pause after a failure
 
     async def catch_up(self, name: str) -> Cursor:
-        """Deal with all that waits for a consumer and may be tried now. Returns where it stands then."""
+        """Process all events that wait for a consumer and are due. Returns its cursor after that."""
         consumer = next(row for row in self.rows if row.name == name)
         async with self._turns.setdefault(name, trio.Lock()):
             while True:
@@ -72,7 +72,7 @@ class Following(Generic[C]):
                 await self.store.write(consumers.apply_next, consumer, events=events)
                 return
             await consumer.handle(self.context, events)
-        except Exception as error:  # an edge: whatever a consumer makes of an event, the others have their turn
+        except Exception as error:  # an edge: an error of one consumer must not stop the others
             await self._failed(consumer, cursor, events, error)
         else:
             await self.store.write(consumers.done, name=consumer.name, seq=events[-1].seq)
@@ -91,7 +91,7 @@ class Following(Generic[C]):
             self.log.warning("consumer.passed_over", consumer=consumer.name, seq=events[0].seq)
 
     def _backoff_s(self, failures: int) -> float:
-        """Growing, capped, spread. Of a batch that failed, the first event is tried alone at once."""
+        """Growing, capped, with jitter. After a batch fails, its first event is tried alone at once."""
         if failures == 0:
             return 0.0
         return RETRIES.pause_s(failures, self.rng)

@@ -1,7 +1,7 @@
-"""The invariants: what must always be true of a home, and the check that says where it is not.
+"""The invariants: what must always be true of a home, and the check that finds violations.
 
-Owns :class:`Invariant` and the store's own ones. Features contribute theirs as rows. It only reads, from one snapshot,
-and tells no contents: a problem is a sentence that names the record.
+Owns :class:`Invariant` and the store's own ones. Features add theirs as rows. It only reads, from one snapshot, and
+reveals no content: a problem is a sentence that names the record.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from svc.store.outbox import newest
 from svc.store.secrets import Secrets, SecretUnreadable
 from svc.store.transaction import ReadTx
 
-MAX_PROBLEMS: Final = 100  # of one invariant: the first ones tell the story
+MAX_PROBLEMS: Final = 100  # of one invariant: the first ones are enough to see the cause
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +55,15 @@ def run_fsck(
 
 
 def missing_triggers(tx: ReadTx, names: Iterable[str]) -> list[str]:
-    """Of these, the triggers that are not there: whoever makes a table anew drops those of other features with it."""
+    """Those of ``names`` that do not exist: a feature that rebuilds a table drops the triggers of other features with
+    it."""
     there = {str(name) for (name,) in tx.all("select name from sqlite_schema where type = 'trigger'")}
     return [name for name in names if name not in there]
 
 
 def quick_problem(tx: ReadTx) -> str | None:
-    """What a look at every page of the database finds wrong first; ``None`` where all is well. Takes as long as to read
-    the file."""
+    """The first problem that a check of every page of the database finds; ``None`` if there is none. Takes as long as
+    reading the file."""
     try:
         verdict = tx.value("pragma quick_check(1)")
     except sqlite3.DatabaseError as error:
@@ -82,7 +83,7 @@ def _found(tx: ReadTx, invariant: Invariant, blobs: Blobs, deep: bool, known: Ma
 
 
 def _blob_problems(blobs: Blobs, sha256: str, *, deep: bool, known: Damage | None) -> Iterator[str]:
-    """What is recorded as damaged is read in any case: it may have been mended by now."""
+    """A blob recorded as damaged is always read: it may have been repaired by now."""
     if blobs.size_now(sha256) is None:
         yield f"the blob {sha256} is missing{_record_of(known)}"
     elif (deep or known is not None) and not blobs.is_sound(sha256):
@@ -90,7 +91,7 @@ def _blob_problems(blobs: Blobs, sha256: str, *, deep: bool, known: Damage | Non
 
 
 def _record_of(known: Damage | None) -> str:
-    """What the service knows of it already."""
+    """What the record of damage says about it."""
     if known is None:
         return ""
     verdict = "can't be mended by itself" if known.state == "lost" else "waits to be mended"

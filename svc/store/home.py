@@ -1,6 +1,6 @@
-"""The home: the one directory a service lives in, and the lock that keeps a second process out.
+"""The home: the one directory of a service, and the lock that keeps a second process out.
 
-Owns the tree (0700), the home's id and the lock file. The lock is the kernel's (``flock``): it dies with the process,
+Owns the tree (0700), the home's id and the lock file. The lock is the kernel's (``flock``): it ends with the process,
 so a crash leaves nothing to clean up. It never removes anything.
 """
 
@@ -25,7 +25,7 @@ ROOMS: Final = ("db", "blobs", "okf", "spool", "log")
 
 INTERNAL_TOKEN_FILE: Final = "internal.token"  # noqa: S105  a name of a file
 INTERNAL_PORT_FILE: Final = "internal.port"
-"""Under ``run/``: how commands find the internal listener of a running service, and what it asks for."""
+"""Under ``run/``: the port and the token of a running service's internal listener, for commands."""
 
 _LOCK_NAME: Final = "lock"
 _ID_NAME: Final = "home-id"
@@ -35,7 +35,7 @@ _MAX_SMALL_FILE_BYTES: Final = 100
 
 @dataclass
 class Home:
-    """An open home. A context manager: leaving it gives the lock back."""
+    """An open home. A context manager: leaving it releases the lock."""
 
     path: Path
     id: str
@@ -76,12 +76,12 @@ class Home:
 
     @staticmethod
     def ledger_of(path: Path) -> Path:
-        """What is known of the archive of the home at ``path``."""
+        """The path of the ledger about the archive of the home at ``path``."""
         return path / "db" / "archive.sqlite3"
 
     @staticmethod
     def begin(path: Path, home_id: str) -> None:
-        """Lay a home that had this id elsewhere at ``path``, empty as yet. Raises :class:`CannotOpen`."""
+        """Create an empty home at ``path`` with the id of a home that was elsewhere. Raises :class:`CannotOpen`."""
         if not _ID_PATTERN.fullmatch(home_id):
             raise CannotOpen("the archive does not say of which home it is")
         for room in ("", *ROOMS):
@@ -90,7 +90,7 @@ class Home:
 
     @staticmethod
     def busy(path: Path) -> HomeBusy | None:
-        """Who holds the home at ``path`` just now, if anybody does. Takes nothing and changes nothing."""
+        """The process that holds the home at ``path`` now, if any. Takes no lock and changes nothing."""
         try:
             descriptor = os.open(path / _LOCK_NAME, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         except OSError:
@@ -100,17 +100,17 @@ class Home:
         except BlockingIOError:
             return _held(path, descriptor)
         finally:
-            os.close(descriptor)  # and with it the lock
+            os.close(descriptor)  # this releases the lock too
         return None
 
     @staticmethod
     def id_of(path: Path) -> str:
-        """Of an existing home. Raises :class:`CannotOpen`."""
+        """The id of an existing home. Raises :class:`CannotOpen`."""
         return _existing_id(path)
 
     @staticmethod
     def exists(path: Path) -> bool:
-        """Whether a service has made its home there."""
+        """Whether ``path`` is the home of a service."""
         return (path / _ID_NAME).exists()
 
     @staticmethod
@@ -125,7 +125,7 @@ class Home:
 
     @staticmethod
     def problem_of(path: Path) -> str | None:
-        """What stands against using ``path`` as a home, or making one there; ``None`` where nothing does."""
+        """Why ``path`` can't be used or created as a home; ``None`` where it can."""
         for wanted in (path, *(path / room for room in ROOMS)):
             why = _unusable(wanted)
             if why is not None:
@@ -142,20 +142,21 @@ class Home:
 
     @staticmethod
     def spool_of(path: Path) -> Path:
-        """Where a command beside a running service leaves something for it; made if this home has never been opened."""
+        """The folder where a command leaves files for a running service; created if this home has never been opened."""
         _make_private(path)
         _make_private(path / "spool")
         return path / "spool"
 
     @staticmethod
     def tell(path: Path, name: str, value: str) -> None:
-        """Write down what holds for this boot, for commands beside the service: in ``run/``, for this user alone."""
+        """Write a value of this boot to a file in ``run/``, for commands beside the service; only this user can read
+        it."""
         _make_private(path / "run")
         write_durably(path / "run" / name, value.encode())
 
     @staticmethod
     def told(path: Path, name: str) -> str | None:
-        """What :meth:`tell` was given last, in this boot or an earlier one."""
+        """The value that :meth:`tell` wrote last, in this boot or an earlier one."""
         try:
             return (path / "run" / name).read_text("ascii").strip()
         except (OSError, UnicodeDecodeError):
@@ -166,14 +167,14 @@ class Home:
         return self.path / "log"
 
     def note_port(self, port: int) -> None:
-        """Where this process listens: for commands that are run beside it (:meth:`busy`)."""
+        """Note the port of this process, for commands that run beside it (:meth:`busy`)."""
         if self._lock is not None:
             os.pwrite(self._lock, b"%d\n%d\n" % (os.getpid(), port), 0)
 
     def close(self) -> None:
-        """Give the lock back. The file stays: removing it would let two processes hold two locks of one name."""
+        """Release the lock. The file stays: removing it would let two processes hold two locks of one name."""
         if self._lock is not None:
-            fcntl.flock(self._lock, fcntl.LOCK_UN)  # a child between fork and exec may still have the descriptor
+            fcntl.flock(self._lock, fcntl.LOCK_UN)  # a child between fork and exec may still hold the descriptor
             os.close(self._lock)
             self._lock = None
 
@@ -185,7 +186,7 @@ class Home:
 
 
 def sync_directory(path: Path | str) -> None:
-    """Make the names in ``path`` durable."""
+    """Make the file names in ``path`` durable."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -219,7 +220,7 @@ def _make_private(path: Path) -> None:
 
 
 def _unusable(path: Path) -> str | None:
-    """What stands against writing in ``path``, or against making it."""
+    """Why ``path`` can't be written or created; ``None`` where it can."""
     try:
         while not path.exists() and path != path.parent:
             path = path.parent
@@ -253,7 +254,7 @@ def _held(path: Path, descriptor: int) -> HomeBusy:
 
 
 def _own_id(path: Path) -> str:
-    """The id of this home, made at its first boot: it names the home's key wherever the home is moved."""
+    """The id of this home, made at its first boot. It names the home's key, wherever the home is moved."""
     file = path / _ID_NAME
     if not file.exists():
         write_durably(file, f"{new_id('home')}\n".encode())

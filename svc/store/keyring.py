@@ -1,8 +1,8 @@
-"""The master key: where it lies, who may read it, and how it is made the first time.
+"""The master key: where it is stored, who may read it, and how it is first created.
 
 Owns the key file: one key a line, 64 hexadecimal digits, the first one current, the others kept until nothing is
-encrypted under them. It lies outside the home, so that a copy of the home gives nothing away. A key is never made where
-secrets already wait for an older one, and never shown.
+encrypted under them. The file is outside the home, so that a copy of the home gives nothing away. A key is never
+created where secrets exist that an older one encrypted, and never shown.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MAX_FILE_BYTES: Final = MAX_KEYS * (2 * KEY_BYTES + 2)
 
 @dataclass(frozen=True)
 class MasterKey:
-    """``id`` may be stored beside what the key encrypts: it tells nothing about ``material``."""
+    """``id`` may be stored beside the encrypted data: it reveals nothing about ``material``."""
 
     id: str
     material: bytes = field(repr=False)
@@ -58,7 +58,7 @@ class Keyring:
         return cls((MasterKey.of(secrets.token_bytes(KEY_BYTES)),))
 
     def renewed(self) -> Keyring:
-        """With a new current key; the others stay, for what is still encrypted under them."""
+        """A keyring with a new current key; the others stay, for what is still encrypted under them."""
         if len(self.keys) >= MAX_KEYS:
             raise KeyRefused(
                 f"the master key has {MAX_KEYS} versions; let go of old ones: svc secrets rotate --forget-old"
@@ -69,12 +69,12 @@ class Keyring:
         return Keyring((self.current,))
 
     def as_text(self) -> str:
-        """How a keyring is kept: a key a line, 64 hexadecimal digits, the current one first."""
+        """The stored form: a key a line, 64 hexadecimal digits, the current one first."""
         return "".join(f"{key.material.hex()}\n" for key in self.keys)
 
     @classmethod
     def from_text(cls, text: str) -> Keyring | None:
-        """``None`` where ``text`` is not what :meth:`as_text` gives."""
+        """The keyring of such a text; ``None`` where ``text`` is not valid."""
         lines = text.split()
         if not 1 <= len(lines) <= MAX_KEYS or not all(_LINE.fullmatch(line) for line in lines):
             return None
@@ -82,24 +82,24 @@ class Keyring:
 
 
 class MasterKeySource(Protocol):
-    """Where a home's master key is kept: a file, the keyring of the system, later a key-management service."""
+    """Where a home's master key is stored: a file, the system's keyring, later a key-management service."""
 
     def load(self, *, may_create: bool) -> Keyring:
         """``may_create`` is false once the home has secrets. Raises :class:`KeyRefused`."""
         ...
 
     def exists(self) -> bool:
-        """Whether anything is kept there, right or wrong. Raises :class:`KeyRefused` where that can't be told."""
+        """Whether anything is stored there, valid or not. Raises :class:`KeyRefused` where that is unknown."""
         ...
 
     def replace(self, keyring: Keyring) -> None:
-        """Keep ``keyring`` instead, durably and as a whole. Raises :class:`KeyRefused`."""
+        """Store ``keyring`` instead, durably and atomically. Raises :class:`KeyRefused`."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeyFile:
-    """The key file of a home: private, and outside of it."""
+    """The key file of a home: private, and outside the home."""
 
     path: Path
     home: Path
@@ -130,7 +130,7 @@ def master_key_path(key_file: Path | None, *, home_id: str, environ: Mapping[str
 
 
 def open_keyring(path: Path, *, home: Path, may_create: bool) -> Keyring:
-    """Read the key file, or make it. ``may_create`` is false once the home has secrets. Raises :class:`KeyRefused`."""
+    """Read or create the key file. ``may_create`` is false once the home has secrets. Raises :class:`KeyRefused`."""
     if path.resolve().is_relative_to(home.resolve()):
         raise KeyRefused(
             f"the master key {path} lies in the home it protects; set SVC_MASTER_KEY_FILE to a file elsewhere"
@@ -148,7 +148,8 @@ def open_keyring(path: Path, *, home: Path, may_create: bool) -> Keyring:
 
 
 def _create(path: Path) -> None:
-    """Write beside, then link: the name appears with its whole content or not at all, and never replaces another."""
+    """Write another file, then link it: the name appears with its whole content or not at all, and never replaces
+    another."""
     path.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
     temporary = _written_beside(path, Keyring.random())
     try:
@@ -159,7 +160,7 @@ def _create(path: Path) -> None:
 
 
 def _written_beside(path: Path, keyring: Keyring) -> Path:
-    """A private file in the same directory that holds ``keyring``, on the disk for certain."""
+    """A private file in the same directory that holds ``keyring``, synced to the disk."""
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:

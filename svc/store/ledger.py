@@ -1,7 +1,7 @@
-"""A small database of named values beside the large one, such as what an archive says of itself.
+"""A small database of named values beside the large one, for example the facts about its archive.
 
-It is SQLite, so that whatever archives the one archives the other, and several processes may write it. Owns its one
-table. Each call opens it anew and blocks: values are few, and asked for seldom.
+It is SQLite, so that the program that archives the large one can archive it too, and several processes may write it.
+Owns its one table. Each call opens it and blocks: values are few and rarely read.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ _TABLE: Final = "create table if not exists items (name text primary key, value 
 
 @dataclass(frozen=True)
 class Ledger:
-    """The one at ``path``; it comes into being with the first value. Raises :class:`CannotOpen`."""
+    """The ledger at ``path``; the first value creates the file. Raises :class:`CannotOpen`."""
 
     path: Path
 
     def make(self) -> None:
-        """So that there is a file, for programs that look for one."""
+        """Create the file, for programs that look for one."""
         self.put({})
 
     def put(self, values: Mapping[str, bytes], *, without: Iterable[str] = ()) -> None:
-        """Keep ``values`` and let go of the names in ``without``: all of it or nothing, durably."""
+        """Store ``values`` and delete the names in ``without``: all or nothing, durably."""
         with self._opened(mode="rwc") as connection:
             connection.execute("begin immediate")
             connection.execute(_TABLE)
@@ -46,7 +46,7 @@ class Ledger:
         return None if not found else cast(bytes, found[0][0])
 
     def under(self, prefix: str) -> dict[str, bytes]:
-        """All whose names begin so, in their order."""
+        """All values whose names begin with ``prefix``, sorted by name."""
         statement = "select name, value from items where substr(name, 1, ?) = ? order by name"
         return {cast(str, name): cast(bytes, value) for name, value in self._rows(statement, len(prefix), prefix)}
 

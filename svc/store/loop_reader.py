@@ -1,15 +1,14 @@
-"""Small reads on the event loop itself: what takes less time than the way to a thread and back.
+"""Small reads on the event loop itself: those that take less time than the hop to a thread and back.
 
 Theory. A query of one account's row takes 0.05 ms, the hop to a reader's thread and back 0.15. So the loop has a
-connection of its own. What keeps the loop free is a budget of SQLite's steps for each transaction: a query that needs
-more is broken off, and its caller asks it again in a thread.
+connection of its own. A budget of SQLite steps for each transaction keeps the loop free: a query that needs more is
+interrupted, and its caller runs it again in a thread.
 
-What many ask at once after a change (every open window of a person asks for the same list) is answered from what the
-first one got, until anything is committed: SQLite itself says so (``pragma data_version``). Such a query may not look
-at the time, and nobody changes what it returned.
+After a change many clients run the same query (every open window of a person asks for the same list). They get the
+result of the first one, until anything is committed, which SQLite reports (``pragma data_version``). Such a query may
+not use the time, and no caller may change the result.
 
-Owns that connection, and what is kept. It waits for no lock, and reads no file while it is opened: that is done in a
-thread.
+Owns that connection and the kept results. It waits for no lock. Opening it reads files, so it is opened in a thread.
 """
 
 from __future__ import annotations
@@ -27,18 +26,18 @@ from svc.store.transaction import ReadTx
 T = TypeVar("T")
 
 STEPS_MAX: Final = 20_000
-"""Steps of SQLite's machine in one read on the loop, about a millisecond."""
+"""Steps of SQLite's virtual machine in one read on the loop, about a millisecond."""
 KEPT_RESULTS: Final = 32  # some 100 KB each at most
 _STEPS_A_LOOK: Final = 1_000
 _TO_A_THREAD: Final = frozenset({sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
 class TooLong(Exception):
-    """The query wants a thread."""
+    """The query must run in a thread."""
 
 
 class LoopReader:
-    """One connection, for one caller after the other. ``open`` and ``close`` block."""
+    """One connection, for one caller at a time. ``open`` and ``close`` block."""
 
     def __init__(self) -> None:
         self._connection: sqlite3.Connection | None = None
@@ -63,7 +62,8 @@ class LoopReader:
         self._kept.clear()
 
     def query_kept(self, query: Callable[[ReadTx], T], key: Hashable) -> T:
-        """The result of :meth:`query` under this key, where nothing was committed since. Raises as that does."""
+        """The kept result of :meth:`query` under this key if nothing was committed since, else a new one. Raises as
+        that does."""
         assert self._connection is not None, "it is open"
         self._looks_left = STEPS_MAX // _STEPS_A_LOOK
         at = self._connection.execute("pragma data_version").fetchone()
@@ -75,12 +75,12 @@ class LoopReader:
         result = self.query(partial(_without_time, query), 0)
         if len(self._kept) >= KEPT_RESULTS:
             del self._kept[next(iter(self._kept))]
-        # Where a commit came between the look and the query, the next look finds another version.
+        # If a commit came between the look at the version and the query, the next look finds another version.
         self._kept[key] = result
         return result
 
     def query(self, query: Callable[[ReadTx], T], now: Millis) -> T:
-        """One read transaction, now. Raises :class:`TooLong`, and what the query raises."""
+        """Run one read transaction. Raises :class:`TooLong`, and what the query raises."""
         connection = self._connection
         assert connection is not None, "it is open"
         self._looks_left = STEPS_MAX // _STEPS_A_LOOK
@@ -91,11 +91,11 @@ class LoopReader:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF in _TO_A_THREAD:
                 raise TooLong from error
-            self.close()  # whatever state it is in
+            self.close()  # its state is unknown
             raise
         finally:
             tx.close()
-            self._looks_left = 1  # the end of the transaction is not broken off
+            self._looks_left = 1  # the rollback must not be interrupted
             if self.is_open and connection.in_transaction:
                 connection.execute("rollback")
         return result
@@ -106,6 +106,6 @@ class LoopReader:
 
 
 def _without_time(query: Callable[[ReadTx], T], tx: ReadTx) -> T:
-    """What is kept would be as old as the result: a query that wants the time fails at once."""
+    """Run ``query`` without a time, because a kept result would hold an old one: a query that uses it fails at once."""
     del tx.now
     return query(tx)

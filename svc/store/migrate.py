@@ -1,4 +1,4 @@
-"""Bringing a database to this version's schema, in one transaction: killed anywhere, it is the old or the new one.
+"""Migrates a database to this version's schema in one transaction: if killed, it is the old or the new one.
 
 Owns the run over the migration sets and the canonical dump of the resulting schema. It never runs a migration outside a
 transaction, and never touches a database that a newer version has written.
@@ -26,7 +26,7 @@ def migrate(connection: sqlite3.Connection, sets: Sequence[Migrations]) -> None:
     _refuse_newer(database, sets)
     if not _pending(database, sets):
         return
-    connection.execute("pragma foreign_keys = off")  # a table can only be rebuilt without; checked as a whole below
+    connection.execute("pragma foreign_keys = off")  # tables can only be rebuilt with them off; all are checked below
     try:
         connection.execute("begin immediate")
         for migrations in sets:
@@ -40,7 +40,7 @@ def migrate(connection: sqlite3.Connection, sets: Sequence[Migrations]) -> None:
 
 
 def refuse_unmigrated(connection: sqlite3.Connection, sets: Sequence[Migrations]) -> None:
-    """For those who only read: raise unless the schema is exactly this version's."""
+    """For read-only callers: raise unless the schema is exactly this version's."""
     database = _wrapped(connection)
     _refuse_newer(database, sets)
     if pending := _pending(database, sets):
@@ -50,7 +50,7 @@ def refuse_unmigrated(connection: sqlite3.Connection, sets: Sequence[Migrations]
 
 
 def schema_sql(connection: sqlite3.Connection) -> str:
-    """The schema as SQL in canonical order, for a reviewer's eyes: no shadow tables, no bookkeeping."""
+    """The schema as SQL in canonical order, for review: no shadow tables, no bookkeeping."""
     shadows = {name for _, name, kind, *_ in connection.execute("pragma table_list") if kind == "shadow"}
     rows = connection.execute("select type, name, tbl_name, sql from sqlite_schema where sql is not null").fetchall()
     shown = [row for row in rows if row[2] not in shadows and not row[2].startswith(_BOOKKEEPING)]

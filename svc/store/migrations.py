@@ -10,7 +10,7 @@ STORE_MIGRATIONS = Migrations("store")
 
 @STORE_MIGRATIONS()
 def m001_outbox(db: Database) -> None:
-    """``autoincrement``: a number is never given twice, also when the newest rows were pruned."""
+    """``autoincrement``: a number is never used twice, even when the newest rows were pruned."""
     db.executescript(
         """
         create table outbox (
@@ -63,7 +63,7 @@ def m003_secrets(db: Database) -> None:
 
 @STORE_MIGRATIONS()
 def m004_meta(db: Database) -> None:
-    """Facts of which there is one: ``seed.mock-world`` = done, and the like."""
+    """Single facts, for example ``seed.mock-world`` = done."""
     db.executescript(
         """
         create table meta (
@@ -76,7 +76,7 @@ def m004_meta(db: Database) -> None:
 
 @STORE_MIGRATIONS()
 def m005_blob_damage(db: Database) -> None:
-    """Few rows: what was found damaged, and what was mended in the last weeks."""
+    """Few rows: blobs found damaged, and those repaired in the last weeks."""
     db.executescript(
         """
         create table blob_damage (
@@ -96,7 +96,7 @@ def m005_blob_damage(db: Database) -> None:
 
 @STORE_MIGRATIONS()
 def m006_consumers(db: Database) -> None:
-    """Where each durable consumer stands among the events, and those that it could not deal with."""
+    """The cursor of each durable consumer, and the events that failed."""
     db.executescript(
         """
         create table consumers (

@@ -1,7 +1,7 @@
 """The master key in the keyring of the operating system: Keychain, Secret Service, Windows Credential Locker.
 
-Through the ``keyring`` library, an extra (``svc[keyring]``). ``SVC_MASTER_KEY_STORE=keyring`` asks for it. It is never
-guessed: a home whose key went to another place without a word would be lost with that place.
+It uses the ``keyring`` library, an extra (``svc[keyring]``). Only ``SVC_MASTER_KEY_STORE=keyring`` turns it on. It is
+never chosen automatically: a home whose key silently went to another place would be lost with that place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The outbox: the one source of live updates. Rows are written with the change itself and told after its commit.
+"""The outbox: the one source of live updates. Rows are written with the change itself and published after its commit.
 
 Owns the table's queries, the head (the newest published ``seq``) and the subscriptions. A row reaches subscribers in
-the order of ``seq``, and never before it is durable. Publishing never waits: who can't keep up is marked overflowed.
+the order of ``seq``, and never before it is durable. Publishing never waits: a subscriber that can't keep up is marked
+overflowed.
 
 To follow without gap or repeat: subscribe first, then read the rows after the last known one up to
 ``subscription.since``, then take what the subscription received.
@@ -26,7 +27,7 @@ EVERYONE: Final = "*"
 ADMINS: Final = "*admins"  # no user id begins so
 MAX_WAITING_ROWS: Final = 10_000  # of one subscription; a page of backfill emits a few hundred at once
 MAX_WAITING_BYTES: Final = 4 * 1024 * 1024  # their payloads
-PRUNE_ROWS: Final = 10_000  # removed by one call at most, so that the writer is not held up
+PRUNE_ROWS: Final = 10_000  # removed by one call at most, so that the writer is not blocked
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,14 @@ class OutboxRow:
 
 
 class Overflowed(Exception):
-    """The subscriber was too slow; what it has not taken is gone. It may subscribe again and resume from the table."""
+    """The subscriber was too slow; the rows it has not taken are dropped. It may subscribe again and resume from the
+    table."""
 
 
 class Subscription:
-    """The rows published since it was made, waiting to be taken. A context manager: leaving it unsubscribes.
+    """The rows published since it was made that are not taken yet. A context manager: leaving it unsubscribes.
 
-    ``notify`` is called whenever there is something to take; who has it need not wait in :meth:`receive`.
+    ``notify`` is called whenever rows can be taken; a caller that sets it need not wait in :meth:`receive`.
     """
 
     __slots__ = (
@@ -83,7 +85,7 @@ class Subscription:
         self._waiting_bytes = 0
         self._arrived: trio.Event | None = None
         self.since = since
-        """The newest row that was published before; every later one comes through here."""
+        """The newest row published before; the subscription gets every later one."""
         self.overflowed = False
 
     def __enter__(self) -> Subscription:
@@ -113,11 +115,11 @@ class Subscription:
 
     @property
     def waiting(self) -> Sequence[OutboxRow]:
-        """What could be taken, oldest first."""
+        """The rows that wait, oldest first."""
         return self._waiting
 
     def drop(self, count: int) -> None:
-        """Take the oldest so many."""
+        """Remove the ``count`` oldest rows."""
         if count >= len(self._waiting):
             self.take()
             return
@@ -128,7 +130,8 @@ class Subscription:
         self._outbox.forget(self)
 
     def offer(self, rows: Sequence[OutboxRow]) -> None:
-        """Called by the outbox. Slow is who was at a limit before: one large commit makes nobody slow."""
+        """Called by the outbox. Overflows only if a limit was reached before this call: one large commit overflows
+        nobody."""
         if len(self._waiting) >= self._limit or self._waiting_bytes >= self._limit_bytes:
             self.overflowed = True
             self._waiting.clear()
@@ -143,7 +146,7 @@ class Subscription:
 
 
 class Outbox:
-    """Tells subscribers about committed rows."""
+    """Publishes committed rows to subscribers."""
 
     def __init__(self, *, head: int) -> None:
         self._head = head
@@ -155,7 +158,7 @@ class Outbox:
 
     @property
     def listeners(self) -> int:
-        """How many follow."""
+        """The number of subscribers."""
         return len(self._subscriptions)
 
     def subscribe(
@@ -199,23 +202,23 @@ def rows_after(tx: ReadTx, seq: int, limit: int, *, upto: int | None = None) -> 
 
 
 def newest(tx: ReadTx) -> int:
-    """The highest ``seq`` ever given, also when its row is pruned."""
+    """The highest ``seq`` ever used, even when its row is pruned."""
     return int(tx.value("select seq from sqlite_sequence where name = 'outbox'") or 0)
 
 
 def oldest_kept(tx: ReadTx) -> int:
     """The oldest row that can still be read; ``newest + 1`` when none can.
 
-    Who knows everything up to ``after`` misses nothing if ``after >= oldest_kept - 1``.
+    A reader that knows everything up to ``after`` misses nothing if ``after >= oldest_kept - 1``.
     """
     oldest = tx.value("select min(seq) from outbox")
     return newest(tx) + 1 if oldest is None else int(oldest)
 
 
 def prune(tx: Tx, *, keep_ms: int, keep_rows: int) -> int:
-    """Remove the oldest rows: those older than ``keep_ms``, and those beyond the newest ``keep_rows``; how many went.
+    """Remove the rows older than ``keep_ms``, and those beyond the newest ``keep_rows``. Returns how many were removed.
 
-    What stays is always without a hole, whatever the clock did. Call again while it returns :data:`PRUNE_ROWS`.
+    The rest never has a gap, even if the clock jumped. Call again while it returns :data:`PRUNE_ROWS`.
     """
     first_young = tx.value("select min(seq) from outbox where at >= :oldest", oldest=tx.now - keep_ms)
     end = newest(tx)

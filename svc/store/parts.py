@@ -1,9 +1,9 @@
-"""Blobs that come in several calls: a file ``.parts/<name>`` for each, with the bytes so far.
+"""Blobs that are uploaded in several calls: a file ``.parts/<name>`` for each, with the bytes so far.
 
-Theory. Whoever sends a large file may lose the link, or we may die: then the rest comes later. Whoever keeps the record
-of an upload says there up to where its bytes are durable, after :meth:`Part.sync`. What lies in the file beyond that
-came in the last moments before a crash, and may be anything: it is cut off as the file is opened. A file that is
-shorter than its record says has been lost.
+Theory. A client that sends a large file may lose the connection, or we may crash: then it sends the rest later. The
+owner of the upload's record writes into it how many bytes are durable, after :meth:`Part.sync`. Bytes in the file
+beyond that were written in the last moments before a crash and may be anything: opening the file cuts them off. A file
+shorter than its record says is lost.
 
 Owns the directory and its files, not their records. A part becomes a blob by ``Blobs.adopt``.
 """
@@ -31,7 +31,7 @@ _NAME: Final = re.compile(r"[a-z0-9_]{1,64}")
 
 
 class Digest(Protocol):
-    """A hash that is being made, of :mod:`hashlib`."""
+    """A hash object of :mod:`hashlib` that is still being fed."""
 
     def update(self, data: bytes, /) -> None: ...
     def digest(self) -> bytes: ...
@@ -46,13 +46,13 @@ class Hops(Protocol):
 
 
 class PartLost(BlobMissing):
-    """Its file has fewer bytes than were durable once."""
+    """The file has fewer bytes than were once durable."""
 
 
 class Part:
-    """The bytes of one upload so far, opened to go on. Blocks; one thread at a time.
+    """The bytes of one upload so far, open for more. Blocks; one thread at a time.
 
-    ``digest`` is of all of them where somebody has seen all of them pass, else ``None``.
+    ``digest`` covers all bytes if all of them were hashed as they came, else it is ``None``.
     """
 
     def __init__(self, path: str, *, size: int, digest: Digest | None) -> None:
@@ -79,7 +79,7 @@ class Part:
         self.size += len(data)
 
     def cut(self, size: int) -> None:
-        """Forget what comes after ``size`` bytes. The digest is that of another content then."""
+        """Cut the file to ``size`` bytes. The digest is dropped if the size changes."""
         with disk_faults():
             self._file.truncate(size)
             self._file.seek(size)
@@ -88,7 +88,7 @@ class Part:
         self.size = size
 
     def sync(self) -> None:
-        """What was written is durable on return."""
+        """Sync the file; all that was written is durable on return."""
         with disk_faults():
             os.fsync(self._file.fileno())
             if not self._is_named:
@@ -96,7 +96,7 @@ class Part:
         self._is_named = True
 
     def sha256(self) -> str:
-        """Of all bytes; they are read again where nobody has seen all of them pass."""
+        """The hash of all bytes; they are read again if they were not all hashed as they came."""
         if self.digest is None:
             self.digest = hashlib.sha256()
             self._file.seek(0)
@@ -124,7 +124,7 @@ class Parts:
         return f"{self._directory}/{name}"
 
     async def opened(self, name: str, *, size: int, digest: Digest | None = None) -> Part:
-        """The part with its first ``size`` bytes; a new one where that is none. Raises :class:`PartLost`."""
+        """Open the part with its first ``size`` bytes; a new one if it does not exist. Raises :class:`PartLost`."""
         return await self._hop(self._open, name, size, digest)
 
     async def names(self) -> list[str]:
@@ -149,5 +149,5 @@ class Parts:
 
 
 def _open(path: str, flags: int) -> int:
-    """To read and to write, made where it is not there; never through a link."""
+    """Open for reading and writing, create it if it does not exist; never through a symbolic link."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

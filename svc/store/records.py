@@ -1,6 +1,8 @@
-"""What was recorded (``events``) and what is told live (``outbox``), for those who hand it over or take words out.
+"""Changes recorded events (``events``) and live updates (``outbox``) later: to give them to an owner, or to erase
+words.
 
-The store owns both tables and ``meta``. Their sequences only grow: what followers count on stays when words go.
+The store owns both tables and ``meta``. Their sequences only grow: the numbers that followers rely on stay when words
+are erased.
 """
 
 from __future__ import annotations
@@ -17,14 +19,14 @@ LOOKED_AT_A_BATCH: Final = 5_000
 
 
 def adopt(tx: Tx, user_id: str) -> None:
-    """What happened before there was anybody happened to the first admin."""
+    """Give the first admin all rows that were recorded before any user existed."""
     tx.run("update events set audience = :user_id where audience is null", user_id=user_id)
     tx.run("update outbox set audience = :user_id where audience is null", user_id=user_id)
 
 
 def erase_events(tx: Tx, *, types: str, field: str, value: str, after: int) -> int | None:
-    """Delete the events whose type begins with ``types`` and whose payload has ``value`` in ``field``, some rows at a
-    time. Returns where to go on, if there is more."""
+    """Delete the events whose type begins with ``types`` and whose payload has ``value`` in ``field``, a batch of rows
+    per call. Returns where to continue, or ``None`` at the end."""
     until: int | None = tx.value(
         "select max(seq) from (select seq from events where seq > :after order by seq limit :limit)",
         after=after,
@@ -48,9 +50,9 @@ def erase_events(tx: Tx, *, types: str, field: str, value: str, after: int) -> i
 def empty_news(
     tx: Tx, *, kinds: Mapping[str, str], fields: Sequence[str], value: str, payload: Mapping[str, str], after: int
 ) -> int | None:
-    """Replace what live updates of these kinds say by ``payload``, where one of ``fields`` has ``value``, some rows at
-    a time; ``kinds`` also says what each is called then. The rows stay: a gap would mean that something was missed.
-    Returns where to go on, if there is more."""
+    """Replace the payload of live updates of these kinds by ``payload``, where one of ``fields`` has ``value``, a batch
+    of rows per call. ``kinds`` maps each kind to its new one. The rows stay: a gap would mean a missed update. Returns
+    where to continue, or ``None`` at the end."""
     until: int | None = tx.value(
         "select max(seq) from (select seq from outbox where seq > :after order by seq limit :limit)",
         after=after,
@@ -75,8 +77,8 @@ def empty_news(
 
 
 def withhold_news(tx: Tx, *, audience: str, fields: Sequence[str], value: str) -> None:
-    """What live updates still tell ``audience`` where one of ``fields`` has ``value`` is told to nobody any more, also
-    to who comes back and asks what was missed."""
+    """Live updates to ``audience`` in which one of ``fields`` has ``value`` are no longer sent to anybody, not even to
+    a client that reconnects and asks for what it missed."""
     tx.run(
         """
         update outbox set audience = null where audience = :audience
@@ -89,10 +91,10 @@ def withhold_news(tx: Tx, *, audience: str, fields: Sequence[str], value: str) -
 
 
 def walk(tx: Tx, *, key: str, step: Callable[[int], int | None]) -> bool:
-    """One step of a walk over numbered rows; its place is kept under ``key`` until it has come to the end.
+    """Do one step of a walk over numbered rows; its position is stored under ``key`` until it reaches the end.
 
-    ``step`` is told after which number to go on, and says up to which it came, or ``None`` at the end. Returns whether
-    there is more.
+    ``step`` gets the number after which to continue, and returns the last number it reached, or ``None`` at the end.
+    Returns whether there is more.
     """
     until = step(int(noted(tx, key) or 0))
     if until is None:
@@ -103,7 +105,7 @@ def walk(tx: Tx, *, key: str, step: Callable[[int], int | None]) -> bool:
 
 
 def noted(tx: ReadTx, key: str) -> str | None:
-    """What was kept under ``key``: a small thing that somebody goes on with after a restart."""
+    """The value stored under ``key``: a small fact that some code needs after a restart."""
     value: str | None = tx.value("select value from meta where key = :key", key=key)
     return value
 

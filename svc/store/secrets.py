@@ -1,12 +1,12 @@
 """The secrets store: credentials encrypted at rest, each bound to its own place.
 
-Owns the ``secrets`` table. Envelope encryption by AES-256-GCM: each value under a random data key of its own, that key
-under the master key. The associated data of both holds name, row id and version, so that a ciphertext moved to another
-row, or an older one put back under a newer version, does not decrypt. To rotate the master key is to encrypt the data
-keys anew; the values stay as they are.
+Owns the ``secrets`` table. Envelope encryption by AES-256-GCM: each value under its own random data key, that key under
+the master key. The associated data of both holds name, row id and version, so that a ciphertext moved to another row,
+or an older one put back under a newer version, does not decrypt. Rotating the master key only encrypts the data keys
+again; the values stay unchanged.
 
-A value never appears in a repr, an error or a log; callers hold it no longer than the call they need it for. Features
-do not read secrets here: they acquire them from :mod:`svc.capabilities`.
+A value never appears in a repr, an error or a log; a caller keeps it only for the call that needs it. Features do not
+read secrets here: they get them from :mod:`svc.capabilities`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ SecretSource = Literal["seed", "user", "oauth"]
 
 
 class SecretUnreadable(Exception):
-    """A secret exists but can't be decrypted: another key, or an altered row. Only its name is told."""
+    """A secret exists but can't be decrypted: the key is another one, or the row was altered. The message has only its
+    name."""
 
     def __init__(self, name: str, why: str) -> None:
         super().__init__(f"the secret {name!r} can't be decrypted: {why}")
@@ -42,7 +43,7 @@ class SecretUnreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SecretRow:
-    """What may be shown of a secret."""
+    """The data of a secret that may be shown."""
 
     name: str
     source: SecretSource
@@ -51,17 +52,17 @@ class SecretRow:
 
 
 def has_secrets(tx: ReadTx) -> bool:
-    """Whether a lost key would lose something."""
+    """Whether any secret exists, which a lost key would make unreadable."""
     return tx.one("select 1 from secrets limit 1") is not None
 
 
 def forget_secrets(tx: Tx) -> int:
-    """Let go of all of them: the key that opened them is lost. Returns how many there were."""
+    """Delete all secrets: their key is lost. Returns how many there were."""
     return tx.run("delete from secrets")
 
 
 def has_secret(tx: ReadTx, name: str) -> bool:
-    """Whether there is one of that name, whatever it is encrypted under."""
+    """Whether a secret of that name exists, whatever key it is encrypted under."""
     return tx.one("select 1 from secrets where name = :name", name=name) is not None
 
 
@@ -82,7 +83,7 @@ class Secrets:
         place = _place(name, row_id, version)
         master_key = self._material(name, key_id)
         try:
-            # Written before there were data keys: the value lies under the master key itself.
+            # Written before data keys existed: the value is encrypted under the master key itself.
             data_key = master_key if wrapped_key is None else _unwrap(master_key, wrapped_key, place)
             return AESGCM(data_key).decrypt(nonce, ciphertext, place)
         except (InvalidTag, ValueError):
@@ -115,14 +116,14 @@ class Secrets:
         )
 
     def seed(self, tx: Tx, name: str, value: bytes) -> bool:
-        """Insert only: a rotated value is never overwritten by a stale variable. Whether it was inserted."""
+        """Insert only: a stale environment variable never overwrites a rotated value. Returns whether it inserted."""
         if self.has(tx, name):
             return False
         self.write(tx, name, value, source="seed")
         return True
 
     def delete(self, tx: Tx, name: str) -> bool:
-        """Whether there was one."""
+        """Delete it. Returns whether it existed."""
         return tx.run("delete from secrets where name = :name", name=name) == 1
 
     def rows(self, tx: ReadTx) -> list[SecretRow]:
@@ -137,14 +138,14 @@ class Secrets:
         return [row.name for row in self.rows(tx)]
 
     def outdated(self, tx: ReadTx) -> int:
-        """How many secrets are not yet under the current master key."""
+        """How many secrets are not yet encrypted under the current master key."""
         return cast(int, tx.value(f"select count(*) from secrets where {_OUTDATED}", current=self._keyring.current.id))
 
     def rewrap(self, tx: Tx, *, after: str = "", limit: int) -> list[str]:
-        """Bring the next ``limit`` outdated secrets behind the name ``after`` under the current master key.
+        """Encrypt the next ``limit`` outdated secrets after the name ``after`` under the current master key.
 
-        Returns their names. One that can't be decrypted stays as it is: its key may come back. May be cut anywhere and
-        called again.
+        Returns their names. One that can't be decrypted stays unchanged: its key may come back. May be interrupted at
+        any point and called again.
         """
         names = [
             cast(str, name)
@@ -163,15 +164,15 @@ class Secrets:
         return names
 
     def derived(self, purpose: bytes) -> tuple[str, bytes]:
-        """32 bytes that follow from the current master key for this one purpose, and that key's id.
+        """32 bytes derived from the current master key for this one purpose, and that key's id.
 
-        They tell nothing about the key (RFC 5869).
+        They reveal nothing about the key (RFC 5869).
         """
         key = self._keyring.current
         return key.id, HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=None, info=purpose).derive(key.material)
 
     def keys_as_text(self) -> str:
-        """All master keys, to be put under a lock of another kind at once."""
+        """All master keys as text, which the caller must encrypt by other means at once."""
         return self._keyring.as_text()
 
     def _rewrap_one(self, tx: Tx, name: str) -> None:
@@ -224,5 +225,5 @@ def _unwrap(master_key: bytes, wrapped_key: bytes, place: bytes) -> bytes:
 
 
 def _place(name: str, row_id: str, version: int) -> bytes:
-    """Where a ciphertext belongs; JSON, so that no two places have one encoding."""
+    """The place of a ciphertext, as JSON so that no two places have the same encoding."""
     return msgspec.json.encode([name, row_id, version])

@@ -1,9 +1,9 @@
 """The database: one writer, many readers, and the promise that what was acknowledged is durable.
 
 Owns the connections, the queue of writes and the writer loop. Actions and queries are plain functions over a
-transaction; they run in worker threads, one at a time on the writer, in parallel snapshots on the readers, and small
-reads on the loop (``loop_reader.py``). A caller is woken only after the commit that holds its change, and only then are
-its outbox rows published. Once the disk has failed nothing is acknowledged any more.
+transaction. They run in worker threads, one at a time on the writer and in parallel snapshots on the readers; small
+reads run on the event loop (``loop_reader.py``). A caller is woken only after the commit of its change, and only then
+are its outbox rows published. Once the disk has failed nothing is acknowledged any more.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ N = TypeVar("N")
 READERS: Final = 4  # connections, and so reads at the same time
 MAX_QUEUED_WRITES: Final = 1_000  # a caller beyond it waits before it may queue
 MAX_BATCH: Final = 64  # actions that share one commit
-FULL_FOR_MS: Final = 2 * MINUTE_MS  # after a commit that found no room; who writes tries again within that
+FULL_FOR_MS: Final = 2 * MINUTE_MS  # after a commit that found no room; writers retry within that time
 
 
 class Store:
@@ -55,12 +55,12 @@ class Store:
         self._writer_started = False
         self._committing = trio.Lock()
         self.keeps_log = False
-        """The log stays as it is when this closes: an archiver reads on where it was."""
+        """The log is kept on close: an archiver continues to read it from its position."""
         self._broken: StoreBroken | None = None
         self._full_at: Millis | None = None
         self.outbox = Outbox(head=self._query(newest, 0))
         self.recorded = trio.Event()
-        """Set once the next event is committed, and another one stands here then."""
+        """Set when the next event is committed; a new one then takes its place."""
 
     @classmethod
     def open(
@@ -75,7 +75,7 @@ class Store:
         """Open and migrate the database at ``path``; blocks.
 
         ``migrations`` are the features' sets, in order; the store's own goes first. ``read_only`` is for commands
-        beside a running service: it neither creates nor migrates. Raises :class:`CannotOpen` and what is below it.
+        beside a running service: it neither creates nor migrates. Raises :class:`CannotOpen` and its subclasses.
         """
         sets = (STORE_MIGRATIONS, *migrations)
         connection = open_reader(path) if read_only else open_writer(path)
@@ -89,7 +89,7 @@ class Store:
         except sqlite3.DatabaseError as error:
             connection.close()
             if fault_of(error) is None:
-                raise  # a migration's own mistake
+                raise  # an error in a migration itself
             raise explained(error, path) from error
         except BaseException:
             connection.close()
@@ -98,9 +98,10 @@ class Store:
     async def write(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run ``action`` in a transaction and return its value once that is durable.
 
-        What the action raises undoes its changes and comes back here. A caller cancelled while its action still queues
-        takes it back; once it was taken it is committed all the same. ``tx.now`` is the time of this call. Raises
-        :class:`Refusal` ``insufficient_storage`` on a full disk, :class:`StoreBroken` on a failing one.
+        An exception of the action undoes its changes and is raised here. If the caller is cancelled while its action is
+        queued, the action does not run; once it has left the queue it is committed all the same. ``tx.now`` is the time
+        of this call. Raises :class:`Refusal` ``insufficient_storage`` on a full disk, :class:`StoreBroken` on a failing
+        one.
         """
         job = Job(lambda tx: action(tx, *args, **kwargs), now=self._clock.now())
         self._refuse_broken()
@@ -123,9 +124,9 @@ class Store:
             return await self._threads.run(lambda: self._query(lambda tx: query(tx, *args, **kwargs), now))
 
     async def at_one_moment(self, note: Callable[[], Awaitable[N]], query: Callable[[ReadTx], T]) -> tuple[N, T]:
-        """What ``note`` says while nothing is committed, and ``query`` on just that state.
+        """The result of ``note`` while nothing is committed, and of ``query`` on exactly that state.
 
-        Writes wait as long as ``note`` takes, so it must be quick; the query runs when they go on.
+        Writes wait as long as ``note`` takes, so it must be quick; the query runs when they continue.
         """
         now = self._clock.now()
         async with self._reader_slots:
@@ -139,7 +140,7 @@ class Store:
             return noted, await self._threads.run(lambda: self._ask(reader, query, now))
 
     async def leave_checkpoints(self, to_another: bool) -> None:
-        """Whether another program folds the log into the database from now on. Two must not do it at a time."""
+        """Set whether another program folds the log into the database from now on. Two must not do it at a time."""
         pages = 0 if to_another else CHECKPOINT_PAGES
         async with self._committing:
             if self._writer is not None:
@@ -153,7 +154,7 @@ class Store:
     async def read_small(self, query: Callable[Concatenate[ReadTx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """:meth:`read` of a few rows by key or along an index: on the event loop, which saves the hop to a thread.
 
-        What turns out to be large is asked again in a thread, so ``query`` may be called twice.
+        A query that turns out to be large runs again in a thread, so ``query`` may be called twice.
         """
         await self._open_loop_reader()
         try:
@@ -162,10 +163,10 @@ class Store:
             return await self.read(query, *args, **kwargs)
 
     async def read_kept(self, key: Hashable, query: Callable[[ReadTx], T]) -> T:
-        """:meth:`read_small` for what is asked again and again: its result is kept until anything is committed.
+        """:meth:`read_small` for queries that are repeated often: the result is kept until anything is committed.
 
-        ``key``: all that ``query`` is given, and by what name. It may not look at the time, and nobody changes what it
-        returned.
+        ``key`` identifies the query and all its arguments. The query may not use the time, and no caller may change the
+        result.
         """
         await self._open_loop_reader()
         try:
@@ -182,7 +183,7 @@ class Store:
                 await self._threads.run(self._loop_reader.open, self.path)
 
     def write_now(self, action: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """:meth:`write` for boot and commands: blocks, and only before the writer runs."""
+        """:meth:`write` for boot and commands: blocks, and works only before the writer runs."""
         if self._writer is None or self._writer_started:
             raise RuntimeError("write_now is for an open database whose writer has not been started")
         self._refuse_broken()
@@ -197,7 +198,7 @@ class Store:
         return self._query(lambda tx: query(tx, *args, **kwargs), self._clock.now())
 
     async def run_writer(self, *, started: Callable[[], None]) -> None:
-        """Commit what is queued, until cancelled. Raises :class:`StoreBroken` when the disk fails: the process ends."""
+        """Commit queued actions until cancelled. Raises :class:`StoreBroken` when the disk fails: the process ends."""
         if self._writer is None or self._writer_started:
             raise RuntimeError("the writer runs once, on a database open for writing")
         self._writer_started = True
@@ -216,13 +217,13 @@ class Store:
             self._refuse_waiting()
 
     def fail(self, error: StoreBroken) -> None:
-        """Stop acknowledging for good: called when the disk failed here or under the blobs."""
+        """Stop acknowledging for good: called when the disk fails under the database or the blobs."""
         self._broken = self._broken or error
         self._jobs_in.close()
 
     @property
     def full(self) -> bool:
-        """Whether the disk had no room for a commit lately. Small ones may succeed in between."""
+        """Whether a commit found the disk full lately. Small ones may succeed in between."""
         return self._full_at is not None and 0 <= self._clock.now() - self._full_at < FULL_FOR_MS
 
     @property
@@ -230,13 +231,13 @@ class Store:
         return self._broken is not None
 
     async def close(self) -> None:
-        """Fold the log into the database and close. After the writer has ended."""
+        """Fold the log into the database and close. Called after the writer has ended."""
         await self._threads.run(self.close_now)
 
     def close_now(self) -> None:
-        # SQLite folds the log in when the last connection closes, unless that one can only read.
+        # SQLite folds the log in when the last connection closes, unless that one is read-only.
         last: sqlite3.Connection | None = None
-        with suppress(CannotOpen):  # then the archiver begins anew: nothing is lost
+        with suppress(CannotOpen):  # then the archiver starts again: nothing is lost
             last = open_reader(self.path) if self.keeps_log and self._writer is not None else None
         self._loop_reader.close()
         while self._idle_readers:
@@ -248,7 +249,7 @@ class Store:
             last.close()
 
     async def _waiting_jobs(self) -> list[Job[object]]:
-        """Everything that waits, up to a batch; waits for the first. Nothing once the queue is closed."""
+        """All queued jobs, up to a batch; waits for the first. Empty once the queue is closed."""
         taken: list[Job[object]] = []
         with suppress(trio.WouldBlock, trio.EndOfChannel):
             taken.append(await self._jobs_out.receive())
@@ -268,7 +269,7 @@ class Store:
         batch.settle(self._refusal)
 
     def _refuse_waiting(self) -> None:
-        """Nobody may wait for a writer that is gone."""
+        """Refuse all queued jobs: the writer has ended, so no caller may wait for it."""
         self._jobs_in.close()
         with suppress(trio.WouldBlock, trio.EndOfChannel):
             while True:
@@ -283,7 +284,7 @@ class Store:
             raise StoreBroken(str(self._broken))
 
     def _query(self, query: Callable[[ReadTx], T], now: Millis) -> T:
-        """In a thread: one read transaction, on a connection nobody else has."""
+        """In a thread: run one read transaction, on a connection that no other caller uses."""
         reader = self._idle_readers.pop() if self._idle_readers else open_reader(self.path)
         try:
             reader.execute("begin")
@@ -297,7 +298,7 @@ class Store:
         reader = self._idle_readers.pop() if self._idle_readers else open_reader(self.path)
         try:
             reader.execute("begin")
-            reader.execute("select count(*) from sqlite_schema").fetchone()  # the first read is what takes it
+            reader.execute("select count(*) from sqlite_schema").fetchone()  # the snapshot is taken by the first read
         except BaseException:
             reader.close()
             raise
@@ -311,7 +312,7 @@ class Store:
             tx.close()
             reader.execute("rollback")
         except BaseException:
-            reader.close()  # whatever state it is in
+            reader.close()  # its state is unknown
             raise
         self._idle_readers.append(reader)
         return result

@@ -1,8 +1,7 @@
-"""The blobs that are known to be damaged, in memory: found by whoever read them, mended by whoever stores them again.
+"""The damaged blobs that are known, in memory: found by a reader, repaired when the content is stored again.
 
-What is known here decides at once (a damaged blob is not taken for stored); the table ``blob_damage`` keeps it. Readers
-are in worker threads, so every change is one operation on a dictionary, and news are told by a callback that may be
-called in any thread.
+This memory decides at once (a damaged blob does not count as stored); the table ``blob_damage`` keeps it. Readers are
+in worker threads, so every change is one operation on a dictionary. A callback announces news; any thread may call it.
 """
 
 from __future__ import annotations
@@ -13,10 +12,10 @@ from typing import Final
 from svc.store.blob_files import Harm
 
 MAX_SUSPECTS: Final = 100_000
-"""Known at a time: some 20 MB. What is found beyond it is found again by the next who reads it."""
+"""Known at the same time: some 20 MB. Damage found beyond that is found again by the next reader."""
 
 News = Mapping[str, Harm | None]
-"""Blobs by hash: what was found, or ``None`` where the content was stored again."""
+"""Blobs by hash: the damage found, or ``None`` where the content was stored again."""
 
 
 class Suspects:
@@ -29,20 +28,20 @@ class Suspects:
         return sha256 in self._known
 
     def found(self, sha256: str, harm: Harm) -> None:
-        """Somebody wanted to read it. Of what is known already nothing is told again."""
+        """Note damage that a reader found. Damage that is known already is not announced again."""
         if sha256 not in self._known and len(self._known) < MAX_SUSPECTS:
             self._known[sha256] = harm
             self._news[sha256] = harm
             self.on_news()
 
     def mended(self, sha256: str) -> None:
-        """It was stored again, durably."""
+        """Note that it was stored again, durably."""
         if self._known.pop(sha256, None) is not None:
             self._news[sha256] = None
             self.on_news()
 
     def recall(self, recorded: Iterable[tuple[str, Harm]]) -> None:
-        """What an earlier process found, of which nothing has to be told."""
+        """Load what an earlier process found, without announcing it."""
         for sha256, harm in recorded:
             self._known.setdefault(sha256, harm)
 
@@ -54,7 +53,7 @@ class Suspects:
         return news
 
     def give_back(self, news: News) -> None:
-        """They could not be recorded now."""
+        """Take back news that could not be recorded now."""
         for sha256, harm in news.items():
             self._news.setdefault(sha256, harm)
 

@@ -1,10 +1,9 @@
-"""How what was written becomes durable: each file and each directory by a sync of its own, or many by one.
+"""Makes written files durable: by one sync for each file and directory, or by one sync for many.
 
 Theory: a journal commits all that waits for it at once, so one sync of the file system makes a page of mail durable in
-the time that a single file takes. It is as good as a sync of each only where it tells of what could not be written: on
-Linux since 5.8, and on file systems that keep their files themselves (one that lies upon another may not hear of the
-other's failures). Elsewhere, and for a few files, for which the file system's other work is not worth waiting for, each
-is synced.
+the time that a single file takes. It is as safe as a sync of each only if it reports failed writes: on Linux since 5.8,
+and on file systems that store their files themselves (one on top of another may not learn of the other's failures).
+Otherwise each is synced, and also for a few files: they are not worth the wait for the file system's other work.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ from svc.store.blob_files import Upload
 from svc.store.home import sync_directory
 
 MANY: Final = 32
-"""From so many files on, one sync for all."""
+"""From this number of files on, one sync for all."""
 
 SYNC_THREADS: Final = 8
-"""Syncs of single files that wait for the disk together."""
+"""Syncs of single files that wait for the disk at the same time."""
 
 _MOUNTS: Final = Path("/proc/self/mountinfo")
 _TELLING: Final = frozenset({"btrfs", "ext4", "xfs"})
@@ -37,8 +36,8 @@ _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 
 @dataclass(frozen=True, kw_only=True)
 class Syncs:
-    """Those of one call that stores. ``file_system``: a descriptor on it, opened before the first byte was written, for
-    only such a one hears of all failures since; ``None``: each is synced."""
+    """The syncs of one call that stores. ``file_system``: a descriptor on it, opened before the first byte was written,
+    because only such a one reports all failures since; ``None``: each file is synced."""
 
     file_system: int | None = None
 
@@ -47,14 +46,14 @@ class Syncs:
         return self.file_system is not None
 
     def files(self, uploads: Iterable[Upload]) -> None:
-        """What was written to ``uploads`` is durable on return."""
+        """Sync ``uploads``: all that was written is durable on return."""
         if self.file_system is None:
             sync_all(upload.sync for upload in uploads)
         else:
             sync_file_system(self.file_system)
 
     def directories(self, directories: Set[str]) -> None:
-        """The names in ``directories`` are durable on return."""
+        """Sync ``directories``: the names in them are durable on return."""
         if self.file_system is None:
             sync_all(partial(sync_directory, directory) for directory in directories)
         else:
@@ -66,7 +65,8 @@ EACH: Final = Syncs()
 
 @contextmanager
 def syncs_for(root: Path, *, files: int, telling: bool) -> Iterator[Syncs]:
-    """For a call that stores so many files below ``root``. ``telling``: what :func:`tells_of_failures` says."""
+    """The syncs for a call that stores ``files`` files below ``root``. ``telling``: the result of
+    :func:`tells_of_failures`."""
     if files < MANY or not telling:
         yield EACH
         return
@@ -78,7 +78,7 @@ def syncs_for(root: Path, *, files: int, telling: bool) -> Iterator[Syncs]:
 
 
 def sync_all(syncs: Iterable[Callable[[], None]]) -> None:
-    """Run all, several at a time: a file system makes one commit of the syncs that wait for it together."""
+    """Run all, several at a time: a file system makes one commit of the syncs that wait at the same time."""
     waiting = list(syncs)
     if len(waiting) == 1:
         waiting[0]()
@@ -89,14 +89,14 @@ def sync_all(syncs: Iterable[Callable[[], None]]) -> None:
 
 
 def sync_file_system(descriptor: int) -> None:
-    """Everything that was written to the descriptor's file system is durable on return. Raises :class:`OSError`."""
+    """Sync a whole file system: everything written to it is durable on return. Raises :class:`OSError`."""
     if _libc().syncfs(descriptor) != 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 
 
 def tells_of_failures(path: Path) -> bool:
-    """Whether one sync of the file system that ``path`` lies on is as good as one of each file."""
+    """Whether one sync of the file system of ``path`` is as safe as one of each file."""
     system = os.uname()
     found = re.match(r"(\d+)\.(\d+)", system.release)
     if system.sysname != "Linux" or found is None or (int(found[1]), int(found[2])) < _TELLING_SINCE:
@@ -109,8 +109,8 @@ def tells_of_failures(path: Path) -> bool:
 
 
 def file_system_of(path: Path, mounts: str) -> str | None:
-    """The type of the file system that an absolute path lies on, by the lines of ``/proc/self/mountinfo``. Of several
-    mounted at one place the last one counts."""
+    """The type of the file system of an absolute path, by the lines of ``/proc/self/mountinfo``. If several are mounted
+    at one place, the last one counts."""
     found: tuple[int, str] | None = None
     for line in mounts.splitlines():
         place, _, kind = line.partition(" - ")

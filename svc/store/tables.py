@@ -1,4 +1,4 @@
-"""The store's own tables. Features read them, and write them through the store."""
+"""The names of the store's own tables. Features read them, and write them only through the store."""
 
 from __future__ import annotations
 

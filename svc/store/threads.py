@@ -1,7 +1,7 @@
-"""The one thing the store needs from outside: somebody who runs a blocking call in a thread.
+"""The interface to a thread pool that runs the store's blocking calls.
 
-Owns the :class:`RunsInThreads` protocol. The nursery's thread pool fits it; a test may hand in its
-own. It never makes threads.
+Owns the :class:`RunsInThreads` protocol. The nursery's thread pool implements it; a test may pass its own. It never
+makes threads.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ T = TypeVar("T")
 class RunsInThreads(Protocol):
     """A pool of worker threads.
 
-    A call that has begun is always awaited to its end, also by a cancelled task: the store's connections and files
+    A call that has begun is always awaited to its end, even by a cancelled task: the store's connections and files
     belong to one thread at a time.
     """
 

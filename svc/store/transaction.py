@@ -1,4 +1,4 @@
-"""A transaction as an action sees it: SQL with named parameters, the time, and what it wants told afterwards.
+"""A transaction as an action sees it: SQL with named parameters, the time, and the updates to publish afterwards.
 
 Owns :class:`ReadTx` and :class:`Tx`. Neither begins or ends a transaction, waits, or publishes: the store does that
 around them. Rows are plain tuples of None, int, float, str and bytes.
@@ -34,7 +34,7 @@ _EMPTY: Final[Mapping[str, object]] = MappingProxyType({})
 
 
 class ReadTx:
-    """A consistent view of the database. ``now`` is the instant the query was asked for."""
+    """A consistent view of the database. ``now`` is the time when the caller asked for the query."""
 
     def __init__(self, connection: sqlite3.Connection, *, now: Millis) -> None:
         self._connection = connection
@@ -57,9 +57,10 @@ class ReadTx:
         return None if row is None else row[0]
 
     def each(self, sql: str, /, **params: Value) -> Iterator[Row]:
-        """The rows one by one, for results too large to hold. Ends with the transaction at the latest."""
+        """The rows one by one, for results too large for memory. Ends with the transaction at the latest."""
         if self._open_cursors:
-            # A statement that is walked already is compiled anew for each further walk, unless its text is another.
+            # A statement that is already being iterated is compiled again for each further iteration, unless its text
+            # differs.
             sql = f"{sql}\n-- {len(self._open_cursors)}"
         cursor = self._execute(sql, params)
         self._open_cursors.append(cursor)
@@ -69,14 +70,14 @@ class ReadTx:
         return self._connection.execute(sql, params)
 
     def close(self) -> None:
-        """Let go of unfinished cursors: one left open would keep the connection in its old snapshot."""
+        """Close unfinished cursors: an open one would keep the connection in its old snapshot."""
         for cursor in self._open_cursors:
             cursor.close()
         self._open_cursors.clear()
 
 
 class Tx(ReadTx):
-    """A transaction that may write. Nothing it does is seen by anybody, nor told to anybody, before the commit."""
+    """A transaction that may write. Its changes are not visible, and its updates not published, before the commit."""
 
     def __init__(self, connection: sqlite3.Connection, *, now: Millis) -> None:
         super().__init__(connection, now=now)
@@ -86,7 +87,7 @@ class Tx(ReadTx):
         self.cause: sqlite3.Error | None = None
 
     def run(self, sql: str, /, **params: Value) -> int:
-        """Execute one statement; how many rows it changed."""
+        """Execute one statement. Returns how many rows it changed."""
         return self._execute(sql, params).rowcount
 
     def run_many(self, sql: str, rows: Iterable[Mapping[str, Value]], /) -> None:
@@ -108,9 +109,9 @@ class Tx(ReadTx):
         audience: str | None,
         device_id: str | None = None,
     ) -> None:
-        """Add a live update: published after the commit, kept for those who reconnect.
+        """Add a live update: published after the commit, kept for clients that reconnect.
 
-        ``audience`` is a user id, ``EVERYONE``, ``ADMINS``, or ``None`` for those who see everything.
+        ``audience`` is a user id, ``EVERYONE``, ``ADMINS``, or ``None`` for subscribers that see everything.
         """
         row = OutboxRow(0, self.now, topic, kind, id, msgspec.json.encode(dict(payload)), audience, device_id)
         seq = self._execute(_EMIT, _outbox_values(row)).lastrowid or 0
@@ -124,7 +125,7 @@ class Tx(ReadTx):
         updates: Iterable[tuple[str, Mapping[str, object], str | None]],
         device_id: str | None = None,
     ) -> None:
-        """Add a live update for each ``(id, payload, audience)``, in their order and by one statement: :meth:`emit`."""
+        """Add a live update for each ``(id, payload, audience)``, in that order, by one statement. See :meth:`emit`."""
         rows = [
             OutboxRow(0, self.now, topic, kind, ref, msgspec.json.encode(dict(payload)), audience, device_id)
             for ref, payload, audience in updates
@@ -134,14 +135,14 @@ class Tx(ReadTx):
         self.emitted.extend(replace(row, seq=seq) for seq, row in zip(seqs, rows, strict=True))
 
     def record(self, *, type: str, payload: Mapping[str, object], audience: str | None, device_id: str) -> int:
-        """Keep a durable event record; its sequence number."""
+        """Keep a durable event record. Returns its sequence number."""
         self.recorded = True
         return self._execute(_RECORD, self._event_values(type, payload, audience, device_id)).lastrowid or 0
 
     def record_many(
         self, *, type: str, records: Iterable[tuple[Mapping[str, object], str | None]], device_id: str
     ) -> None:
-        """Keep an event record for each ``(payload, audience)``, in their order, by one statement."""
+        """Keep an event record for each ``(payload, audience)``, in that order, by one statement."""
         self.recorded = True
         self.run_many(
             _RECORD, (self._event_values(type, payload, audience, device_id) for payload, audience in records)
@@ -149,7 +150,7 @@ class Tx(ReadTx):
 
     @contextmanager
     def savepoint(self) -> Iterator[None]:
-        """A part that may fail alone: what its body did is undone when it raises, and the error goes on."""
+        """A part that may fail alone: if its body raises, its changes are undone and the error is raised on."""
         emitted_before = len(self.emitted)
         self._execute("savepoint part", {})
         try:
@@ -177,12 +178,13 @@ class Tx(ReadTx):
         return {"at": self.now, "type": type, "payload": encoded, "audience": audience, "device_id": device_id}
 
     def _last(self, count: int) -> range:
-        """The numbers of the ``count`` rows inserted last: nobody else writes meanwhile, so they follow each other."""
+        """The numbers of the ``count`` rows inserted last: nobody else writes meanwhile, so they are consecutive."""
         last = int(self.value("select last_insert_rowid()")) if count else 0
         return range(last - count + 1, last + 1)
 
     def _note(self, error: sqlite3.Error) -> None:
-        """Some errors make SQLite drop the whole transaction; an action that catches one must not go on writing."""
+        """Note the error: some make SQLite drop the whole transaction, and an action that catches one must not go on
+        writing."""
         self.fault = fault_of(error) or (None if self._connection.in_transaction else "lost")
         self.cause = error if self.fault else None
 
