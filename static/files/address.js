@@ -1,10 +1,10 @@
 // @ts-check
-/** The address of the Files page: which files, and in which order. Pure. */
+/** The address of the Files page: the kinds of files, and their order. Pure. */
 
 /**
  * @typedef {NonNullable<InputOf<"files.list">>} ListInput
  * @typedef {NonNullable<ListInput["sort"]>} Sort
- * @typedef {{ name: string, title: string, kinds: NonNullable<ListInput["kinds"]> }} Sieve some kinds under one word
+ * @typedef {{ name: string, title: string, kinds: NonNullable<ListInput["kinds"]> }} Sieve several kinds under one name
  * @typedef {{ sieve: Sieve, sort: Sort }} Filter
  */
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a person does with a file of the list: look, download, rename, delete, and bring back what was deleted last. */
+/** The actions for a file of the list: open, download, rename, delete, and undo the last delete. */
 import { signal } from "@preact/signals";
 import { mutate } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
@@ -8,13 +8,13 @@ import { canView, view } from "./viewer.js";
 
 /** @typedef {import("./reading.js").Listed} Listed */
 
-/** Of which file the name is being changed. */
+/** The file that is being renamed. */
 export const renaming = signal(/** @type {Listed | null} */ (null));
-/** What was deleted here, the last one last. @type {Listed[]} */
+/** The files that were deleted here, the newest last. @type {Listed[]} */
 const deleted = [];
 let takeNoticeAway = () => {};
 
-/** In place where the app can show it, else beside the app or as a download, as its type is.
+/** Shows a file in the app if the app can show its type; otherwise downloads it.
  * @param {Listed} file @param {Listed[]} among */
 export function open(file, among) {
   const part = partOf(file);
@@ -48,7 +48,7 @@ export async function remove(file) {
   takeNoticeAway = toast(`Deleted ${file.name}.`, { action: { label: "Undo", run: () => void bringBack() } });
 }
 
-/** What was deleted last. */
+/** Restores the file that was deleted last. */
 export async function bringBack() {
   const file = deleted.pop();
   takeNoticeAway();
@@ -65,7 +65,7 @@ export function canBringBack() {
   return deleted.length > 0;
 }
 
-/** Somebody signed out. */
+/** Called when the user signs out. */
 export function forgetDeeds() {
   deleted.length = 0;
   renaming.value = null;
@@ -76,7 +76,7 @@ export function contentOf({ id }) {
   return `/files/${encodeURIComponent(id)}/content`;
 }
 
-/** The same object each time: the viewer goes by it. @param {Listed} file */
+/** The same object each time, since the viewer compares them. @param {Listed} file */
 function partOf(file) {
   let part = parts.get(file);
   if (!part) parts.set(file, (part = { filename: file.name, fileId: file.id, mime: file.mime, size: file.size }));

@@ -1,10 +1,10 @@
 // @ts-check
-/** Files that are dropped from outside. */
+/** Takes files that are dragged into the window from outside. */
 import { useState } from "preact/hooks";
 import { toast } from "../ui/toast.js";
 
 /**
- * What a window that takes dropped files listens to, and whether some are held over it.
+ * The listeners for an element that takes dropped files. `over`: whether files are dragged over it now.
  * @param {(files: File[], event: DragEvent) => void} send
  */
 export function useDrop(send) {
@@ -33,7 +33,7 @@ export function useDrop(send) {
   };
 }
 
-/** Without the folders, which no browser sends. @param {DataTransfer | null} carried */
+/** The dropped files without folders, since browsers do not upload those. @param {DataTransfer | null} carried */
 function filesOf(carried) {
   const items = [...(carried?.items ?? [])].filter(({ kind }) => kind === "file");
   const files = items.filter((one) => !one.webkitGetAsEntry()?.isDirectory).map((one) => one.getAsFile());

@@ -1,5 +1,5 @@
 // @ts-check
-/** Files, as the app's list has them. */
+/** Files as an entry in the app's list of features. */
 
 import { late } from "../late.js";
 import { query } from "../rpc.js";
@@ -50,7 +50,7 @@ export const FEATURE = {
   },
 };
 
-/** By words of the name. It opens beside the app, or is saved, as its type is. @param {string} text
+/** Finds files by words of the name. A file opens in a new tab or is saved, depending on its type. @param {string} text
  * @returns {Promise<import("../feature.js").Command[]>} */
 async function lookup(text) {
   if (text.length < MIN_TYPED_CHARS) return [];

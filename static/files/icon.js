@@ -1,14 +1,14 @@
 // @ts-check
-/** What a file looks like before one opens it. Pure. */
+/** The icons of files. Pure. */
 
-/** By kind, as the server tells it of the files of the list. @type {Record<string, string>} */
+/** Icons by the kind that the server gives for listed files. @type {Record<string, string>} */
 const KINDS = { image: "image", audio: "audio", video: "video", pdf: "document", document: "document", text: "document",
   slides: "document", sheet: "sheet", calendar: "calendar", archive: "zip" };
 
 /**
- * The icon of a kind of file.
+ * The icon of a file.
  * @param {string} mime
- * @param {string} [kind] where it is known
+ * @param {string} [kind] if it is known
  */
 export function fileIcon(mime, kind) {
   if (kind !== undefined) return KINDS[kind] ?? "file";

@@ -1,5 +1,5 @@
 // @ts-check
-/** News of files from /ws, handed to whatever is on the screen. Keeps nothing. */
+/** Passes live events about files from /ws to the components on the screen. Stores nothing. */
 import { useEffect, useRef } from "preact/hooks";
 import { calmly } from "../calmly.js";
 
@@ -10,7 +10,7 @@ export function onFileNews() {
   for (const hear of hearers) hear();
 }
 
-/** While the component is there: `load` again for news. @param {() => Promise<void>} load never throws */
+/** While the component is mounted, calls `load` after events. @param {() => Promise<void>} load never throws */
 export function useFileNews(load) {
   const latest = useRef(load);
   latest.current = load;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The person's uploads: found by name, sorted, looked at, and new ones by button or by drag. */
+/** The Files page: the user's uploads, with search, order and viewer, and new uploads by button or by drag. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { navigate } from "../router.js";
@@ -23,7 +23,7 @@ import { Viewer } from "./viewer.js";
 const FIELD = "files-find";
 const PICKER = "files-pick";
 const LINKS = ".file-link";
-/** More of the list is fetched before its end is in sight. */
+/** How far below the visible part the end of the list may be when more is loaded. */
 const NEAR = "600px";
 
 /** The list on the screen, for the keys. @type {{ files: Listed[] }} */
@@ -125,7 +125,7 @@ function List({ filter, text }) {
     </section>`}`;
 }
 
-/** The next files come as one nears the end of those that are there. @param {{ more: () => Promise<void>, at: string }}
+/** Loads the next files when the end of the list is near. @param {{ more: () => Promise<void>, at: string }}
  * props */
 function More({ more, at }) {
   const button = useRef(/** @type {HTMLButtonElement | null} */ (null));
@@ -140,10 +140,10 @@ function More({ more, at }) {
   return html`<button class="button" ref=${button} onClick=${() => void more()}>Show more</button>`;
 }
 
-/** Escape empties the field, and leaves it when it is empty. @param {KeyboardEvent} event @param {() => void} clear */
+/** Escape clears the field, or leaves an empty one. @param {KeyboardEvent} event @param {() => void} clear */
 function leaveField(event, clear) {
   if (event.key !== "Escape" || event.isComposing) return;
-  event.stopPropagation(); // elsewhere it leaves the page
+  event.stopPropagation(); // outside the field, Escape leaves the page
   const field = /** @type {HTMLInputElement} */ (event.target);
   if (field.value) clear();
   else field.blur();

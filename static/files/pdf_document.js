@@ -1,25 +1,26 @@
 // @ts-check
 /**
- * A stranger's PDF, opened: read in one worker and drawn in another, which the browser lets load nothing and which end
- * when it is closed. What a PDF would have run (scripts, forms of XFA, links) is never run: nothing here can.
+ * Opens a PDF from an unknown sender. One worker parses it and another draws it. The browser lets these workers load
+ * nothing, and they end when the PDF is closed. Active content of a PDF (scripts, XFA forms, links) never runs: nothing
+ * here can run it.
  *
- * Owns the bounds: of bytes, pages, pixels and time. Loaded with its library when the first PDF is looked at, and never
- * before.
+ * Owns the limits of bytes, pages, pixels and time. This module and its library are loaded only when the first PDF is
+ * shown.
  */
 
 export const MAX_BYTES = 33_554_432;
 export const MAX_PAGES = 200;
-/** Of a page as it is drawn, and of a picture in it. */
+/** The limits of a drawn page, and of a picture in it. */
 const MAX_DRAWN_PIXELS = 8_388_608;
 const MAX_PICTURE_PIXELS = 41_943_040;
 const BYTES_OF_PIXEL = 4;
-/** A page that is longer or wider than this is no page. */
+/** The largest ratio between the sides of a page; others count as invalid. */
 const MAX_RATIO = 20;
 const MAX_TEXT_CHARS = 20_000;
-/** Time that one step may take: to open it, to draw a page. It stands still while nobody sees the app. */
+/** The time limit of one step, such as opening the PDF or drawing a page. It does not end while the app is hidden. */
 const STEP_WITHIN_MS = 12_000;
 
-/** Its files are loaded by their address, and never joined with others; where this one is, it is one folder deep. */
+/** The library's files are loaded by URL and never bundled. This module is always one folder deep, also when built. */
 const LIBRARY = new URL("../vendor/pdf/", import.meta.url).href;
 
 /** @typedef {import("pdfjs-dist").PDFDocumentProxy} Proxy */
@@ -34,18 +35,18 @@ export class OpenPdf {
   #isClosed = false;
   /** @type {(reason: Error) => void} */
   #fail = () => undefined;
-  /** Rejects when it can't be shown any further. @type {Promise<never>} */
+  /** Rejects when the PDF can't be shown any more. @type {Promise<never>} */
   failed = new Promise((_, reject) => {
     this.#fail = reject;
   });
 
   constructor() {
-    this.failed.catch(() => undefined); // who waits for nothing just now need not hear of it
+    this.failed.catch(() => undefined); // no unhandled rejection if no code waits for it now
   }
 
   /**
-   * @param {Uint8Array<ArrayBuffer>} data taken over
-   * @returns {Promise<{ count: number, ratio: number }>} how many pages it has; the height of the first by its width
+   * @param {Uint8Array<ArrayBuffer>} data moved to the worker
+   * @returns {Promise<{ count: number, ratio: number }>} the number of pages; height divided by width of the first
    */
   async open(data) {
     this.#task = await this.#read(data);
@@ -56,9 +57,9 @@ export class OpenPdf {
 
   /**
    * @param {number} number of the page, from 1
-   * @param {HTMLCanvasElement} canvas takes the size that is drawn
-   * @param {number} width in pixels of the screen
-   * @param {AbortSignal} signal ends it
+   * @param {HTMLCanvasElement} canvas is resized to the drawn size
+   * @param {number} width in device pixels
+   * @param {AbortSignal} signal stops the drawing
    * @returns {Promise<{ ratio: number, text: string }>}
    */
   async draw(number, canvas, width, signal) {
@@ -82,7 +83,7 @@ export class OpenPdf {
     }
   }
 
-  /** Whatever its workers are at. */
+  /** Closes the PDF and ends its workers, even in the middle of work. */
   close() {
     void this.#task?.destroy().catch(() => undefined);
     for (const worker of this.#workers) worker.terminate();
@@ -101,7 +102,7 @@ export class OpenPdf {
     return getDocument({
       data,
       worker: PDFWorker.create({ port: reading, verbosity: 0 }),
-      verbosity: 0, // what is wrong with a PDF is no news for the console
+      verbosity: 0, // no messages about faulty PDFs in the console
       enableXfa: false,
       maxImageSize: MAX_PICTURE_PIXELS,
       canvasMaxAreaInBytes: MAX_DRAWN_PIXELS * BYTES_OF_PIXEL,
@@ -125,7 +126,8 @@ export class OpenPdf {
   }
 
   /**
-   * What takes too long ends it all: it may be in an endless loop, which nothing but the end of its worker ends.
+   * Waits for one step. If it takes too long, the whole PDF fails: the worker may be in an endless loop, and only
+   * ending the worker stops that.
    * @template T
    * @param {Promise<T>} work
    * @returns {Promise<T>}
@@ -152,7 +154,7 @@ function ratioOf({ width, height }) {
   return ratio;
 }
 
-/** Its words, for who listens: as many as are bearable. @param {import("pdfjs-dist").PDFPageProxy} page */
+/** The text of a page for screen readers, up to a limit. @param {import("pdfjs-dist").PDFPageProxy} page */
 async function textOf(page) {
   const reader = page.streamTextContent().getReader();
   let text = "";

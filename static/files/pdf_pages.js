@@ -1,10 +1,10 @@
 // @ts-check
-/** The pages of a PDF, one below the other: each is drawn as it comes near the screen, and let go of as it leaves. */
+/** The pages of a PDF in a column. Each is drawn when it comes near the visible part, and freed when it leaves. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "../ui/html.js";
 import { MAX_BYTES, MAX_PAGES, OpenPdf } from "./pdf_document.js";
 
-/** How far from sight a page is drawn, in heights of what is seen. */
+/** How far outside the visible part a page is drawn, in percent of its height. */
 const NEAR = "75%";
 const A4_RATIO = Math.SQRT2;
 
@@ -43,7 +43,7 @@ export function PdfPages({ address, size }) {
 
 /**
  * @param {{ pdf: OpenPdf, number: number, count: number, ratio: number, fail: (error: unknown) => void }} props
- *   `ratio`: of height to width, until its own is known
+ *   `ratio`: height divided by width, used until the page's own ratio is known
  */
 function Page({ pdf, number, count, ratio, fail }) {
   const box = useRef(/** @type {HTMLDivElement | null} */ (null));
@@ -75,7 +75,7 @@ function Page({ pdf, number, count, ratio, fail }) {
     return () => {
       leaving.abort();
       canvas.remove();
-      canvas.width = canvas.height = 0; // its memory goes now, not when the garbage is collected
+      canvas.width = canvas.height = 0; // frees its memory now, not at the next garbage collection
     };
   }, [isNear, pdf]);
   return html`<div class="viewer-page" ref=${box} style=${{ aspectRatio: `1 / ${drawn.ratio}` }}>

@@ -1,5 +1,5 @@
 // @ts-check
-/** The list as it is at the server: its pages down to the last one that was asked for, whatever came meanwhile. */
+/** Loads the list of files and keeps it up to date, down to the last page that was loaded before. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { queryAlone } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
@@ -11,9 +11,9 @@ import { useFileNews } from "./news.js";
  */
 
 const A_TIME = 60;
-/** The server gives so many at most. */
+/** The server's limit for one page. */
 const MOST_AT_ONCE = 200;
-/** With news no more of a long list is read anew; what is beyond comes as one nears it. */
+/** After an event, at most this many files of a long list are loaded again; others come when the user nears them. */
 const READ_ANEW = 1_000;
 
 /**
@@ -24,7 +24,7 @@ export function useFiles(wanted) {
   const [problem, setProblem] = useState("");
   const asking = useRef(new AbortController());
   const shown = useRef(/** @type {Found} */ ({ files: [], next: null }));
-  const asked = useRef(A_TIME); // what is read anew because of news reaches as far as the read that it breaks off
+  const asked = useRef(A_TIME); // a read that an event starts must reach as far as the read that it aborts
   const read = useCallback(async (/** @type {Found} */ before, /** @type {number} */ down) => {
     asking.current.abort();
     asked.current = down;
@@ -50,7 +50,7 @@ export function useFiles(wanted) {
 }
 
 /**
- * From where `before` ends, until there are `down` files or no more. A page may have none, where the words are rare.
+ * Reads on from the end of `before` until there are `down` files, or no more. A page may be empty if matches are rare.
  * @param {Parameters<typeof useFiles>[0]} wanted @param {Found} before @param {number} down @param {AbortSignal} signal
  * @returns {Promise<Found>}
  */

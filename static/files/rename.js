@@ -1,5 +1,5 @@
 // @ts-check
-/** A file's name, changed in a dialog. */
+/** The dialog that renames a file. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
@@ -25,7 +25,7 @@ function Dialog({ file }) {
   useLayoutEffect(() => {
     const end = file.name.lastIndexOf(".");
     field.current?.focus();
-    field.current?.setSelectionRange(0, end > 0 ? end : file.name.length); // its ending stays, unless one wants it so
+    field.current?.setSelectionRange(0, end > 0 ? end : file.name.length); // select the name without its extension
   }, []);
   const save = async (/** @type {Event} */ event) => {
     event.preventDefault();

@@ -1,11 +1,11 @@
 // @ts-check
-/** One request that tells how much of its body is sent: fetch can't, hence the older way. */
+/** A request with upload progress. It uses XMLHttpRequest, since fetch has no upload progress. */
 
-/** A request of which nothing moves for so long is taken for dead. */
+/** A request without any progress for this long is aborted. */
 const STALLED_MS = 30_000;
 
 /**
- * @typedef {{ status: number, header: (name: string) => string | null, body: unknown }} Answer `status` 0: none came
+ * @typedef {{ status: number, header: (name: string) => string | null, body: unknown }} Answer 0: no answer came
  * @param {{ method: string, url: string, headers: Record<string, string>, body?: Blob, signal: AbortSignal,
  *   progress?: (sent: number) => void }} wanted
  * @returns {Promise<Answer>}

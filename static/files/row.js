@@ -1,5 +1,5 @@
 // @ts-check
-/** One file of the list: what it is, where it belongs, how large and how old, and what can be done with it. */
+/** One row of the list of files: name, where the file is used, size, time, and the actions for it. */
 import { now } from "../now.js";
 import { pageHref } from "../pages/paths.js";
 import { fileSize, fullTime, listTime } from "../ui/format.js";
@@ -13,11 +13,11 @@ import { isPicture } from "./kinds.js";
 
 /** @typedef {import("./reading.js").Listed} Listed */
 
-/** A larger picture is not fetched for a small one of it. */
+/** A larger picture is not loaded for a thumbnail. */
 const MAX_SMALL_BYTES = 500_000;
 const ATTACHED = { draft: "attached to a draft", mail: "attached to a mail" };
 
-/** @param {{ file: Listed, among: Listed[] }} props `among`: those that the viewer can go on to */
+/** @param {{ file: Listed, among: Listed[] }} props `among`: the files that the viewer can step through */
 export function FileRow({ file, among }) {
   const look = (/** @type {MouseEvent} */ event) => {
     if (!isShown(file) || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;

@@ -1,11 +1,11 @@
 // @ts-check
-/** The uploads of the Files page. They go on while the person is elsewhere in the app. */
+/** The uploads of the Files page. They go on while the user is on another page of the app. */
 import { Uploads } from "./uploads.js";
 
-/** The list hears of what arrived by the live updates. */
+/** The list learns of stored files from live events, so this callback does nothing. */
 export const uploading = new Uploads(() => {});
 
-/** To leave the app ends them: the browser asks first. */
+/** Leaving the app would end uploads, so the browser asks first. */
 export function askBeforeLeaving() {
   addEventListener("beforeunload", (event) => {
     if (uploading.underWay) event.preventDefault();

@@ -1,5 +1,5 @@
 // @ts-check
-/** How much room files take, and how much there is. */
+/** How much space files use, and how much is free. */
 import { useFetched } from "../settings/fetched.js";
 import { fileSize, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";

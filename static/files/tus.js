@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * A large file on its way by the tus protocol (https://tus.io): after a lost link it goes on from what the server has,
- * and after a reload, too, once the person chooses the same file again.
+ * Uploads a large file by the tus protocol (https://tus.io). After a lost connection it continues from what the server
+ * has; after a reload, too, once the user chooses the same file again.
  *
- * Theory. `POST` begins an upload and tells its address; `PATCH` sends what is left of the file; whenever an answer is
- * missing, `HEAD` asks how far it is. With the last byte the server tells which file it became.
+ * Theory. `POST` begins an upload and returns its URL; `PATCH` sends the rest of the file; if an answer is missing,
+ * `HEAD` asks how many bytes the server has. With the last byte, the server returns the id of the stored file.
  *
- * Owns the pauses between the tries, and the list of unfinished uploads that this browser keeps.
+ * Owns the pauses between tries, and the list of unfinished uploads in this browser.
  */
 import { keepLately, lately } from "../lately.js";
 import { request } from "./requests.js";
@@ -15,7 +15,7 @@ const VERSION = { "tus-resumable": "1.0.0" };
 const BYTES = "application/offset+octet-stream";
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 30_000;
-/** Without a byte more in so many tries, some half an hour, somebody has to look. */
+/** After this many tries without progress, about half an hour, the upload fails and the user must act. */
 const MAX_TRIES = 60;
 const LIST = "uploads";
 const MAX_KEPT = 50;
@@ -23,7 +23,7 @@ const MAX_KEPT = 50;
 const CREATED = 201;
 const APPENDED = 204;
 const GONE = new Set([404, 410]);
-/** What another try may answer otherwise; 0: no answer came. */
+/** The statuses after which another try may succeed; 0: no answer came. */
 const PASSES = new Set([0, 408, 409, 423, 429, 500, 502, 503, 504]);
 
 /** @typedef {{ sent: (bytes: number) => void, waits: (waits: boolean) => void, signal: AbortSignal }} Watch */
@@ -38,8 +38,8 @@ export class UploadRefused extends Error {
 }
 
 /**
- * Send it. Returns the id of the file that it became. Raises UploadRefused; `signal` ends it, and the server is told to
- * forget it.
+ * Sends a file. Returns the id of the stored file. Throws UploadRefused. `signal` stops the upload, and it is deleted
+ * at the server.
  * @param {File} file @param {Watch} watch
  */
 export async function sendResumably(file, watch) {
@@ -71,7 +71,7 @@ export async function sendResumably(file, watch) {
 }
 
 /**
- * One request. Returns the file's id once it is one, the status that was refused with, or null to go on.
+ * Makes one request. Returns the id of the complete file, the status of a failure, or null to go on.
  * @param {{ file: File, url: string | null, offset: number | null }} upload @param {Watch} watch
  * @returns {Promise<string | number | null>}
  */
@@ -109,7 +109,7 @@ async function step(upload, { sent, signal }) {
   return answer.status === APPENDED ? answer.header("x-svc-file-id") : answer.status;
 }
 
-/** Until another try is worth it: a while that grows, or until the browser is online again. @param {number} tries
+/** Waits before the next try: longer each time, or until the browser is online again. @param {number} tries
  * @param {AbortSignal} signal */
 function pause(tries, signal) {
   const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2);
@@ -129,14 +129,14 @@ function metadataOf(file) {
   return `filename ${base64(file.name)},filetype ${base64(file.type || "application/octet-stream")}`;
 }
 
-/** Of its UTF-8. @param {string} text */
+/** Base64 of the text's UTF-8 bytes. @param {string} text */
 function base64(text) {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-// What is kept of unfinished ones
+// The list of unfinished uploads
 
-/** The same file, as far as a browser can tell. @param {File} file */
+/** A text that is equal for the same file, as far as a browser can tell. @param {File} file */
 function print(file) {
   return `${file.name}\n${file.size}\n${file.type}\n${file.lastModified}`;
 }

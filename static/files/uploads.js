@@ -1,5 +1,5 @@
 // @ts-check
-/** Files on their way to the server: how far each is, and why one did not get there. */
+/** Uploads in progress: the progress of each, and why one failed. */
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { goToLogin, query } from "../rpc.js";
@@ -10,15 +10,15 @@ import { request } from "./requests.js";
 import { UploadRefused, sendResumably } from "./tus.js";
 
 /**
- * `stop` ends it; `again` begins anew, where it failed.
+ * `stop` ends the upload; `again` starts a failed one again.
  * @typedef {{ id: string, name: string, mime: string, size: number }} StoredFile
  * @typedef {{ key: number, name: string, size: number, sent: number, state: "queued" | "sending" | "waiting",
  *   problem: string, stop: () => void, again: () => void }} Upload
  */
 
-/** What is smaller is sent whole in one request: to send it again costs less than to ask how far it was. */
+/** Smaller files are sent in one request: to send them again costs less than to ask how much the server has. */
 const RESUMABLE_FROM_BYTES = 5_000_000;
-/** Of one list; the others stand in line. */
+/** How many uploads of one list run at the same time; the others wait. */
 const AT_ONCE = 3;
 
 const CREATED = 201;
@@ -32,7 +32,7 @@ const REASONS = /** @type {Record<number, string>} */ ({
   507: "The server’s disk is full.",
 });
 
-/** Files on their way: a signal, for whoever shows them. `stored` is called with each that arrived, as they arrive. */
+/** A list of uploads, as a signal for the components that show it. `stored` is called with each stored file. */
 export class Uploads {
   /** @param {(file: StoredFile) => void} stored */
   constructor(stored) {
@@ -44,7 +44,7 @@ export class Uploads {
     this.line = [];
   }
 
-  /** How many have neither arrived nor failed. */
+  /** How many uploads are neither complete nor failed. */
   get underWay() {
     return this.list.value.filter((one) => !one.problem).length;
   }
@@ -112,7 +112,7 @@ export class Uploads {
 }
 
 /**
- * What is on its way for a component, and ends with it; `send` for more, `stored` as of Uploads.
+ * The uploads of one component; they end when it is unmounted. `send` starts more; `stored` as in Uploads.
  * @param {(file: StoredFile) => void} stored
  */
 export function useUploads(stored) {
@@ -153,7 +153,7 @@ async function start(file, watch) {
   if (file.size < RESUMABLE_FROM_BYTES) return sendWhole(file, watch);
   const id = await sendResumably(file, watch);
   const said = { id, name: file.name, mime: file.type || "application/octet-stream", size: file.size };
-  return query("files.get", { id }).catch(() => said); // it is stored, whatever becomes of this question
+  return query("files.get", { id }).catch(() => said); // the file is stored, even if this query fails
 }
 
 /** @param {File} file @param {import("./tus.js").Watch} watch */

@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * Files looked at in place: pictures, sound, films, PDFs and plain text, one after the other, above the page.
+ * The viewer: shows images, sound, videos, PDFs and plain text in a dialog above the page, one file at a time.
  *
- * What a stranger sent is never a document here: a picture is an image, a text is text, sound and films are played, and
- * the pages of a PDF are drawn by what is loaded with the first one. All else is only downloaded.
+ * A file from an unknown sender is never opened as a document: an image is an `img`, a text is plain text, sound and
+ * videos are played, and PDF pages are drawn by code that is loaded with the first PDF. Other types can only be
+ * downloaded.
  */
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
@@ -13,7 +14,7 @@ import { Icon } from "../ui/icons.js";
 import { Modal } from "../ui/modal.js";
 import { isFilm, isPdf, isPicture, isSound, isText } from "./kinds.js";
 
-/** A longer text is shown as far as this. */
+/** Of a longer text, only the beginning is shown. */
 const TEXT_BYTES = 262_144;
 
 /** @typedef {{ filename: string, fileId: string, mime: string, size: number, damaged?: boolean }} Part */
@@ -25,7 +26,7 @@ export function canView(part) {
   return !part.damaged && [isPicture, isText, isPdf, isSound, isFilm].some((is) => is(part));
 }
 
-/** @param {Part} part one of those @param {Part[]} among those that can be gone on to */
+/** @param {Part} part one of `among` @param {Part[]} among the files that the viewer can step through */
 export function view(part, among) {
   const parts = among.filter(canView);
   viewed.value = { parts, at: parts.indexOf(part) };
@@ -52,7 +53,7 @@ export function Viewer() {
     /** @type {Record<string, number>} */
     const places = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: parts.length - 1 };
     const to = places[event.key];
-    const plays = event.target instanceof HTMLMediaElement; // its own keys move in it
+    const plays = event.target instanceof HTMLMediaElement; // its keys move within the recording
     if (to === undefined || plays || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     go(to);
@@ -88,7 +89,7 @@ function Shown({ part }) {
   return html`<${Text} part=${part} />`;
 }
 
-/** Sound or a film. It ends with the component. @param {{ part: Part }} props */
+/** Plays sound or a video, until the component is unmounted. @param {{ part: Part }} props */
 function Played({ part }) {
   const [broken, setBroken] = useState(false);
   if (broken) return html`<p class="viewer-problem" role="alert">This browser can't play it. Download it.</p>`;
@@ -134,7 +135,7 @@ function Text({ part }) {
     ${part.size > TEXT_BYTES && html`<p class="viewer-problem">This is its beginning. Download it to see all.</p>`}`;
 }
 
-/** Its beginning, as text. @param {Part} part @param {AbortSignal} signal */
+/** The beginning of a file, as text. @param {Part} part @param {AbortSignal} signal */
 async function read(part, signal) {
   const headers = new Headers(part.size > TEXT_BYTES ? [["range", `bytes=0-${TEXT_BYTES - 1}`]] : []);
   const answer = await fetch(addressOf(part), { headers, signal });

@@ -1,9 +1,10 @@
 // @ts-check
-/** What it means that nobody has claimed this workspace yet, and how the first one does. */
+/** Explains that no user has claimed this workspace yet, and how the first user claims it. */
 import { useState } from "preact/hooks";
 import { html } from "../ui/html.js";
 
-/** Only there the first sign-in claims by itself; elsewhere it takes a credential. */
+/** Whether the app was opened on the server's own machine. Only there the first sign-in claims the workspace without a
+ *  claim token or invite. */
 export function isLoopback() {
   return ["127.0.0.1", "localhost", "[::1]"].includes(location.hostname);
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Who asks, as the app's list has it: the way in, and the sections on users, devices and sessions. */
+/** Identity as an entry in the app's list of features: the login page, and settings for profile, users and devices. */
 import { late } from "../late.js";
 import { html } from "../ui/html.js";
 import { LoginPage } from "./login.js";

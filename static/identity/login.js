@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * The login page: who this workspace belongs to, and every way in that there is now.
+ * The login page: whether this workspace is claimed, and all ways to sign in.
  *
- * What it shows depends on the address (`?invite=`, `?claim=`, `?error=`, `?next=`) and on /auth/me. Nothing happens
- * because an address was opened: a mail scanner that follows a link must not use it up.
+ * What it shows depends on the address (`?invite=`, `?claim=`, `?error=`, `?next=`) and on /auth/me. Only to open an
+ * address never does anything: a mail scanner that follows a one-time link must not use it up.
  */
 import { useEffect, useState } from "preact/hooks";
 import { loadMe, me, meProblem } from "../session.js";
@@ -51,7 +51,7 @@ function Content({ invite, claim }) {
     <${Ways} session=${session} invite=${invite} />`;
 }
 
-/** Before the server has said who is here. */
+/** Shown before the server has said whether the user is signed in. */
 function Unknown() {
   if (!meProblem.value) return html`<h1>Sign in</h1><p class="sr-only" role="status">Loading</p>`;
   return html`<h1>Sign in</h1>
@@ -113,7 +113,7 @@ function DevLogin({ invite, only }) {
 }
 
 /**
- * A link that `svc claim` printed: opened by a press of the button only.
+ * For a link that `svc claim` printed. It is used only when the button is pressed.
  * @param {{ token: string, first: boolean }} props
  */
 function ClaimLink({ token, first }) {
@@ -131,7 +131,7 @@ function ClaimLink({ token, first }) {
 }
 
 /**
- * One attempt at a time; a good one leaves this page, which then is no place to come back to.
+ * One attempt at a time. A successful one replaces this page, so Back does not return to it.
  * @param {() => Promise<string>} attempt
  */
 function useSignIn(attempt) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Where a person goes after signing in: only ever a page of this very origin. The server holds to the same rule. */
+/** The address to go to after the sign-in: only a page of this origin. The server applies the same rule. */
 
 const HOME = "/";
 const MAX_CHARS = 2_000;
@@ -7,10 +7,10 @@ const MAX_DECODINGS = 3;
 const URL_SYMBOLS = /^\/[A-Za-z0-9\-._~!$&'()*+,;=:@/?%#]*$/;
 /** Browsers read `//`, `/\` and a control character between slashes as the start of another host. */
 const STEERS = /\/\/|\\|[\x00-\x1f\x7f-\x9f]|(?:^|\/)\.\.?(?:\/|$)/;
-/** Nobody is sent where a GET does something or answers no page, nor around in a circle. */
+/** Addresses where a GET has an effect or returns no page, and the login page itself, which would be a loop. */
 const NOT_A_PLACE = ["/auth/", "/oauth/", "/trpc/", "/login/"];
 
-/** What the address of this page asks for, where it may be followed. */
+/** The `next` of this page's address if it is allowed, else the home page. */
 export function nextPath() {
   return safeNext(new URLSearchParams(location.search).get("next") ?? HOME);
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Why a person is back at the login page, in our words. The address carries a code only: whoever makes up an address
- * must not be able to speak in our name. The codes are those of svc/identity/idp_routes.py.
+ * Why a sign-in failed, in our words. The address holds only a code, so that a forged link can't show its own text in
+ * our name. The codes are those of svc/identity/idp_routes.py.
  */
 
 const NOT_ACCEPTED = "The sign-in service’s word on who you are was not accepted: ";
@@ -45,7 +45,7 @@ const REASONS = {
 };
 const GENERAL = `The sign-in did not succeed.${AGAIN}`;
 
-/** @param {string | null} code what the address says; nothing, if it says nothing */
+/** @param {string | null} code from the address, if it has one */
 export function reasonFor(code) {
   if (!code) return "";
   return (Object.hasOwn(REASONS, code) && REASONS[code]) || GENERAL;

@@ -1,12 +1,12 @@
 // @ts-check
-/** The requests that begin and end a session. Each answers with nothing, or with a sentence that says why not. */
+/** The requests that begin and end a session. Each returns "", or a sentence that says why it failed. */
 import { features } from "../feature.js";
 import { forgetLately } from "../lately.js";
 import { setLeaving } from "../rpc.js";
 import { loadMe } from "../session.js";
 
 /**
- * Sign in by an address alone: only where the server runs with fake providers.
+ * Signs in with only an address: works only on a server with fake providers.
  * @param {string} email
  * @param {string} invite
  */
@@ -14,18 +14,18 @@ export function devLogin(email, invite) {
   return post("/auth/dev-login", invite ? { email, invite } : { email });
 }
 
-/** Redeem a link that `svc claim` printed. @param {string} token */
+/** Uses a link that `svc claim` printed. @param {string} token */
 export function openClaimLink(token) {
   return post("/auth/claim-link", { token });
 }
 
-/** End this browser's session and go to the login page, which takes the place of this one: nobody comes back to it. */
+/** Ends this browser's session and replaces this page by the login page, so Back does not return to it. */
 export async function signOut() {
   setLeaving(true);
   const refusal = await post("/auth/logout", {});
   if (refusal) {
     setLeaving(false);
-    void loadMe(); // the session may have ended before: then the login page is the place all the same
+    void loadMe(); // the session may have ended already; then loadMe leads to the login page, too
   } else {
     forgetLately();
     await Promise.allSettled(features().map((row) => row.forget?.()));
@@ -35,7 +35,7 @@ export async function signOut() {
 }
 
 /**
- * The provider's sign-in begins with a plain link: it leads away and comes back.
+ * The address that starts the provider's sign-in. It is a plain link: the browser leaves the app and comes back.
  * @param {string} invite
  * @param {string} next
  */

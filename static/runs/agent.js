@@ -1,5 +1,5 @@
 // @ts-check
-/** An agent's run: what its model says right now, its answer, and a word to it. All of it is shown as text. */
+/** An agent's run: the text that its model writes now, its answer, and a form to reply. Everything is shown as text. */
 import { useEffect, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { navigate } from "../router.js";
@@ -8,7 +8,7 @@ import { reasonOf } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
 import { runHref } from "./address.js";
 
-/** What is said right now, by run. */
+/** The text that a run's model is writing now. */
 const live = signal(/** @type {{ id: string, text: string } | null} */ (null));
 
 /** @param {LiveEvent} event */

@@ -1,5 +1,5 @@
 // @ts-check
-/** One agent as a form: what it does, with which tools, when it runs by itself, and what a run of it may cost. */
+/** The form for one agent: what it does, its tools, when it runs by itself, and what a run may cost. */
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { reasonOf, useFetched } from "../settings/fetched.js";
@@ -11,7 +11,7 @@ import { toast } from "../ui/toast.js";
  *   | "model" | "ceilingUsd">} Agent */
 /** @typedef {{ path: string | null, title: string, agent: Agent }} Edited */
 
-/** Those of svc that an agent has where its page names none. */
+/** The tools of svc that an agent has if its page names none. */
 const USUAL = ["pages.*", "mail.*", "people.*", "tasks.*", "files.*", "memory.*", "http.fetch"];
 /** @type {Record<string, string>} */
 const GROUPS = { "pages.*": "Read and write pages", "mail.*": "Read, draft and send mail", "people.*": "Look up people",
@@ -97,12 +97,12 @@ export function AgentEditor({ edited, write, done }) {
   </form>`;
 }
 
-/** Without its full stop. @param {string} text */
+/** The first sentence of a text, without its full stop. @param {string} text */
 function firstSentence(text) {
   return (text.split(/[.;](?=\s|$)/)[0] ?? text).trim();
 }
 
-/** As the server matches names of tools. @param {string} pattern @param {string} name */
+/** Matches a tool's name as the server does. @param {string} pattern @param {string} name */
 function matches(pattern, name) {
   return pattern === name || (pattern.endsWith("*") && name.startsWith(pattern.slice(0, -1)));
 }

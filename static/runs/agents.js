@@ -1,5 +1,6 @@
 // @ts-check
-/** Agents in the palette: the person's own, and whatever is typed as a task. Each knows where it was begun from. */
+/** Agents in the command palette: the user's agents, and any typed text as a task. The run gets the open thread or page
+ *  as its input. */
 import { signal } from "@preact/signals";
 import { navigate } from "../router.js";
 import { mutate, query } from "../rpc.js";
@@ -24,14 +25,14 @@ export function agentCommands() {
     id: `agent ${name}`, label: `Run the agent ${title}`, group: "Agents", run: () => begin({ agent: name }) }));
 }
 
-/** What was typed, as a task. @param {string} text @returns {Promise<import("../feature.js").Command[]>} */
+/** The typed text as a task. @param {string} text @returns {Promise<import("../feature.js").Command[]>} */
 export async function askCommand(text) {
   if (text.trim().split(/\s+/).length < MIN_WORDS) return [];
   return [{ id: "agent ask", label: `Ask an agent: ${text}`, group: "Agents", run: () => begin({ prompt: text }) }];
 }
 
 /**
- * `input`: what it is told besides; without it, the thread or page that is open.
+ * Starts a run and shows it. `input`: what the run is about; by default the thread or page that is open.
  * @param {{ agent?: string, prompt?: string }} wanted
  * @param {{ threadId: string } | { page: string } | null} [input]
  */

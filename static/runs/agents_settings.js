@@ -1,5 +1,5 @@
 // @ts-check
-/** Settings, Agents: one's agents, an editor for one, and what agents keep in memory. */
+/** Settings, Agents: the user's agents, the editor for one, and the memory of agents. */
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
@@ -17,7 +17,7 @@ import { SpentToday } from "./money.js";
 
 /** @typedef {OutputOf<"agents.list">[number]} Agent */
 
-/** The agent that is being written. Who leaves for another page finds it again. */
+/** The agent in the editor. It stays when the user goes to another page and comes back. */
 const written = signal(/** @type {import("./agent_editor.js").Edited | null} */ (null));
 
 export function AgentsSection() {
@@ -53,7 +53,7 @@ function Row({ one, load, edit }) {
   const remove = async () => {
     try {
       await mutate("pages.delete", { path: one.path });
-      document.getElementById("edit-new")?.focus(); // its row goes, and the focus with it
+      document.getElementById("edit-new")?.focus(); // the row disappears, and it had the focus
       toast("The agent is in the trash of pages.");
       await load();
     } catch (error) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** What waits for a decision, drawn from exactly what would be called, and the decision: as it is, changed, or no. */
+/** A call that waits for a decision, drawn from exactly its input, and the buttons: approve, change first, decline. */
 import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { now } from "../now.js";
 import { until } from "../settings/dates.js";
@@ -10,7 +10,7 @@ import { runHref } from "./address.js";
 import { approvals, approvalsProblem, decide, loadApprovals } from "./approvals.js";
 import { jsonText, Value } from "./value.js";
 
-/** All of them, as a section of the task queue. */
+/** All waiting approvals, as a section of the task queue. */
 export function WaitingApprovals() {
   useEffect(() => void loadApprovals(), []);
   const all = approvals.value ?? [];
@@ -24,7 +24,7 @@ export function WaitingApprovals() {
   </section>`;
 }
 
-/** @param {{ approval: Approval, linked?: boolean }} props `linked`: with the way to its run */
+/** @param {{ approval: Approval, linked?: boolean }} props `linked`: with a link to its run */
 export function ApprovalCard({ approval, linked = false }) {
   const { summary, tool, requestedAt, expiresAt, runId } = approval;
   const [editing, setEditing] = useState(false);
@@ -55,7 +55,7 @@ export function ApprovalCard({ approval, linked = false }) {
 }
 
 /**
- * Exactly what would happen, as text: nothing in it is a link, and nothing is fetched.
+ * Shows exactly what would happen, as text: nothing in it is a link, and nothing is loaded.
  * @param {{ rows: { label: string, text: string, marks: string[] }[] }} props
  */
 function Card({ rows }) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** What waits for this person's decision: one list for the task queue, its count and the pages of runs. */
+/** The approvals that wait for this user: one list for the task queue, its count and the pages of runs. */
 import { signal } from "@preact/signals";
 import { mutate, query, RpcError } from "../rpc.js";
 import { toast } from "../ui/toast.js";
@@ -24,7 +24,8 @@ export async function loadApprovals() {
   }
 }
 
-/** Asked, decided, or gone with its run: expired, cancelled, tried again. @param {LiveEvent} event */
+/** An approval was requested or decided, or its run changed: it expired, was cancelled, or tries again.
+ * @param {LiveEvent} event */
 export function onApprovalNews({ kind, id }) {
   if (kind === "approval.decided") drop(id);
   const isOfOne = kind === "run.changed" && approvals.value?.some(({ runId }) => runId === id);
@@ -32,7 +33,8 @@ export function onApprovalNews({ kind, id }) {
 }
 
 /**
- * `input` replaces what was asked for. Throws where it may be tried again; what is decided already is told, and leaves.
+ * `input` replaces the requested input. Throws if it may be tried again. An approval that was decided elsewhere leaves
+ * the list, with a message.
  * @param {Approval} approval
  * @param {{ approve: boolean, input?: unknown }} decision
  */
@@ -51,6 +53,6 @@ export async function decide({ id, summary }, { approve, input }) {
 
 /** @param {string} id */
 function drop(id) {
-  asked += 1; // an answer that is on its way may still have it
+  asked += 1; // ignore an answer that is on its way: it may still contain this one
   approvals.value = approvals.value?.filter((one) => one.id !== id) ?? null;
 }

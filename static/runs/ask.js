@@ -1,5 +1,5 @@
 // @ts-check
-/** "Ask an agent" where one is: about the open thread or page, one of one's agents or in words of one's own. */
+/** The button and dialog "Ask an agent": about the open thread or page, with one of the user's agents or free text. */
 import { useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { useFetched } from "../settings/fetched.js";
@@ -9,7 +9,7 @@ import { begin } from "./agents.js";
 
 /** @typedef {{ about: string, input: { threadId: string } | { page: string } }} Wanted */
 
-/** What it is asked about, while the dialog is open. */
+/** What the dialog is about, while it is open. */
 const wanted = signal(/** @type {Wanted | null} */ (null));
 
 /** @param {Wanted & { class: string }} props */

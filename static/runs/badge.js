@@ -1,5 +1,5 @@
 // @ts-check
-/** What the list and the page of a run both show: its state, and how far it is. */
+/** Parts of both the list and the page of a run: its state and its progress. */
 import { number } from "../ui/format.js";
 import { html } from "../ui/html.js";
 

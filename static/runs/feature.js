@@ -1,5 +1,5 @@
 // @ts-check
-/** Runs and approvals, as the app's list has them. */
+/** Runs and approvals as an entry in the app's list of features. */
 import { late } from "../late.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";

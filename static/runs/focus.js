@@ -1,7 +1,7 @@
 // @ts-check
-/** Moving the focus by key among things of one kind. */
+/** Moves the focus by key between elements of one kind. */
 
-/** @param {string} selector @param {1 | -1} step from the one that has the focus, or from the first */
+/** @param {string} selector @param {1 | -1} step from the element with the focus; without one, the first gets it */
 export function focusNext(selector, step) {
   const all = /** @type {HTMLElement[]} */ ([...document.querySelectorAll(selector)]);
   const at = all.findIndex((one) => one === document.activeElement);

@@ -1,5 +1,5 @@
 // @ts-check
-/** What comes late of runs: the pages, and the section of the settings. */
+/** The parts of runs that are loaded only when first shown: the pages, and the section of the settings. */
 export { AgentsSection } from "./agents_settings.js";
 export { RunsPage, SHORTCUTS } from "./list.js";
 export { RunPage, shortcuts } from "./run.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** The runs: what works, waits, has ended, by state and workflow, the newest first. */
+/** The list of runs, newest first, with filters for state and workflow. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { now } from "../now.js";
@@ -76,7 +76,7 @@ function List({ filter, seen }) {
     next.current = runs.length;
     void found.more();
   };
-  // The first of those that were asked for gets the focus, once they are drawn: the button may be gone.
+  // The first of the new runs gets the focus once they are drawn, since the button may be gone.
   useLayoutEffect(() => {
     if (runs.length <= next.current) return;
     const first = /** @type {HTMLElement | null | undefined} */ (
@@ -103,7 +103,7 @@ function Empty({ filter }) {
     <p><a class="button" href="/settings/agents">Agents</a></p></${Nothing}>`;
 }
 
-/** "" for one's own. @param {Run} run @param {Member[] | null} users */
+/** The owner's name; "" for the user's own run. @param {Run} run @param {Member[] | null} users */
 function ownerOf({ mine, owner }, users) {
   if (mine) return "";
   const user = users?.find((one) => one.id === owner);
@@ -111,7 +111,7 @@ function ownerOf({ mine, owner }, users) {
 }
 
 /**
- * An admin sees of others' runs that they are there, and may stop them.
+ * Of other users' runs, an admin sees only that they exist, and may stop them.
  * @param {{ run: Run, owner: string, changed: () => Promise<void> }} props
  */
 export function RunRow({ run, owner, changed }) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** What models cost: a run so far, and today. In dollars, as the ledger has it. */
+/** The cost of models in dollars, from the ledger: of a run so far, and of today. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
 import { reasonOf, useFetched } from "../settings/fetched.js";
@@ -16,7 +16,7 @@ export function RunCost({ run }) {
 }
 
 /**
- * What a run that its own ceiling ended needs to go on: a higher one.
+ * The form for a run that stopped at its own cost ceiling: it goes on with a higher one.
  * @param {{ run: RunDetail, changed: () => Promise<void> }} props
  */
 export function GoOn({ run, changed }) {
@@ -46,7 +46,7 @@ export function GoOn({ run, changed }) {
   </form>`;
 }
 
-/** Said where something was spent; the rest stands in the settings. */
+/** Shown only if there was some cost; details are in the settings. */
 export function SpentToday() {
   const { data } = useFetched("models.usage");
   if (!data?.month.calls) return null;

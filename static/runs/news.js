@@ -1,5 +1,5 @@
 // @ts-check
-/** News of runs from /ws, handed to whatever is on the screen. Keeps nothing. */
+/** Passes live events about runs from /ws to the components on the screen. Stores nothing. */
 import { useEffect, useRef } from "preact/hooks";
 import { calmly } from "../calmly.js";
 
@@ -19,8 +19,8 @@ export function refetchRuns() {
 }
 
 /**
- * While the component is there: `load` again for news that concern it, and when the window is looked at again. At most
- * one at a time.
+ * While the component is mounted, calls `load` for events that concern it, and when the window becomes visible again.
+ * At most one call at a time.
  * @param {(changed: Changed) => boolean} concerns
  * @param {() => Promise<void>} load never throws
  */
@@ -44,7 +44,7 @@ export function useRunNews(concerns, load) {
   }, []);
 }
 
-/** @param {Changed | null} changed null: anything may have */
+/** @param {Changed | null} changed null: any run may have changed */
 function tell(changed) {
   for (const hear of hearers) hear(changed);
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the pages show, kept as it is at the server: the runs of a filter, and one run. */
+/** Loads what the pages show, and keeps it up to date: the runs of a filter, and one run. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { queryAlone, RpcError } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
@@ -8,9 +8,9 @@ import { useRunNews } from "./news.js";
 /** @typedef {import("./address.js").Filter} Filter */
 
 /**
- * The newest runs of a filter, down to the last one that was asked for, whatever came above it meanwhile; with `more`,
- * a page beyond.
- * @param {Filter} filter the same as long as the component is there
+ * The newest runs of a filter, down to the last run that was loaded before, even if new ones came above it. `more`
+ * loads one more page.
+ * @param {Filter} filter must not change while the component is mounted
  */
 export function useRuns(filter) {
   const [found, setFound] = useState(/** @type {OutputOf<"runs.list"> | null} */ (null));
@@ -60,13 +60,13 @@ async function readDownTo(filter, last, more) {
   }
 }
 
-/** Whether `one` is as far down as `other`, or further. @param {Run} one @param {Run} other */
+/** Whether `one` is `other`, or below it in the list. @param {Run} one @param {Run} other */
 function isBelow(one, other) {
   if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt;
   return one.id <= other.id;
 }
 
-/** @param {string} id the same as long as the component is there */
+/** @param {string} id must not change while the component is mounted */
 export function useRun(id) {
   const [run, setRun] = useState(/** @type {RunDetail | null} */ (null));
   const [problem, setProblem] = useState("");

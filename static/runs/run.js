@@ -1,5 +1,5 @@
 // @ts-check
-/** One run: how it stands, its steps and the runs that it began, and what can be done about it. */
+/** The page of one run: its state, its steps, the runs that it began, and the actions for it. */
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { now } from "../now.js";
@@ -95,7 +95,7 @@ function Head({ run, changed }) {
   </header>`;
 }
 
-/** What a rule did with the mail that was there. @param {{ id: string, title: string }} props */
+/** Undoes what a rule did with existing mail. @param {{ id: string, title: string }} props */
 function TakeBack({ id, title }) {
   const run = async () => {
     await mutate("rules.undo", { runId: id });
@@ -105,7 +105,7 @@ function TakeBack({ id, title }) {
     question="Put all mail back as it was before this run?" />`;
 }
 
-/** An agent's run that has ended goes on from one of its calls of the model. @param {string} runId */
+/** Continues an agent's ended run in a new run, from one of its model calls. @param {string} runId */
 function retryFrom(runId) {
   return async (/** @type {string} */ stepId) => {
     const begun = await mutate("agents.retry", { runId, stepId });

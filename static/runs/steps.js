@@ -1,5 +1,5 @@
 // @ts-check
-/** The steps of a run as a tree: each with how it stands, and opened with what it was given and what came of it. */
+/** The steps of a run as a tree: each with its state, and with its input and output when it is opened. */
 import { useState } from "preact/hooks";
 import { now } from "../now.js";
 import { queryAlone } from "../rpc.js";
@@ -16,11 +16,11 @@ import { Value } from "./value.js";
 
 /** @typedef {import("./tree.js").Node} Node */
 
-/** Of those side by side, shown at first. */
+/** How many steps of one level are shown at first. */
 const SHOWN = 100;
 
 /**
- * `retry`: goes on from a call of the model in a new run; null where that can't be done.
+ * `retry`: continues from a model call in a new run; null if that is not possible.
  * @param {{ runId: string, nodes: Node[], retry?: ((stepId: string) => Promise<void>) | null }} props
  */
 export function StepTree({ runId, nodes, retry = null }) {

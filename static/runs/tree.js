@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * The steps of a run as a tree. Pure.
+ * Builds the tree of a run's steps. Pure.
  *
- * The server says of each step under what it stands: a branch, named by its path ("import/mia"), or a step. Branches
- * are no steps, so they appear here by being named; they stand where their first step began.
+ * The server names the parent of each step: a branch, by its path ("import/mia"), or another step. Branches are no
+ * steps, so a branch gets a node when a step first names it, in the place of its first step.
  */
 
 /** @typedef {{ id: string, name: string, step: RunStep | null, below: Node[] }} Node */
 
-/** @param {readonly RunStep[]} steps in the order in which they began @returns {Node[]} */
+/** @param {readonly RunStep[]} steps in the order of their start @returns {Node[]} */
 export function treeOf(steps) {
   /** @type {Node[]} */
   const top = [];
@@ -32,7 +32,7 @@ export function treeOf(steps) {
   return top;
 }
 
-/** The longest of the known paths that this one begins with. @param {string} id @param {Set<string>} known */
+/** The longest known path that is a parent of this one. @param {string} id @param {Set<string>} known */
 function above(id, known) {
   let end = id.lastIndexOf("/");
   while (end > 0 && !known.has(id.slice(0, end))) end = id.lastIndexOf("/", end - 1);
@@ -40,7 +40,7 @@ function above(id, known) {
 }
 
 /**
- * Its path without what it stands under: with the number of a step that comes again.
+ * The path of a node without its parent's path. It includes the number of a repeated step.
  * @param {string | null} parentId
  * @param {string} id
  * @param {RunStep | null} step

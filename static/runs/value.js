@@ -1,18 +1,18 @@
 // @ts-check
-/** JSON as text: what a step was given and what came of it. Never markup. */
+/** Shows JSON as text: the input and output of a step. Never as markup. */
 import { useState } from "preact/hooks";
 import { reasonOf } from "../settings/fetched.js";
 import { number } from "../ui/format.js";
 import { html } from "../ui/html.js";
 
 const SHOWN_CHARS = 2_000;
-/** What turns the direction of text around or is not seen at all could make one text look like another, or carry a
- *  second one along. */
+/** Invisible characters, and those that change the direction of text. They could make one text look like another, or
+ *  hide a second text. */
 const UNSEEN = new RegExp("[\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f"
   + "\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164"
   + "\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}]", "gu");
 
-/** Indented JSON in which every character is seen; it means the same. @param {unknown} value */
+/** Indented JSON in which every character is visible; its meaning is the same. @param {unknown} value */
 export function jsonText(value) {
   return seen(JSON.stringify(value, null, 2));
 }
@@ -24,7 +24,8 @@ function seen(text) {
 }
 
 /**
- * `whole`: however long it is. With `bytes`, `value` is the beginning of so much JSON, which `fetchAll` gets.
+ * `whole`: show all, even if it is long. With `bytes`, `value` is only the beginning of JSON of that size; `fetchAll`
+ * gets all of it.
  * @param {{ label: string, value: unknown, whole?: boolean, bytes?: number | null,
  *   fetchAll?: () => Promise<unknown> }} props
  */

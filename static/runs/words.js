@@ -1,5 +1,5 @@
 // @ts-check
-/** What runs and their steps do, in words. Pure: the caller says what time it is. */
+/** The states and times of runs and steps in words. Pure: the caller passes the current time. */
 import { until } from "../settings/dates.js";
 import { ago, number } from "../ui/format.js";
 
@@ -31,7 +31,7 @@ export function hasEnded(state) {
 }
 
 /**
- * How a run stands in time: when it began, when it ends its pause, how long it took.
+ * The times of a run: when it began, when its pause ends, how long it took.
  * @param {Run} run
  * @param {number} nowMs
  */
@@ -55,7 +55,7 @@ export function stepState({ state, kind }) {
 }
 
 /**
- * How often a step was tried, how long it took, and when it goes on.
+ * How often a step was tried, how long it took, and when it continues.
  * @param {RunStep} step
  * @param {number} nowMs
  */

@@ -1,7 +1,7 @@
 // @ts-check
-/** A browser's User-Agent in words: "Firefox on Linux". Pure, and only for people to recognize their own by. */
+/** Turns a browser's User-Agent into words: "Firefox on Linux". Pure. Only helps users to recognize their browsers. */
 
-/** Most claim to be several: the first that matches is it. @type {[RegExp, string][]} */
+/** Most User-Agents name several browsers, so the first match counts. @type {[RegExp, string][]} */
 const BROWSERS = [
   [/\bEdgA?\//, "Edge"],
   [/\bOPR\//, "Opera"],

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a device may be allowed beyond reading and writing, in the words that people decide by. */
+/** What a device can be allowed beyond reading and writing, in the words that users see when they decide. */
 
 /** @type {{ flag: Capability, title: string, note: string, short: string, adminOnly?: boolean }[]} */
 export const CAPABILITIES = [

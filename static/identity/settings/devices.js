@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Every browser and device that works as this person, in one list: which it is, when and where it was last seen, what
- * it may do, and the end of it. An admin sees the others', too, apart.
+ * The list of browsers and devices that are signed in as this user: name, when and from where each was last seen, what
+ * it may do, and a button to sign it out. An admin also sees those of other users, in a separate list.
  */
 import { now } from "../../now.js";
 import { mutate } from "../../rpc.js";
@@ -19,10 +19,10 @@ import { CAPABILITIES } from "./capabilities.js";
 import { Pairing } from "./pairing.js";
 
 const BROWSER = "web-session";
-/** The server writes down a use at most once an hour. */
+/** The server stores the last use at most once an hour. */
 const NOTED_EVERY_MS = 3_600_000;
 
-/** @typedef {{ device: Device, session: SessionRow | null }} Seen `session`: where it is a browser of one's own */
+/** @typedef {{ device: Device, session: SessionRow | null }} Seen `session`: only for the user's own browsers */
 
 export function DevicesSection() {
   const sessions = useFetched("auth.sessions");
@@ -58,7 +58,7 @@ export function DevicesSection() {
 }
 
 /**
- * This browser first, then by when each was last seen. A browser that is signed out is nothing any more.
+ * This browser first, then by the time each was last seen. Browsers that are signed out are left out.
  * @param {readonly Device[]} devices @param {readonly SessionRow[]} sessions
  */
 function sorted(devices, sessions) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Invites: mint one (its link is shown once), see what became of the others, take back what is still open. */
+/** Invites: create one (its link is shown once), see the state of the others, revoke those that are still open. */
 import { useState } from "preact/hooks";
 import { INPUTS } from "../../inputs.generated.js";
 import { now } from "../../now.js";
@@ -70,7 +70,7 @@ function InviteForm({ done }) {
   </form>`;
 }
 
-/** The link itself is not kept anywhere. @param {{ minted: Minted, close: () => void }} props */
+/** The link itself is not stored anywhere. @param {{ minted: Minted, close: () => void }} props */
 function Link({ minted, close }) {
   return html`<div class="notice good">
     <${Icon} name="check" />
@@ -113,7 +113,7 @@ function stateOf(invite, nowMs) {
   return { name: "open", open: true, text: `ends ${until(invite.expiresAt, nowMs)}` };
 }
 
-/** The address only where the title does not name it already. @param {Invite} invite */
+/** Who used an invite. The address is left out if the title shows it already. @param {Invite} invite */
 function byWhom({ usedBy, email }) {
   if (!usedBy) return "";
   if (!usedBy.name) return ` by ${usedBy.email}`;

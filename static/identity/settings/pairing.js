@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * Pair a device: what it may do, then a code, large and as a QR code, until it is used or its five minutes are over.
+ * Pairs a device: the user chooses what it may do, then sees a code, as text and as a QR code, until it is used or its
+ * five minutes are over.
  *
- * Nothing pushes the news that a code was used, so while one is shown the devices are asked for every few seconds.
+ * No live event reports that a code was used, so while one is shown the list of devices is loaded every few seconds.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../../rpc.js";
@@ -119,7 +120,7 @@ function Shown({ code, refresh, again }) {
   </div>`;
 }
 
-/** Where this machine's clock and the server's disagree, the time is counted from now. @param {string} expiresAt */
+/** If this machine's clock and the server's differ, the full time counts from now. @param {string} expiresAt */
 function useTimeLeft(expiresAt) {
   const [end] = useState(() => {
     const told = Date.parse(expiresAt) - Date.now();

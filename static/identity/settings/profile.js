@@ -1,5 +1,5 @@
 // @ts-check
-/** Who I am here, what that allows, and the way out. */
+/** The user's name, role and what it allows, and the button to sign out. */
 import { useState } from "preact/hooks";
 import { signOut } from "../sign_in.js";
 import { me } from "../../session.js";

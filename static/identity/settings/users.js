@@ -1,5 +1,5 @@
 // @ts-check
-/** Everybody with an account, and their roles. Below it the invites. For admins. */
+/** The list of all users with their roles, and the invites below it. For admins. */
 import { mutate } from "../../rpc.js";
 import { loadMe, me } from "../../session.js";
 import { Avatar } from "../../ui/avatar.js";
