@@ -1,1 +1,1 @@
-"""What strangers send, read and written: mail, HTML, text. Pure; runs in worker processes."""
+"""Reads and writes content from strangers: mail, HTML, text. Pure; runs in worker processes."""

@@ -1,7 +1,7 @@
-"""Which lines of a plain text want a font of fixed width: patches, tables drawn by hand, ASCII art, code.
+"""Finds the lines of a plain text that need a font of fixed width: patches, hand-drawn tables, ASCII art, code.
 
-Everything else reads better in the font that mail is read in, so a block is fixed only where its form says so. Pure,
-and linear in what is looked at: each line by its first characters, together with the lines of its own block.
+Everything else reads better in the normal font of mail, so a block gets a fixed font only if its form shows the need.
+Pure, and linear: it looks at the first characters of each line, together with the other lines of its block.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from itertools import islice
 from typing import Final
 
 MAX_LINE_CHARS: Final = 160
-"""Of each line the beginning is looked at."""
+"""Characters at the beginning of each line that are looked at."""
 MAX_LINES: Final = 5_000
-"""A text of more lines has none."""
+"""In a longer text, no line gets a fixed font."""
 MAX_GAPS: Final = 12
-"""More columns of a line are not looked at."""
+"""Gaps between columns of a line that are looked at."""
 MAX_LIST_SIGN_CHARS: Final = 3
 MIN_BLOCK_LINES: Final = 3
 MOST: Final = 0.6
-"""The share of a block's lines that have to be of a form, for the block to be."""
+"""The share of a block's lines that must have a form, for the block to count as that form."""
 MIN_SIGNS: Final = 0.6
-"""The share of signs among what a drawing is made of."""
+"""The share of signs among the characters of a drawing."""
 MIN_CODE: Final = 0.5
 
 _HUNK: Final = re.compile(r"@@ -\d{1,9}(?:,(\d{1,9}))? \+\d{1,9}(?:,(\d{1,9}))? @@")
@@ -52,7 +52,7 @@ _CODE_BEGINS: Final = re.compile(
 
 
 def fixed_lines(lines: Sequence[str]) -> list[bool]:
-    """Of each line, whether it is part of what wants a fixed font."""
+    """For each line, whether it needs a fixed font."""
     found = [False] * len(lines)
     if len(lines) > MAX_LINES:
         return found
@@ -67,7 +67,7 @@ def fixed_lines(lines: Sequence[str]) -> list[bool]:
 
 
 def _patches(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Of each line that could begin one all that goes with it is walked over once, whether it is one or not."""
+    """The lines of each patch. The lines after a possible beginning are read once, whether it is a patch or not."""
     at = 0
     while at < len(lines):
         end, is_patch = _stat(lines, at)
@@ -79,7 +79,7 @@ def _patches(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _stat(lines: Sequence[str], at: int) -> tuple[int, bool]:
-    """The list of changed files that git puts before a patch: its end, and whether it is one."""
+    """The list of changed files that git puts before a patch: its end, and whether it is such a list."""
     end = at
     while end < len(lines) and _STAT.match(lines[end]):
         end += 1
@@ -87,7 +87,7 @@ def _stat(lines: Sequence[str], at: int) -> tuple[int, bool]:
 
 
 def _patch(lines: Sequence[str], at: int) -> tuple[int, bool]:
-    """The heads and hunks that begin here: their end, and whether they are a patch."""
+    """The file headers and hunks that begin here: their end, and whether they are a patch."""
     end, hunks = at, 0
     if _BEGINS_PATCH.match(lines[at]) or _HUNK.match(lines[at]):
         while end < len(lines):
@@ -102,7 +102,7 @@ def _patch(lines: Sequence[str], at: int) -> tuple[int, bool]:
 
 
 def _end_of_hunk(lines: Sequence[str], at: int, *, old: int, new: int) -> int:
-    """As many lines as its head counts; fewer where the mail was cut or broken."""
+    """The end of a hunk by the line counts in its header; earlier if the mail was cut or broken."""
     while at < len(lines) and (old > 0 or new > 0):
         sign = lines[at][:1]
         if sign not in ("", " ", "\t", "+", "-", "\\"):
@@ -114,7 +114,7 @@ def _end_of_hunk(lines: Sequence[str], at: int, *, old: int, new: int) -> int:
 
 
 def _blocks(lines: Sequence[str], taken: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Lines that stand together, between empty ones."""
+    """Groups of lines without an empty line between them."""
     start = None
     for at in range(len(lines) + 1):
         is_part = at < len(lines) and bool(lines[at]) and not taken[at]
@@ -127,7 +127,7 @@ def _blocks(lines: Sequence[str], taken: Sequence[bool]) -> Iterator[tuple[int, 
 
 
 def _is_drawn(block: Sequence[str]) -> bool:
-    """A box of lines, or a picture of signs. Rulers around words are neither."""
+    """Whether it is a box of lines or a picture made of signs. Rulers around words are neither."""
     if sum(1 for line in block if _is_part_of_box(line.strip())) >= max(MIN_BLOCK_LINES, MOST * len(block)):
         return True
     lines = [line for line in block if not _is_ruler(line)]
@@ -148,7 +148,7 @@ def _is_ruler(line: str) -> bool:
 
 
 def _has_columns(block: Sequence[str]) -> bool:
-    """Words begin, or end, one below the other, after gaps that no sentence has; or tabs stand between them."""
+    """Whether words begin or end at the same column, after gaps that no sentence has, or are separated by tabs."""
     with_gaps = with_tabs = 0
     columns: Counter[tuple[str, int]] = Counter()
     for line in block:
@@ -164,7 +164,8 @@ def _has_columns(block: Sequence[str]) -> bool:
 
 
 def _parts_columns(line: str, gap: re.Match[str]) -> bool:
-    """Not what stands between sentences, after the sign of a list or a quotation, or after the name of a header."""
+    """Whether a gap separates columns: not the gap between sentences, after a list or quotation mark, or after a
+    header's name."""
     before = line[: gap.start()].strip()
     if len(before) <= MAX_LIST_SIGN_CHARS and not any(map(str.isalpha, before)):
         return False

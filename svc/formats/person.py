@@ -1,4 +1,4 @@
-"""A name and an address, as a header gives them."""
+"""A name and an address from a header."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class Person(msgspec.Struct, frozen=True):
-    """A name and an address, as a header gives them."""
+    """A name and an address from a header."""
 
     name: str
     address: str

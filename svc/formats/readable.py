@@ -1,4 +1,4 @@
-"""What a person can read in a message's body, in either version: for whoever looks for its words."""
+"""The readable text of a message's body, from both of its versions: for searching in it."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from svc.formats.snippet import plain
 from svc.formats.text import text_from_html
 
 MAX_BODY_CHARS: Final = 100_000
-"""Of a longer body the beginning is read."""
+"""Of a longer body, only the beginning is read."""
 
 MAX_HTML_CHARS: Final = 512 * 1024
 TEXT_SAYS_ENOUGH_CHARS: Final = 1_000
-"""A plain version as long as this says what the HTML says; a shorter one may only say that there is HTML."""
+"""A plain text at least this long replaces the HTML; a shorter one may only say that there is HTML."""
 
 
 def readable_text(text: str, html: str | None) -> str:
-    """``html`` as the sender wrote it."""
+    """``html`` is as the sender wrote it."""
     text = plain(text[:MAX_BODY_CHARS])
     if html and len(text) < TEXT_SAYS_ENOUGH_CHARS:
         shown = text_from_html(html[:MAX_HTML_CHARS])[:MAX_BODY_CHARS]

@@ -1,8 +1,8 @@
-"""What a message says of its own, in one line: for the row of its thread, and for the passage that a search shows.
+"""A message's own words, in one line: for the row of its thread, and for the passage that a search shows.
 
-Own are the new words: no markup, no quotation nor the line that announces one, no header of what is forwarded, no
-ruler, no signature, and not the subject or the sender's name once more. A message that says nothing of its own shows
-what it carries. Bounded: no more than the first :data:`SOURCE_CHARS` are looked at.
+Own words are the new ones: no markup, no quotation or line that announces one, no header of a forwarded mail, no ruler,
+no signature, and not the subject or the sender's name again. For a message without own words, the quoted or forwarded
+text is shown. Bounded: at most the first :data:`SOURCE_CHARS` are looked at.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from svc.formats.text import clean_line, cut, text_from_html
 
 MAX_SNIPPET_CHARS: Final = 200
 SOURCE_CHARS: Final = (4 * 1024, 256 * 1024)
-"""How much of a body is looked at: more only where the beginning says too little, as after long style sheets."""
+"""How much of a body is looked at: the larger number only if the beginning has too little text, as after long style
+sheets."""
 MAX_LINE_CHARS: Final = 2_000
 
 _IS_HTML: Final = re.compile(
@@ -41,17 +42,17 @@ def snippet(text: str, html: str | None, *, subject: str = "", sender: str = "")
 
 
 def own_words(text: str) -> str:
-    """The lines of a plain text that are its writer's own and new; empty where there are none."""
+    """The lines of a plain text that are the writer's own and new; empty if there are none."""
     return "\n".join(_own(text))
 
 
 def carried_words(text: str) -> str:
-    """All that a plain text says, without the marks of quotations, rulers, and headers of what is forwarded."""
+    """The whole of a plain text, without the marks of quotations, rulers, and headers of forwarded mails."""
     return "\n".join(_carried(text))
 
 
 def plain(text: str) -> str:
-    """A plain text as text: some programs send the source of HTML as such."""
+    """A plain text as text: some programs send the source of HTML as plain text."""
     return text_from_html(text) if _IS_HTML.match(text) else text
 
 
@@ -66,7 +67,7 @@ def _line(text: str, html: str, *, known: frozenset[str]) -> str:
 
 
 def _joined(lines: Iterator[str], *, known: frozenset[str]) -> str:
-    """One line; what the row says already is left out at its beginning."""
+    """One line; words that the row shows already are removed from its beginning."""
     found: list[str] = []
     chars = 0
     for line in lines:
@@ -109,19 +110,19 @@ def _rest_is_old(line: str) -> bool:
 
 
 def _quotes_next(lines: list[str], at: int) -> bool:
-    """What follows is quoted, or there is nothing: else "he wrote:" may well be somebody's own words."""
+    """Whether quoted text or nothing follows. Otherwise "he wrote:" may be a person's own words."""
     following = next((line for line in lines[at : at + 4] if line.strip()), None)
     return following is None or bool(_QUOTED.match(following))
 
 
 def _begins_headers(lines: list[str], at: int) -> bool:
-    """Three in a row are the header of another message."""
+    """Three header lines in a row are the header of another message."""
     following = [line.strip() for line in lines[at + 1 : at + 8] if line.strip()][:2]
     return len(following) == 2 and all(map(is_header, following))
 
 
 def _carried(text: str) -> Iterator[str]:
-    """What is quoted or forwarded, without its marks."""
+    """The quoted or forwarded lines, without their marks."""
     for line in text.split("\n"):
         shown = line[:MAX_LINE_CHARS].strip().lstrip(">| ")
         if not (is_ruler(shown) or _rest_is_old(shown) or is_header(shown)):
@@ -129,7 +130,7 @@ def _carried(text: str) -> Iterator[str]:
 
 
 def _without_quotations(html: str) -> str:
-    """A quotation mark in the place of each block quotation, however nested."""
+    """Replaces each block quotation, however nested, by a line with its mark ``>``."""
     kept: list[str] = []
     depth = start = 0
     for tag in _QUOTATION.finditer(html):

@@ -1,7 +1,7 @@
-"""Strangers' text made fit to keep and to show: valid Unicode, no control characters, HTML reduced to what it says.
+"""Makes strangers' text fit to keep and to show: valid Unicode, no control characters, HTML reduced to its text.
 
 Owns the three cleanings (a body, a single line, an identifier) and the reduction of HTML to text. Each takes time
-linear in its input, whatever that is. It never sanitizes HTML for a browser: what comes out here is text.
+linear in any input. It never sanitizes HTML for a browser: the output is text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _INVISIBLE: Final = re.compile(
     "\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
 _STRAY_JOINERS: Final = re.compile(
-    # Persian, Indic scripts and emoji need the (non-)joiner between two characters; elsewhere it only hides.
+    # Persian, Indic scripts and emoji need the (non-)joiner between two characters; in other places it only hides.
     r"(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])"
 )
 _WHITE: Final = re.compile(r"[ \t\r\n\f]{2,}|[\t\r\n\f]")
@@ -29,7 +29,8 @@ _TOO_LONG_REFERENCE: Final = re.compile(
     rf"&#(?:[0-9]{{{MAX_ENTITY_DIGITS + 1},}}|[xX][0-9a-fA-F]{{{MAX_ENTITY_DIGITS + 1},}});?"
 )
 _MARKUP: Final = re.compile(
-    # A tag with its name, a comment's beginning, or a declaration. What never ends swallows the rest, as in a browser.
+    # A tag with its name, the beginning of a comment, or a declaration. One without an end swallows the rest, as in a
+    # browser.
     r"<(?:(/?)([a-zA-Z][a-zA-Z0-9]{0,15}+)[^>]*+>?|(!--)|[!?][^>]*+>?)"
 )
 _SKIPPED: Final = {
@@ -47,14 +48,15 @@ _BREAKS: Final = {
         "\n",
     ),
 }
-"""By the name of a block's tag, opening or closing: what two blocks that meet have between them, once."""
+"""By the name of a block's tag, opening or closing: the break between it and its neighbour, which is written once."""
 _CELLS: Final = frozenset({"td", "th"})
 BLOCKS: Final = frozenset(_BREAKS) | _CELLS
 """Elements that begin and end a line."""
 
 
 def clean_text(text: str) -> str:
-    """A body: line ends are ``\\n``; no control character but that and the tab; no lone surrogate."""
+    """Clean a body: line ends become ``\\n``; no other control character except the tab stays, and no lone
+    surrogate."""
     if "\r" in text:
         text = text.replace("\r\r\n", "\n").replace("\r\n", "\n").replace("\r", "\n")
     text = text.replace("\f", "\n").replace("\v", "\n")
@@ -62,26 +64,28 @@ def clean_text(text: str) -> str:
 
 
 def clean_line(text: str) -> str:
-    """One visible line: white space of every kind becomes single blanks, and nothing is left that hides or reorders."""
+    """One visible line: white space of every kind becomes single blanks, and characters that hide or reorder text are
+    removed."""
     if text.isascii() and text.isprintable():
         return " ".join(text.split())
-    text = " ".join(text.split())  # takes CR, LF, U+0085, U+2028 and U+2029 with it
+    text = " ".join(text.split())  # this also removes CR, LF, U+0085, U+2028 and U+2029
     text = _without_controls(text)
     return " ".join(_STRAY_JOINERS.sub("", _INVISIBLE.sub("", text)).split())
 
 
 def clean_token(text: str) -> str:
-    """An identifier: as :func:`clean_line`, and without any white space at all."""
+    """An identifier: as :func:`clean_line`, but without any white space."""
     return clean_line(text).replace(" ", "")
 
 
 def cut(text: str, *, limit: int) -> str:
-    """At most ``limit`` characters, the last of them an ellipsis where something was cut away."""
+    """At most ``limit`` characters; the last one is an ellipsis if something was cut."""
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
 def text_from_html(html: str) -> str:
-    """What a person would read: blocks on lines of their own, at most one empty line between, entities resolved."""
+    """The text that a person would read: blocks on their own lines, at most one empty line between, entities
+    resolved."""
     html = _WHITE.sub(" ", html)
     pieces: list[str] = []
     position = 0
@@ -104,7 +108,7 @@ def text_from_html(html: str) -> str:
         elif comment:
             position = _past(html, "-->", match.start() + 2)
     _add_words(pieces, html[position:])
-    # Only what stood outside of markup is resolved, so that &lt;b&gt; stays readable text.
+    # Only text outside of markup is resolved, so that &lt;b&gt; stays readable text.
     text = clean_text(_html.unescape(_TOO_LONG_REFERENCE.sub("\ufffd", "".join(pieces))))
     return _without_empty_lines(text)
 
@@ -115,19 +119,20 @@ def _without_controls(text: str) -> str:
 
 
 def _add_words(pieces: list[str], words: str) -> None:
-    """A blank after a break is none."""
+    """A blank after a line break is dropped."""
     if words and (words != " " or not (pieces and pieces[-1].endswith("\n"))):
         pieces.append(words)
 
 
 def _add_break(pieces: list[str], lines: str) -> None:
-    """Two blocks that meet make one break."""
+    """Two adjacent blocks make one break."""
     if pieces and not pieces[-1].endswith(lines):
         pieces.append("\n" if pieces[-1] == "\n" else lines)
 
 
 def _past(html: str, mark: str, start: int) -> int:
-    """What never ends swallows the rest, as in a browser; it also keeps the search linear."""
+    """The position after ``mark``. A construct without an end swallows the rest, as in a browser; this keeps the search
+    linear."""
     found = html.find(mark, start)
     return len(html) if found < 0 else found + len(mark)
 

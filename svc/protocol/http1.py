@@ -43,7 +43,7 @@ _NO_BODY: Final = BytesBody()
 _SOCKET_LIMITS: Final = SocketLimits()
 
 Phase = Literal["idle", "head", "answer", "over"]
-AnyApplication = Application[Any]  # the context of its rows does not matter here
+AnyApplication = Application[Any]  # the edge: the context of its rows does not matter here
 
 
 async def serve_connection(

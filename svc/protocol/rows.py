@@ -112,6 +112,6 @@ class Procedure(Generic[C]):
     access: Access
     input: type
     output: object  # a type that msgspec can encode, named in the generated documentation
-    call: Callable[[C, Any], Awaitable[object]]  # takes what `input` decodes to
+    call: Callable[[C, Any], Awaitable[object]]  # the edge: takes what `input` decodes to
     summary: str
     is_costly: bool = False

@@ -1,11 +1,11 @@
-"""Whether a mail comes from whom it names: what the own server found, and the sender's signatures, checked here.
+"""Checks whether a mail comes from the domain in From: by the own server's results, and by the sender's signatures.
 
 Theory: SPF (RFC 7208) says which machines may send for a domain, DKIM (RFC 6376) signs a mail with a key that the
-domain publishes, and DMARC (RFC 7489) asks that one of the two holds for the domain in ``From``. The receiving server
-writes what it found into ``Authentication-Results`` (RFC 8601), which anybody else can write, too.
+domain publishes, and DMARC (RFC 7489) requires that one of the two holds for the domain in ``From``. The receiving
+server writes its findings into ``Authentication-Results`` (RFC 8601), but anybody else can write that field too.
 
-Pure. ``results`` reads such a field, ``signatures`` checks DKIM with keys that are handed in, ``judging`` puts both
-together, ``model`` has the records. :mod:`svc.formats.authentication.signatures` is heavy: worker processes load it.
+Pure. ``results`` reads such a field, ``signatures`` checks DKIM with keys that are handed in, ``judging`` combines
+both, ``model`` has the records. :mod:`svc.formats.authentication.signatures` is heavy: worker processes load it.
 """
 
 from svc.formats.authentication.heads import Head, read_head

@@ -1,4 +1,4 @@
-"""What a mail's header says of its origin, read before anything is asked of the network."""
+"""Reads the fields of a mail's header that are about its origin, before any request to the network."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _ONE_CLICK: Final = "list-unsubscribe=one-click"
 
 @dataclass(frozen=True, kw_only=True)
 class Head:
-    """``results``: what stands in ``Authentication-Results``, from the top. ``is_topmost``: the first of them stands
-    above every ``Received``, so nobody wrote it before the mail was with the last server. ``keys``: the names in the
-    DNS under which the keys of its signatures lie. ``froms``: how many From fields."""
+    """``results``: the ``Authentication-Results`` fields, from the top. ``is_topmost``: the first of them is above
+    every ``Received``, so it was not written before the mail reached the last server. ``keys``: the DNS names of the
+    keys of its signatures. ``froms``: the number of From fields."""
 
     results: tuple[Field, ...]
     is_topmost: bool
@@ -35,7 +35,7 @@ class Head:
 
 
 def read_head(raw: bytes) -> Head:
-    """Of the raw bytes of a mail, whatever they are."""
+    """Accepts any bytes."""
     fields = header_only(raw, problems=Problems()).fields
     names = list(fields.values)
     stands_above = "received" in names and "authentication-results" in names

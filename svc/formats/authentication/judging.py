@@ -1,4 +1,4 @@
-"""What the own server says and what the signatures prove, as one verdict and one sentence."""
+"""Combines the own server's results and the signatures into one verdict and one sentence."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from svc.formats.authentication.model import Authentication, ServerResult, Signa
 from svc.formats.html.links import same_registrant
 
 ASSURED = ("dmarc", "dkim", "spf")
-"""What a server's word is read for, the strongest first."""
+"""The methods that are read from a server's results, the strongest first."""
 
 
 def aligned(one: str, other: str) -> bool:
-    """Whether two domains are one, or one stands below the other. Siblings are not: whose they are can't be told."""
+    """Whether two domains are equal, or one is a subdomain of the other. Sibling domains are not aligned: they may have
+    different owners."""
     one, other = one.lower().rstrip("."), other.lower().rstrip(".")
     if not one or not other or not same_registrant(one, other):
         return False
@@ -29,7 +30,7 @@ def judge(
     unsubscribe: Unsubscribe | None = None,
 ) -> Authentication:
     """``domain``: of the address in From. ``results``: of the account's own server, named ``server``.
-    ``is_one_sender``: From stands there once, and names one address; else nobody can say whose the mail is."""
+    ``is_one_sender``: there is one From field with one address; otherwise nobody can say who sent the mail."""
     verdict, found, summary = _verdict(domain.lower(), results, signatures, is_one_sender=is_one_sender)
     return Authentication(
         verdict=verdict,
@@ -43,12 +44,12 @@ def judge(
 
 
 def covers(signatures: Sequence[Signature], *, domain: str, fields: Set[str]) -> bool:
-    """Whether one signature proves that ``domain`` sent the mail, and signs these fields, too."""
+    """Whether one signature proves that ``domain`` sent the mail, and also signs these fields."""
     return any(one.state == "valid" and aligned(one.domain, domain) and fields <= set(one.covers) for one in signatures)
 
 
 def signs(signatures: Sequence[Signature], domain: str) -> str | None:
-    """The domain of a signature that proves that the mail comes from ``domain``."""
+    """The domain of a signature which proves that the mail comes from ``domain``; ``None`` if there is none."""
     return next((one.domain for one in signatures if one.state == "valid" and aligned(one.domain, domain)), None)
 
 

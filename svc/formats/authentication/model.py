@@ -1,4 +1,4 @@
-"""What is known of a mail's origin. Records only; stored as JSON."""
+"""The records about a mail's origin. Records only; stored as JSON."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from typing import Final, Literal
 import msgspec
 
 MAX_SIGNATURES: Final = 5
-"""Of one mail, from the top; more are a way to have others' name servers asked."""
+"""Signatures of one mail that are checked, from the top. More would let a sender trigger many DNS requests to others'
+servers."""
 MIN_KEY_BITS: Final = 1_024
 """RFC 8301, 3.2: a shorter key proves nothing."""
 
 SignatureState = Literal["valid", "invalid", "weak", "partial", "expired", "no-key", "unchecked", "unreadable"]
-"""``weak``: a short key, or SHA-1. ``partial``: it leaves out From, or the end of the body (``l=``). ``unchecked``:
-the key could not be asked for now."""
+"""``weak``: a short key, or SHA-1. ``partial``: it does not cover From, or the end of the body (``l=``). ``unchecked``:
+the key could not be looked up now."""
 
 Verdict = Literal["verified", "failed", "unverified", "unknown"]
-"""``failed``: the own server says that it is not from the domain in From (DMARC). ``unknown``: not looked at yet."""
+"""``failed``: the own server says that the mail is not from the domain in From (DMARC). ``unknown``: not checked
+yet."""
 
 
 class ServerResult(msgspec.Struct, frozen=True):
-    """One result of the own server, such as ``dkim``, ``pass``, for this domain (lower case; empty: none named)."""
+    """One result of the own server, such as ``dkim``, ``pass``, for this domain (lower case; empty if none is
+    named)."""
 
     method: str
     result: str
@@ -28,7 +31,7 @@ class ServerResult(msgspec.Struct, frozen=True):
 
 
 class Signature(msgspec.Struct, frozen=True):
-    """One DKIM signature. ``covers``: names of the fields that it signs, lower case."""
+    """One DKIM signature. ``covers``: the names of the fields that it signs, in lower case."""
 
     domain: str
     state: SignatureState
@@ -36,9 +39,9 @@ class Signature(msgspec.Struct, frozen=True):
 
 
 class Unsubscribe(msgspec.Struct, frozen=True):
-    """What ``List-Unsubscribe`` names: the first https address, the first ``mailto:``, the first other web address.
+    """The targets in ``List-Unsubscribe``: the first https address, the first ``mailto:``, the first http address.
 
-    ``one_click``: ``List-Unsubscribe-Post`` says so, and each of the two fields stands there once (RFC 8058).
+    ``one_click``: ``List-Unsubscribe-Post`` says so, and each of the two fields occurs once (RFC 8058).
     """
 
     https: str | None = None
@@ -48,8 +51,8 @@ class Unsubscribe(msgspec.Struct, frozen=True):
 
 
 class Authentication(msgspec.Struct, frozen=True):
-    """``domain``: who is known to have sent it; of one that is not verified, who else signed it. ``server``: the own
-    server's name, where it said something."""
+    """``domain``: the proven sender; if the mail is not verified, another domain that signed it. ``server``: the own
+    server's name, if it wrote results."""
 
     verdict: Verdict
     domain: str | None = None

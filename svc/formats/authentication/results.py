@@ -1,4 +1,4 @@
-"""``Authentication-Results``, RFC 8601: which server says what. Never raises, and takes linear time on any input."""
+"""Reads ``Authentication-Results`` (RFC 8601): which server reports what. Never raises; linear time on any input."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _HOST: Final = re.compile(r"[a-z0-9_.-]{1,253}")
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """One field: the name of the server that wrote it (``authserv-id``, lower case), and what it says."""
+    """One field: the name of the server that wrote it (``authserv-id``, lower case), and its results."""
 
     server: str
     results: tuple[ServerResult, ...]
 
 
 def read_field(value: bytes) -> Field | None:
-    """``None`` where it names no server, as Outlook writes it: nobody can tell whose word that is."""
+    """``None`` if it names no server, as Outlook writes it: then the author of the field is unknown."""
     pieces = _pieces(value[:MAX_FIELD_BYTES].decode("latin-1"))
     server = _SERVER.fullmatch(pieces[0])
     if server is None:
@@ -62,7 +62,7 @@ def _domain(method: str, text: str) -> str:
 
 
 def _pieces(text: str) -> list[str]:
-    """Cut at semicolons, without comments; both mean nothing in a quoted string."""
+    """The text cut at semicolons, without comments; in a quoted string, both are ordinary text."""
     pieces: list[str] = []
     piece: list[str] = []
     depth, quoted, escaped = 0, False, False

@@ -1,7 +1,7 @@
-"""DKIM, RFC 6376, checked by dkimpy with keys that were asked for before. Runs in worker processes alone.
+"""Checks DKIM signatures (RFC 6376) by dkimpy, with keys that were looked up before. Runs only in worker processes.
 
-The library takes quadratic time on long runs of blanks, and brings a resolver with it: so it is loaded in a process
-that has a deadline, and asks nobody.
+The library takes quadratic time on long runs of blanks, and comes with its own resolver. So it is loaded in a process
+with a deadline, and makes no DNS requests.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ MAX_COVERED: Final = 100
 
 
 def check_signatures(raw: bytes, keys: Mapping[str, bytes | None]) -> tuple[Signature, ...]:
-    """Each signature of a mail, from the top. ``keys``: by name in the DNS; ``None``: there is none. A name that is not
-    among them could not be asked for."""
+    """Each signature of a mail, from the top. ``keys``: by DNS name; ``None``: there is no such key. A name that is
+    missing could not be looked up."""
     import dkim
 
     try:
@@ -48,7 +48,7 @@ def _check(dkim: Any, raw: bytes, index: int, keys: Mapping[str, bytes | None]) 
         state = "weak" if "too small" in str(error) else "unreadable"
     except dkim.ValidationError as error:
         state = "expired" if "value is past" in str(error) else "invalid"
-    except Exception:  # an edge: whatever a stranger's signature makes the library raise, it proves nothing
+    except Exception:  # an edge: any error of the library on a stranger's signature means that it proves nothing
         state = "unreadable"
     tags: dict[bytes, bytes] = mail.signature_fields or {}
     covers = tuple(name.strip().decode("ascii", "replace").lower() for name in tags.get(b"h", b"").split(b":"))
@@ -59,7 +59,8 @@ def _check(dkim: Any, raw: bytes, index: int, keys: Mapping[str, bytes | None]) 
 
 
 def _strength(mail: Any, raw: bytes, tags: Mapping[bytes, bytes], covers: tuple[str, ...]) -> SignatureState:
-    """What a signature that holds is worth: one From, the one that is shown, all of the body, no broken algorithm."""
+    """The state of a valid signature: it must cover the only From, which is the shown one, and the whole body, by a
+    safe algorithm."""
     if tags.get(b"a") == b"rsa-sha1":
         return "weak"
     shown = header_only(raw, problems=Problems()).fields.all("from")

@@ -1,10 +1,10 @@
-"""What strangers write, made fit for a browser: HTML rebuilt from an allow-list, text made into HTML.
+"""Makes strangers' content fit for a browser: HTML is rebuilt from an allow-list, text is turned into HTML.
 
-Pure functions make a :class:`CleanHtml` or its text form; :func:`plan` says, before anything is parsed, where the
-work may run. What is shown is never the sender's markup: it is parsed with the HTML5 algorithm, and a new document is
-written that holds nothing but elements, attributes, style properties and addresses named in the policy. The output
-holds start tags, end tags and escaped text only, none of them foreign or raw, so that no browser can read anything
-else out of it, however it repairs the nesting. No I/O, no clock; never an address of a remote image in the HTML.
+Pure functions make a :class:`CleanHtml` or its text form; before anything is parsed, :func:`plan` decides where the
+work may run. The sender's markup itself is never shown. It is parsed with the HTML5 algorithm, and a new document is
+written that holds only elements, attributes, style properties and addresses of the policy. The output has only start
+tags, end tags and escaped text, none of them foreign or raw, so every browser reads it the same way, however it repairs
+the nesting. No I/O, no clock; the HTML never holds an address of a remote image.
 """
 
 from __future__ import annotations

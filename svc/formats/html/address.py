@@ -1,7 +1,7 @@
-"""Addresses in strangers' HTML, read as a browser would read them (WHATWG URL) and written back without ambiguity.
+"""Addresses in strangers' HTML, parsed as a browser would (WHATWG URL) and written back without ambiguity.
 
 Owns which schemes may be followed and what counts as remote. It never resolves a relative address: in the frame its
-base would be the workspace itself, so that a relative link of a stranger would lead into it.
+base would be the workspace itself, so a stranger's relative link would lead into the workspace.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MAILTO: Final = re.compile("mailto:", re.IGNORECASE)
 
 
 def link_address(href: str) -> str | None:
-    """An absolute ``http``, ``https`` or ``mailto`` address, or ``None`` where the link may not be followed."""
+    """An absolute ``http``, ``https`` or ``mailto`` address, or ``None`` if the link may not be followed."""
     address = _normal(href)
     if address is None:
         return None
@@ -44,7 +44,8 @@ def _normal(raw: str) -> str | None:
 
 
 def _web_address(address: str) -> str | None:
-    """``https://host/…`` however the slashes were written. A user name before the host only deceives: refused."""
+    """``https://host/…``, for any spelling of the slashes. A user name before the host can only deceive, so it is
+    refused."""
     start = _WEB.match(address)
     if start is None:
         return None

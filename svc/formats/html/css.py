@@ -1,9 +1,9 @@
-"""Inline styles, declaration by declaration, token by token: what is not known to be harmless is left out.
+"""Cleans inline styles, declaration by declaration, token by token: what is not known to be harmless is dropped.
 
-A small strict reader, not a CSS parser: it does not have to agree with a browser on what the sender's style means,
-because what it writes is put together from tokens it knows (names, bounded numbers, colours, plain strings, balanced
-functions), and these mean the same everywhere. There is no way to write an address, an at-rule, an escape or a
-comment with them. ``!important`` is dropped, so that the frame's own style sheet has the last word.
+This is a small strict reader, not a CSS parser. It need not agree with a browser on the meaning of the sender's style,
+because its output is built from known tokens (names, bounded numbers, colours, plain strings, balanced functions),
+which mean the same everywhere. They can't form an address, an at-rule, an escape or a comment. ``!important`` is
+dropped, so that the frame's own style sheet has the last word.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _COLOR_LENGTHS: Final = frozenset({4, 5, 7, 9})  # with the "#"
 
 @dataclass(frozen=True, kw_only=True)
 class CleanStyle:
-    """``text`` may be empty. ``blocked_images``: declarations that named a remote image."""
+    """``text`` may be empty. ``blocked_images``: the number of declarations that named a remote image."""
 
     text: str
     blocked_images: int
@@ -85,7 +85,7 @@ def clean_style(style: str) -> CleanStyle:
         return CleanStyle(text="", blocked_images=0)
     kept: list[str] = []
     blocked_images = 0
-    # A ";" inside of a string or an address splits it too; the halves are refused, which is safe.
+    # A ";" inside of a string or an address also splits; both halves are then refused, which is safe.
     for declaration in _COMMENT.sub(" ", style).split(";", MAX_DECLARATIONS)[:MAX_DECLARATIONS]:
         name, _, value = declaration.partition(":")
         if _REMOTE.search(value):
@@ -99,9 +99,9 @@ def clean_style(style: str) -> CleanStyle:
 
 
 def _clean_value(name: str, value: str) -> str:
-    """The value written anew, or nothing if any part of it is not known."""
+    """The value rewritten, or an empty string if any part of it is unknown."""
     if name == "background":
-        value = _URL.sub(" ", value)  # the picture goes, its colour stays
+        value = _URL.sub(" ", value)  # the image is removed, its colour stays
     pieces: list[str] = []
     position = depth = 0
     while position < len(value):
@@ -118,7 +118,7 @@ def _clean_value(name: str, value: str) -> str:
 
 
 def _clean_token(name: str, token: re.Match[str]) -> str | None:
-    """One token of the value of ``name``, lower case where that means the same; ``None`` refuses the declaration."""
+    """One token of the value of ``name``, in lower case where that means the same; ``None`` refuses the declaration."""
     text = token[0]
     if token["space"]:
         return " "

@@ -1,7 +1,7 @@
-"""Sanitized HTML that shows nothing: the text version of the mail is shown in its place, or a sentence that says so.
+"""Handles sanitized HTML that shows nothing: the mail's text is shown instead, or a sentence that says so.
 
-Reads sanitized HTML only and relies on its form. What shows something is a letter, a sign, or an image of some size; a
-rule, an empty table or an image that only counts readers is nothing to read.
+Reads only sanitized HTML and relies on its form. Letters, signs and images of some size show something; a rule, an
+empty table or a tracking image does not.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from svc.formats.html.plain import text_to_html
 from svc.formats.text import clean_line
 
 TRACKER_PX: Final = 2
-"""An image no larger than this, in one direction, carries nothing but a count of readers."""
+"""An image of at most this width or height is a tracking image: it only counts readers."""
 
 _NO_TEXT: Final = "<p><em>This message has no text.</em></p>"
 _TAG: Final = re.compile("<[^<>]*>")
@@ -25,7 +25,8 @@ _SIDE: Final = re.compile(r' (?:width|height)="([0-9]+)"')
 
 
 def or_text(clean: CleanHtml, text: str) -> CleanHtml:
-    """``clean``, or where it shows nothing the mail's ``text``; images that count readers stay, to be asked for."""
+    """``clean``, or the mail's ``text`` if ``clean`` shows nothing. Tracking images stay, so that the reader can choose
+    to load them."""
     if shows_something(clean.html):
         return clean
     shown = text_to_html(text, folds=True) if clean_line(text) else _NO_TEXT

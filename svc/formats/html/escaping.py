@@ -1,4 +1,4 @@
-"""Text and values of attributes as they stand in what is written, and the attributes that each link gets."""
+"""Escapes text and attribute values for the output, and has the attributes that each link gets."""
 
 from __future__ import annotations
 
@@ -19,6 +19,6 @@ def escape_attribute(value: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Without what no HTML document may hold: control characters and halves of characters."""
+    """The text without characters that no HTML document may hold: control characters and lone surrogates."""
     text = text.replace("\r", "\n").replace("\f", " ")
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))

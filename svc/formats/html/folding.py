@@ -1,8 +1,8 @@
-"""What of a parsed mail repeats earlier ones, or signs it: found on the sender's tree, by the names their programs use.
+"""Finds the part of a parsed mail that repeats earlier mails or is its signature, by the markup of mail programs.
 
-Names of classes and ids do not come through the sanitizer, so this looks before it. The tree is read as lines of text
-and images; which of them were said before is decided as for plain text (:mod:`svc.formats.quoted`), with what the
-markup says added. So only the end of a mail folds, in one piece, and never all of it. Time is linear in the tree.
+Class names and ids are removed by the sanitizer, so this looks at the tree before it. The tree is read as lines of text
+and images. As for plain text (:mod:`svc.formats.quoted`), it is decided which lines are old, here also by the markup.
+So only the end of a mail folds, in one piece, and never all of it. Time is linear in the tree.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MAX_LINE_CHARS: Final = 400
 TRACKER_PX: Final = 2
 
 _IMAGE: Final = "\ufffc"
-"""Stands for an image in its line: something to see, and no word."""
+"""Stands for an image in its line: it is visible, but no word."""
 _CLASSES: Final = frozenset(
     [
         "gmail_quote",
@@ -50,7 +50,7 @@ _IDS: Final = frozenset(
     ]
 )
 _REST_IDS: Final = frozenset({"divrplyfwdmsg", "zwchr", "appendonsend"})
-"""These stand before what is old, and all that follows is."""
+"""An element with such an id precedes the old part: everything after it is old."""
 _QUOTE_STYLE: Final = re.compile(r"border-left(?:-width|-style)?\s*:\s*(?!none|0)", re.IGNORECASE)
 _SIDE: Final = re.compile(r"[0-9]{1,5}")
 
@@ -62,7 +62,7 @@ class _Leaf:
     node: Node | Text
     line: int
     region: int
-    """The outermost part it is in that its program marks as old, by number; 0 for none."""
+    """The number of the outermost part around it that its program marks as old; 0 for none."""
 
 
 @dataclass
@@ -70,7 +70,7 @@ class _Lines:
     leaves: list[_Leaf] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     breaks: bool = True
-    """Whether what comes next begins a line."""
+    """Whether the next text begins a new line."""
 
     def add(self, node: Node | Text, words: str, region: int) -> None:
         if self.breaks:
@@ -83,7 +83,7 @@ class _Lines:
 
 
 def folded_nodes(root: Node) -> frozenset[int]:
-    """The ``id`` of each topmost node that folds; they are siblings, or siblings of each other's parents."""
+    """The ``id`` of each topmost node that folds; these are siblings, or siblings of each other's parents."""
     found = _read(root)
     quoted = _quoted(found)
     lines = [" ".join(line.split())[:MAX_LINE_CHARS] for line in found.lines]
@@ -95,7 +95,7 @@ def folded_nodes(root: Node) -> frozenset[int]:
 
 
 class _Out:
-    """The end of a block."""
+    """Marks the end of a block."""
 
 
 _BLOCK_ENDS: Final = _Out()
@@ -139,7 +139,7 @@ def _read(root: Node) -> _Lines:
 
 
 def _quoted(found: _Lines) -> list[bool]:
-    """Of each line, whether its program marks it as old. A part that begins with the words of a forward is not."""
+    """For each line, whether its program marks it as old. A part that begins like a forwarded mail does not count."""
     quoted = [True] * len(found.lines)
     seen: set[int] = set()
     forwards: set[int] = set()
@@ -182,14 +182,14 @@ def _id(element: Element) -> str:
 
 
 def _shows(image: Element) -> bool:
-    """One of a pixel or two only counts readers."""
+    """Whether an image is visible: one of a pixel or two is a tracking image."""
     attributes = image.attrs or {}
     sides = (_SIDE.match(attributes.get(name) or "") for name in ("width", "height"))
     return not any(side and int(side[0]) <= TRACKER_PX for side in sides)
 
 
 def _from_leaf(first: Node | Text, last_own: Node | Text) -> frozenset[int]:
-    """All that begins with ``first``, up to the end of the document, and the blanks that stand before it."""
+    """Everything from ``first`` to the end of the document, and the blanks before it."""
     own = set()
     node: Node | Text | None = last_own
     while node is not None:

@@ -1,8 +1,8 @@
-"""Links that show one place and lead to another: the oldest trick there is.
+"""Finds links whose text shows another place than their target: the oldest trick there is.
 
-A link whose whole text is itself an address or a host name is held to it. Names are compared by what is registered
-(``example.com`` for ``www.example.com``), guessed from their last labels: a list of all registries would grow old here,
-and a guess that is wrong costs one sentence too many or too few.
+A link is checked if its whole text is an address or a host name. Names are compared by their registered part
+(``example.com`` for ``www.example.com``), which is guessed from their last labels: a list of all registries would
+become outdated here, and a wrong guess costs one warning too many or too few.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FILE_ENDS: Final = """
     sh so svg tar ts txt wav xls xlsx xml yaml zip
 """
 _FILES: Final = frozenset(_FILE_ENDS.split())
-"""Ends of file names as people write them: ``report.pdf`` is no host, and ``notes.md`` rarely one."""
+"""Extensions of file names as people write them: ``report.pdf`` is no host, and ``notes.md`` rarely one."""
 _SECOND_LEVEL: Final = frozenset(
     {"ac", "co", "com", "edu", "gob", "gov", "gouv", "mil", "ne", "net", "nom", "or", "org"}
 )
@@ -38,7 +38,7 @@ _SECOND_LEVEL: Final = frozenset(
 
 @dataclass
 class Link:
-    """A link being read: where it leads, and what it shows."""
+    """A link while it is read: its target, and its text."""
 
     address: str
     texts: list[str] = field(default_factory=list)
@@ -61,7 +61,7 @@ class Link:
 
 
 def shown_host(text: str) -> str | None:
-    """The host that a text names, if naming one is all it does."""
+    """The host that a text names, if the text is nothing else."""
     found = _SHOWN_PLACE.fullmatch(text)
     if found:
         return found[1].lower()
@@ -71,7 +71,7 @@ def shown_host(text: str) -> str | None:
 
 
 def mailbox_hosts(text: str) -> set[str]:
-    """The hosts of the addresses that stand anywhere in a text."""
+    """The hosts of all mail addresses in a text."""
     return {found[1].lower() for found in _SHOWN_MAILBOX.finditer(text)}
 
 
@@ -94,7 +94,7 @@ def _ascii(host: str) -> str:
 
 
 def _host_of(address: str) -> str | None:
-    """Where an address, as :func:`svc.formats.html.address.link_address` writes it, leads."""
+    """The host of an address from :func:`svc.formats.html.address.link_address`."""
     if address.startswith("mailto:"):
         mailbox = address.removeprefix("mailto:").partition("?")[0].replace("%40", "@")
         return mailbox.rpartition("@")[2].lower() or None if "," not in mailbox else None

@@ -6,24 +6,26 @@ from dataclasses import dataclass
 from typing import Final
 
 POLICY_VERSION: Final = 8
-"""Part of every cache key: raised whenever the same input may come out otherwise."""
+"""Part of every cache key: it is increased when the same input may give another output."""
 
 FRAME_CSP: Final = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""What the web app puts first into the head of the sandboxed frame. Images it has loaded are ``data:`` addresses."""
+"""The web app puts this first into the head of the sandboxed frame. Images that it has loaded are ``data:``
+addresses."""
 
 FOLD: Final = ' data-fold=""'
-"""Marks what a mail ends with and its reader knows: a quotation, a signature. No sender's own comes through."""
+"""Marks the end of a mail that its reader knows already: a quotation, a signature. The sender's own ``data-fold`` is
+never kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class CleanHtml:
     """HTML for the sandboxed frame.
 
-    ``<img data-remote="2">`` stands for ``remote_images[2]``; the HTML itself names no remote image.
-    ``blocked_images`` counts every use of a remote image, those included that have no placeholder: backgrounds,
-    posters, images beyond the limit. ``truncated``: the input went over a limit, and its end is missing.
-    What carries :data:`FOLD` may be left out at first: something to read is left without it.
-    ``warnings``: sentences about links that show one place and lead to another.
+    ``<img data-remote="2">`` stands for ``remote_images[2]``; the HTML itself names no remote image. ``blocked_images``
+    counts every use of a remote image, including those without a placeholder: backgrounds, posters, images beyond the
+    limit. ``truncated``: the input exceeded a limit, and its end is missing. Parts marked with :data:`FOLD` may be
+    hidden at first: something to read is left without them. ``warnings``: sentences about links whose text shows
+    another place than their target.
     """
 
     html: str

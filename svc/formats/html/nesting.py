@@ -1,12 +1,14 @@
-"""Which elements are open in the document being written, and which of them a browser would close at the next start tag.
+"""Tracks the open elements of the document being written, and which of them a browser would close at the next start
+tag.
 
-What the rebuild writes has to be read as it was written. The tree it comes from need not be such that any HTML says
-it: an element that kept two others apart may be left out or renamed, and a table moves what stands wrong in it before
-itself, into elements that may not hold it. So each start tag first closes what a parser would close on it, and what
-stood open in between is opened again. Rules: https://html.spec.whatwg.org/multipage/parsing.html, "in body".
+The output must be read exactly as it was written. But the tree may have a shape that no HTML gives: an element between
+two others may be left out or renamed, and a table moves misplaced content before itself, into elements that may not
+hold it. So before each start tag the elements are closed that a parser would close there, and those that were open
+inside them are opened again. Rules: https://html.spec.whatwg.org/multipage/parsing.html, "in body".
 
 Each entry knows the nearest of the few elements that can be closed from inside, so that a start tag costs the same at
-any depth. What is opened again is bounded too: it lay over one of those, and that one is gone for good.
+any depth. The number of elements opened again is bounded too: each lay above one of those few, which is then closed for
+good.
 """
 
 from __future__ import annotations
@@ -17,15 +19,17 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 MAX_DEPTH: Final = 256
-"""Elements open at once; what lies deeper stays, without its elements. Browsers themselves stop at 512."""
+"""Open elements at a time; content nested deeper stays, but without its elements. Browsers stop at 512."""
 TABLE_DEPTH: Final = 4
-"""A table is written only where its cells can be: without them, what they hold would move out of it."""
+"""Room that a table needs: it is written only if its cells can be written too. Otherwise their content would move out
+of it."""
 
 MAX_ALIKE: Final = 3
 
 
 class Nearest(NamedTuple):
-    """Where on the stack the nearest of each lies that a parser would find from here; ``_NONE`` if there is none."""
+    """For each kind, the position on the stack of the nearest element that a parser would find from here; ``_NONE`` if
+    there is none."""
 
     p: int
     a: int
@@ -43,7 +47,7 @@ _NOWHERE: Final = Nearest(_NONE, _NONE, _NONE, _NONE, _NONE, _NONE)
 
 @dataclass(slots=True, eq=False)
 class Opened:
-    """An element that has been written and may have to be written again. ``start``: its whole start tag."""
+    """An element that is written and may have to be written again. ``start``: its whole start tag."""
 
     name: str
     start: str
@@ -56,10 +60,10 @@ class Nesting:
     write: Callable[[str], None]
     _stack: list[Opened] = field(default_factory=list)
     _repeated: list[dict[str, int]] = field(default_factory=lambda: [{}])
-    """For each cell that is open, and for what is around them: how many times each formatting element is open."""
+    """For each open cell, and for the document around them: how many times each formatting element is open."""
 
     def may_hold(self, name: str) -> bool:
-        """False: the element is left out, and what it holds stands in its place."""
+        """False: the element is left out, but its content stays."""
         depth = len(self._stack)
         top = self._stack[-1].name if self._stack else ""
         parents = _PARENTS.get(name)
@@ -68,12 +72,12 @@ class Nesting:
         return depth + (TABLE_DEPTH if name == "table" else 1) <= MAX_DEPTH
 
     def leave_table(self) -> None:
-        """Between its parts, a table holds nothing that shows: whoever writes such a thing ends it first."""
+        """Between its parts, a table may hold nothing visible: so close it before visible content is written."""
         while self._stack and self._stack[-1].name in _TABLE_PARTS:
             self._pop()
 
     def forgets(self, name: str, start: str) -> bool:
-        """Parsers know three open formatting elements that are alike, and some mistake the end of a fourth."""
+        """Parsers remember only three equal open formatting elements, and some handle the end of a fourth wrongly."""
         return name in _FORMATTING and self._repeated[-1].get(start, 0) >= MAX_ALIKE
 
     def open(self, element: Opened) -> None:
@@ -91,7 +95,7 @@ class Nesting:
             self._repeated.append({})
 
     def close(self, element: Opened) -> None:
-        """Nothing to do for one that had to make way."""
+        """Close the element, unless it was already closed to make way for another."""
         while element.is_open:
             self._pop()
 
@@ -108,7 +112,7 @@ class Nesting:
                     self.open(element)
 
     def _closed_by(self, name: str, top: Opened) -> int:
-        """The place of one element that ``name`` closes, or ``_NONE``."""
+        """The position of one element that ``name`` closes, or ``_NONE``."""
         nearest = top.nearest
         match name:
             case "a":
@@ -180,7 +184,7 @@ _PARENTS: Final[Mapping[str, frozenset[str]]] = MappingProxyType(
     }
 )
 _TABLE_PARTS: Final = _GROUPS | {"colgroup", "table", "tr"}
-"""Those that hold nothing but other parts. A parser has been seen to put more into a ``colgroup``."""
+"""Elements that hold only other parts of a table. One parser puts more into a ``colgroup``."""
 
 _BLOCKS: Final = """
     address article aside blockquote center dd div dl dt figcaption figure footer header hgroup hr li main nav ol p pre
@@ -192,7 +196,7 @@ _ENDS_LISTS: Final = (_CLOSES_P | _CELLS | _GROUPS | {"colgroup", "tr"}) - {"add
 _SEEN: Final = _ENDS_LISTS | {"p", "a", "nobr", "ruby"}
 
 _LEAVES_BLOCKS: Final = frozenset({"a", "nobr"})
-"""The end of one of these takes no block with it; that of a paragraph or a list item does."""
+"""Closing one of these keeps the blocks inside it open; closing a paragraph or a list item does not."""
 _FORMATTING_NAMES: Final = "a b big code em font i nobr s small strike strong tt u"
 _FORMATTING: Final = frozenset(_FORMATTING_NAMES.split())
 _OTHER_INLINE: Final = "abbr acronym bdi cite del dfn ins kbd mark q samp span sub sup time var"

@@ -1,7 +1,7 @@
-"""Plain text made into HTML for the same frame: a mail that has no HTML, or whose HTML is too much to parse.
+"""Turns plain text into HTML for the same frame: for a mail without HTML, or with HTML that is too large to parse.
 
-The result is within what the sanitizer itself may write. Links are found in linear time; quoted lines become nested
-quotations; white space stays as typed; what was made for a font of fixed width has one.
+The result holds only what the sanitizer may write. Links are found in linear time; quoted lines become nested
+quotations; white space stays as typed; text for a fixed-width font gets one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from svc.formats.text import text_from_html
 MAX_TEXT_CHARS: Final = 1024 * 1024
 MAX_FALLBACK_CHARS: Final = 4 * 1024 * 1024
 MAX_FALLBACK_TAGS: Final = 100_000
-"""It runs where it cannot be killed: with these two, it ends within a second whatever it is given."""
+"""The fallback runs where it cannot be killed: with these two limits it ends within a second on any input."""
 MAX_QUOTE_DEPTH: Final = 8
 
 _START: Final = '<div style="white-space:pre-wrap;overflow-wrap:break-word">'
@@ -43,7 +43,7 @@ _PAIRS: Final = {")": "(", "]": "[", "}": "{"}
 
 
 def text_to_html(text: str, *, folds: bool = False) -> str:
-    """HTML for the frame: escaped, with links, quotations and line breaks. ``folds``: with what folds marked."""
+    """HTML for the frame: escaped, with links, quotations and line breaks. ``folds``: mark the part that folds."""
     text = printable(text[:MAX_TEXT_CHARS].replace("\r\n", "\n"))
     lines = text.split("\n")
     at = folds_from(text) if folds else None
@@ -76,13 +76,13 @@ def _lines(lines: Sequence[str]) -> list[str]:
 
 
 def _runs(lines: Sequence[str]) -> Iterator[tuple[bool, list[str]]]:
-    """Lines of one font that stand together, as HTML."""
+    """Groups of adjacent lines with the same font, as HTML."""
     for is_fixed, run in groupby(zip(fixed_lines(lines), lines, strict=True), key=lambda one: one[0]):
         yield is_fixed, ["".join(_with_links(line)) for _, line in run]
 
 
 def text_fallback(html: str) -> CleanHtml:
-    """What the HTML says, as text; for input that is too large or too slow to parse."""
+    """The text of HTML, for input that is too large or too slow to parse."""
     source = _without_endless_tags(html[:MAX_FALLBACK_CHARS])
     text = text_from_html(source)
     truncated = len(source) < len(html) or len(text) > MAX_TEXT_CHARS
@@ -96,7 +96,7 @@ def _without_endless_tags(html: str) -> str:
 
 
 def _split_quote(line: str) -> tuple[int, str]:
-    """How deep a line is quoted, and the line without its marks."""
+    """The depth of a line's quotation, and the line without its marks."""
     marks = _QUOTE_MARKS.match(line)
     if marks is None:
         return 0, line
@@ -124,7 +124,8 @@ def _address(shown: str) -> str:
 
 
 def _without_trailing(link: str) -> str:
-    """A link without the punctuation of the sentence around it; a bracket stays if it was opened in it."""
+    """A link without the punctuation of the sentence around it. A closing bracket stays if it was opened in the
+    link."""
     end = len(link)
     surplus = {closing: link.count(closing) - link.count(opening) for closing, opening in _PAIRS.items()}
     while end > 0:

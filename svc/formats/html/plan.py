@@ -1,10 +1,10 @@
-"""Where may this HTML be parsed: decided from its size and a few counts, before anything is parsed.
+"""Decides where HTML may be parsed, from its size and a few counts, before anything is parsed.
 
-No parser is quick on every shape. Some shapes cost the square of their size: many a tag asks for everything that is
-open, a formatting end tag (``</b>``) may move it, and every ``<template>`` opens a world of its own. The counts below
-are upper bounds of what any parser can find, so that no input can look cheaper than it is. Measured with the limits
-below, the worst of some 4,800 hostile shapes takes 0.2 s of processor time; with 64 KiB and no counts, one took 23 s.
-Of 1,210 real bodies all but a handful are inline.
+No parser is quick on every shape. Some shapes cost quadratic time: many tags search all open elements, a formatting end
+tag (``</b>``) may move them, and every ``<template>`` starts a context of its own. The counts below are upper bounds of
+what any parser can find, so no input can look cheaper than it is. Measured with the limits below, the worst of some
+4,800 hostile shapes takes 0.2 s of processor time; with 64 KiB and no counts, one took 23 s. Of 1,210 real bodies all
+but a handful are inline.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import re
 from typing import Final, Literal
 
 Plan = Literal["inline", "process", "text"]
-"""``inline``: in a thread. ``process``: in a worker that is killed at its deadline. ``text``: not parsed at all."""
+"""``inline``: in a thread. ``process``: in a worker that is killed at its deadline. ``text``: not parsed, only its text
+is read."""
 
 MAX_INLINE_CHARS: Final = 64 * 1024
 MAX_INLINE_TAGS: Final = 3_000
 MAX_INLINE_START_TAGS: Final = 1_200
 MAX_INLINE_TEMPLATES: Final = 16
 MAX_INLINE_MOVES: Final = 300_000
-"""Start tags times formatting end tags."""
+"""The number of start tags multiplied by the number of formatting end tags."""
 
 MAX_PROCESS_CHARS: Final = 10 * 1024 * 1024
 MAX_PROCESS_TAGS: Final = 400_000

@@ -1,6 +1,7 @@
-"""The allow-list: which elements stay, what becomes of the others, and which attributes each may keep, in which form.
+"""The allow-list: which elements stay, what happens to the others, and which attributes each may keep, in which form.
 
-Tables and pure checks only. Ids, names and classes are in no table: they could shadow what the page around relies on.
+Tables and pure checks only. Ids, names and classes are in no table: they could conflict with names that the surrounding
+page relies on.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _DROPPED: Final = """
     progress script select source style svg template textarea title track video
 """
 DROPPED: Final = frozenset(_DROPPED.split())
-"""Removed with everything in them. Every other element that is not allowed is unwrapped: its content stays."""
+"""Removed with all their content. Any other element that is not allowed is unwrapped: its content stays."""
 
 RENAMED: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -33,7 +34,7 @@ RENAMED: Final[Mapping[str, str]] = MappingProxyType(
         "dialog": "div",
         "dir": "ul",
         "fieldset": "div",
-        "form": "div",  # whole newsletters stand in a form: its controls go, its text stays
+        "form": "div",  # whole newsletters are inside a form: its controls are removed, its text stays
         "legend": "div",
         "listing": "pre",
         "marquee": "div",
@@ -44,12 +45,12 @@ RENAMED: Final[Mapping[str, str]] = MappingProxyType(
         "xmp": "pre",
     }
 )
-"""What is not allowed itself, but shapes its content as an allowed element does."""
+"""Elements that are not allowed, but shape their content like an allowed one, which replaces them."""
 
 VOID: Final = frozenset({"br", "col", "hr", "img", "wbr"})
 
 Check = Callable[[str], str | None]
-"""The value written anew, or ``None`` to leave the attribute out."""
+"""Returns the value rewritten, or ``None`` to leave the attribute out."""
 
 
 def _among(*values: str) -> Check:
@@ -81,7 +82,7 @@ def _matching(pattern: str) -> Check:
 
 
 def _length(value: str) -> str | None:
-    """``600``, ``100%``; what follows the number otherwise (``px``) is left out, as a browser does."""
+    """``600``, ``100%``; anything after the number (``px``) is dropped, as a browser does."""
     match = _LEADING_NUMBER.match(value)
     if match is None or match[1].startswith("-"):
         return None
@@ -91,7 +92,7 @@ def _length(value: str) -> str | None:
 
 
 def _color(value: str) -> str | None:
-    """A colour as HTML has it, written so that CSS understands it too: old mail leaves out the ``#``."""
+    """A colour in HTML's form, rewritten so that CSS accepts it too: old mail omits the ``#``."""
     value = value.strip().lower()
     if _BARE_HEX.fullmatch(value):
         return f"#{value}"
@@ -99,13 +100,13 @@ def _color(value: str) -> str | None:
 
 
 def _fonts(value: str) -> str | None:
-    """Names of fonts, in whatever script, however the line was broken."""
+    """Names of fonts, in any script, however the line was broken."""
     value = " ".join(value.split())
     return value if _FONT_NAMES.fullmatch(value) else None
 
 
 def _border(value: str) -> str | None:
-    """A table that only says that it has a border has one of a pixel."""
+    """A table that only says that it has a border gets one of a pixel."""
     return _PIXELS(value) or "1"
 
 
@@ -202,7 +203,8 @@ _ALLOWED: Final = """
 ATTRIBUTES: Final[Mapping[str, Mapping[str, Check]]] = MappingProxyType(
     {name: {**_EVERYWHERE, **_OWN.get(name, {})} for name in _ALLOWED.split()}
 )
-"""The allowed elements, each with its attributes. ``style``, ``href`` and an image's address are the rebuild's own."""
+"""The allowed elements, each with its attributes. The rebuild itself handles ``style``, ``href`` and an image's
+address."""
 
 BODY_COLORS: Final[Mapping[str, str]] = MappingProxyType({"bgcolor": "background-color", "text": "color"})
 """Attributes of ``body`` that its ``div`` can only have as style."""

@@ -2,8 +2,8 @@
 
 Owns the walk over the parsed tree (iterative, bounded in nodes, depth and output) and the writing of every tag. It
 never copies markup: names come from the policy, values from its checks, text is escaped. Head, comments, doctype and
-foreign content are never entered. What is written is read as it was written: :mod:`svc.formats.html.nesting` sees to
-the nesting, so that rebuilding it once more changes nothing.
+foreign content are never entered. :mod:`svc.formats.html.nesting` keeps the nesting such that the output is read as
+written, so a second rebuild changes nothing.
 """
 
 from __future__ import annotations
@@ -33,34 +33,34 @@ Attributes = dict[str, str | None]
 
 
 class _End(NamedTuple):
-    """The end of an element, which waits for the children before it to be written."""
+    """The end of an element; it is written after the element's children."""
 
     element: Opened
     link: Link | None = None
 
 
 def parsed(html: str) -> Node:
-    """As the frame will read it: without scripts, and not in the quirks mode that a missing doctype would bring."""
+    """Parse as the frame will: without scripts, and not in the quirks mode that a missing doctype causes."""
     return JustHTML("<!doctype html>" + html, sanitize=False, scripting_enabled=False).root
 
 
 @dataclass
 class Rebuild:
-    """One document being written, for the frame. ``formats/writing`` has one of its own, for what leaves."""
+    """Writes one document for the frame. ``formats/writing`` has its own variant for outgoing mail."""
 
     link_attributes: ClassVar[str] = LINK_ATTRIBUTES
     folds: AbstractSet[int] = frozenset()
-    """By ``id``, the nodes of the tree that fold: what is written of them carries :data:`FOLD`."""
+    """The ``id`` of each node of the tree that folds: its output is marked with :data:`FOLD`."""
     output: list[str] = field(default_factory=list)
     size: int = 0
     blocked_images: int = 0
     remote_images: dict[str, int] = field(default_factory=dict)
     links: list[_End] = field(default_factory=list)
-    """Those whose end has not come; one that had to make way for another shows nothing any more."""
+    """Links that are still open; one that was closed to make way for another element shows no more text."""
     warnings: dict[str, None] = field(default_factory=dict)
     nesting: Nesting = field(init=False)
     _folding: set[int] = field(default_factory=set)
-    """Nodes that fold because an element around them does, of which nothing is written."""
+    """Nodes that fold because they are inside a folding element that has no output of its own."""
 
     def __post_init__(self) -> None:
         self.nesting = Nesting(self.write)
@@ -102,7 +102,7 @@ class Rebuild:
         if text.strip(" \t\n"):
             self.nesting.leave_table()
         if text.startswith("\n") and self.output and self.output[-1].startswith("<pre"):
-            self.write("\n")  # a parser drops the first one
+            self.write("\n")  # a parser drops the first line feed
         shown = escape_text(text)
         self.write(f"<span{mark}>{shown}</span>" if mark and text.strip(" \t\n") else shown)
         for element, link in self.links[-1:]:
@@ -110,7 +110,7 @@ class Rebuild:
                 link.show(text)
 
     def _enter(self, node: Node, mark: str = "") -> _End | None:
-        """Write what ``node`` becomes. ``None``: its children are left out too; ``_NOTHING``: it has no end tag."""
+        """Write the output for ``node``. ``None``: its children are left out too; ``_NOTHING``: it has no end tag."""
         if not isinstance(node, Element):
             return _NOTHING if node.name in _ROOTS else None
         attributes: Attributes = node.attrs or {}
@@ -155,7 +155,7 @@ class Rebuild:
         return end
 
     def image(self, attributes: Attributes, mark: str = "") -> None:
-        """A remote image becomes a placeholder with an index; any other leaves the text that stands for it."""
+        """A remote image becomes a placeholder with an index; any other image becomes its alternative text."""
         address = image_address(attributes.get("src") or "")
         if address is None:
             before = self.blocked_images
@@ -189,7 +189,7 @@ class Rebuild:
         return "".join(written)
 
     def _count_remote(self, attributes: Attributes, names: tuple[str, ...]) -> None:
-        """Count one blocked image if any of these attributes would have fetched one."""
+        """Count one blocked image if any of these attributes would have loaded one."""
         if attributes and any(_REMOTE_SET.match(attributes.get(name) or "") for name in names):
             self.blocked_images += 1
 
@@ -213,7 +213,8 @@ _ROOTS: Final = frozenset({"#document", "#document-fragment"})
 
 
 def _stands_for_nothing(node: Element) -> bool:
-    """A body without a look of its own needs no element; a form between table rows is empty and would break them."""
+    """Whether no element is written for it: a body without a style of its own, or a form between table rows, which is
+    empty and would break them."""
     if node.name == "body":
         return not any(node.attrs.get(name) for name in ("style", "dir", "lang", *BODY_COLORS)) if node.attrs else True
     return node.name == "form" and not node.children

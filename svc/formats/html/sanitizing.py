@@ -1,5 +1,5 @@
-"""The door to the rebuild. The parser behind it is loaded with the first body that is sanitized: a service at rest, and
-all that only names this function, do without it.
+"""The entry to the rebuild. The parser is loaded with the first body that is sanitized: until then, an idle service and
+modules that only import this function save its memory.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from svc.formats.html.model import CleanHtml
 
 
 def sanitize(html: str) -> CleanHtml:
-    """A body fit for the sandboxed frame. Ask :func:`svc.formats.html.plan` first where it may run."""
+    """A body fit for the sandboxed frame. First ask :func:`svc.formats.html.plan` where it may run."""
     from svc.formats.html.folding import folded_nodes
     from svc.formats.html.rebuild import Rebuild, parsed
 

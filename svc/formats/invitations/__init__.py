@@ -1,8 +1,8 @@
-"""Invitations in mail: iCalendar (RFC 5545) as scheduling sends it (RFC 5546 and 6047), read and answered.
+"""Reads and answers invitations in mail: iCalendar (RFC 5545) in the form for scheduling (RFC 5546 and 6047).
 
-Pure, on bytes from strangers: bounded in size, events, people and dates, and run in worker processes with a deadline,
-for a rule of recurrence can ask for anything. ``reading`` reads, ``replying`` writes the answer, ``countering``
-what an organizer says to another time, ``model`` has records and bounds.
+Pure, on bytes from strangers: limited in size, events, people and dates, and run in worker processes with a deadline,
+because a recurrence rule can ask for anything. ``reading`` reads, ``replying`` writes the answer, ``countering`` writes
+an organizer's answer to a proposed new time, ``model`` has records and limits.
 """
 
 from svc.formats.invitations.countering import write_kept, write_moved

@@ -1,5 +1,5 @@
-"""What an organizer answers to another time that somebody proposes (RFC 5546, 3.2.7): the meeting is moved, which is a
-new version of it for all, or it stays (``DECLINECOUNTER``, 3.2.8). Runs in worker processes alone."""
+"""Writes an organizer's answer to a proposed new time (RFC 5546, 3.2.7): the meeting is moved, which is a new version
+of it for everybody, or it stays (``DECLINECOUNTER``, 3.2.8). Runs only in worker processes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _OLD: Final = ("DTSTAMP", "LAST-MODIFIED", "CREATED", "COMMENT", *_TIMES)
 
 
 def write_kept(data: bytes, uid: str, recurrence_id: str, proposer: str, comment: str, now: Millis) -> bytes:
-    """The time stays. ``data``: the proposal. Raises :class:`svc.formats.invitations.reading.NoSuchEvent`."""
+    """The answer that the time stays. ``data``: the proposal. Raises
+    :class:`svc.formats.invitations.reading.NoSuchEvent`."""
     calendar = parsed(data)
     event = event_of(calendar, uid, recurrence_id)
     answer, told = begun("DECLINECOUNTER", calendar.walk("VTIMEZONE"), now)
@@ -32,8 +33,8 @@ def write_kept(data: bytes, uid: str, recurrence_id: str, proposer: str, comment
 def write_moved(
     data: bytes, proposal: bytes, uid: str, recurrence_id: str, sequence: int, comment: str, now: Millis
 ) -> bytes:
-    """The meeting as ``data`` has it, at the time of the ``proposal``, under the number ``sequence``. Everybody is
-    asked anew, but the organizer. Raises :class:`svc.formats.invitations.reading.NoSuchEvent`."""
+    """The meeting in ``data``, moved to the time of the ``proposal``, with the number ``sequence``. Everybody except
+    the organizer is asked again. Raises :class:`svc.formats.invitations.reading.NoSuchEvent`."""
     planned, proposed = parsed(data), parsed(proposal)
     event, other = event_of(planned, uid, recurrence_id), event_of(proposed, uid, recurrence_id)
     zones = {str(zone.get("TZID")): zone for zone in chain(planned.walk("VTIMEZONE"), proposed.walk("VTIMEZONE"))}

@@ -1,4 +1,4 @@
-"""What an invitation says, and every bound of reading one. Records only; stored as JSON."""
+"""The records of an invitation, and every limit for reading one. Records only; stored as JSON."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from svc.formats.person import Person
 
 MAX_BYTES: Final = 1024 * 1024
 MAX_EVENTS: Final = 20
-"""Of one file: a series, and dates of it that are otherwise."""
+"""Events of one file: a series, and its changed dates."""
 MAX_ATTENDEES: Final = 500
 MAX_TIMES: Final = 200
-"""Dates of a series that are looked at for conflicts."""
+"""Dates of a series that are checked for conflicts."""
 HORIZON_MS: Final = 400 * DAY_MS
-"""From now; what lies later is not looked at."""
+"""Counted from now; later dates are not looked at."""
 MAX_TEXT_CHARS: Final = 2_000
 MAX_UID_CHARS: Final = 500
 
@@ -24,16 +24,16 @@ Answer = Literal["accepted", "tentative", "declined"]
 
 
 class Moment(msgspec.Struct, frozen=True):
-    """``text``: a date, an instant in UTC, or, where the zone is not known or there is none, a time without one.
-    ``at``: the instant, where it is one."""
+    """``text``: a date, an instant in UTC, or a local time if the zone is unknown or there is none. ``at``: the
+    instant, if it is one."""
 
     text: str
     at: Millis | None = None
 
 
 class Attendee(msgspec.Struct, frozen=True):
-    """``answer``: ``needs-action``, ``accepted``, ``tentative``, ``declined``, or another of RFC 5545, in small
-    letters."""
+    """``answer``: ``needs-action``, ``accepted``, ``tentative``, ``declined``, or another value of RFC 5545, in lower
+    case."""
 
     name: str
     address: str
@@ -41,10 +41,10 @@ class Attendee(msgspec.Struct, frozen=True):
 
 
 class Invitation(msgspec.Struct, frozen=True, kw_only=True):
-    """One event of a calendar file. ``recurrence_id``: which date of a series it is about, as it stands there; empty:
-    the whole. ``timezone``: the name of its zone; ``zone_known``: whether that means something. ``recurrence``: in
-    words. ``organizer_mail``: whose address the organizer's stands for, where Apple put one of its own in its place;
-    answers go to that one. ``times``: beginnings and ends of its dates, from now on, where they are instants."""
+    """One event of a calendar file. ``recurrence_id``: the date of the series that it is about, as in the file; empty
+    for the whole series. ``timezone``: the name of its zone; ``zone_known``: whether the zone is known. ``recurrence``:
+    in words. ``organizer_mail``: the organizer's real address if the file has a substitute address of Apple; answers go
+    to the substitute. ``times``: the beginnings and ends of its dates, from now on, if they are instants."""
 
     uid: str
     method: str

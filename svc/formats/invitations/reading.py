@@ -1,8 +1,8 @@
-"""The events of a calendar file, as an invitation needs them. Runs in worker processes alone.
+"""Reads the events of a calendar file, as an invitation needs them. Runs only in worker processes.
 
-Time zones: an IANA name as it is, else the file's own ``VTIMEZONE`` (also a "Customized Time Zone"), else Windows'
-names by the table of CLDR, else it is said that the zone is not known. The library keeps the zones of a file for the
-next one, which another stranger wrote, so it is told to forget them before each.
+Time zones: an IANA name is used as it is, else the file's own ``VTIMEZONE`` (also a "Customized Time Zone"), else
+Windows' names by the table of CLDR; otherwise the zone counts as unknown. The library keeps the zones of a file for the
+next file, which another stranger wrote, so they are reset before each file.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ from svc.formats.person import Person
 from svc.formats.text import clean_line, clean_token, cut
 
 _TOO_OFTEN: Final = frozenset({"SECONDLY", "MINUTELY"})
-"""No meeting is held so; a rule that says it would only take time."""
+"""No meeting repeats so often; such a rule would only take time."""
 _FOLD: Final = re.compile(r"\r?\n[ \t]")
 _BARE_ZONE: Final = re.compile(
     r'^([A-Z-]{3,20}(?:;VALUE=[A-Z-]{1,20})?;TZID=)([^":;\r\n]{0,80}:[^";\r\n]{0,80}):(\d{8}(?:T\d{6})?[\dTZ,]*)(?=\r?$)',
     re.MULTILINE,
 )
-"""A zone with a colon in its name that stands there without quotes: Exchange's ``tzone://Microsoft/Custom``."""
+"""A zone with a colon in its name and without quotes: Exchange's ``tzone://Microsoft/Custom``."""
 _APPLES_OWN: Final = "imip.me.com"
-"""iCloud has answers come to an address of each meeting's own there, and says beside it whose that is."""
+"""The domain of iCloud's substitute addresses, one for each meeting; the file has the real address beside it."""
 _METHODS: Final = frozenset({"REQUEST", "CANCEL", "REPLY", "COUNTER", "DECLINECOUNTER", "PUBLISH", "ADD", "REFRESH"})
 
 
 def read_invitations(data: bytes, now: Millis) -> tuple[Invitation, ...]:
-    """Those in a file; the whole series before its dates. Empty for what is no calendar. ``now``: from when on dates
-    are listed."""
+    """The events in a file; the whole series before its dates. Empty if the data is no calendar. ``now``: dates are
+    listed from this time on."""
     if len(data) > MAX_BYTES:
         return ()
     try:
         calendar = parsed(data)
         events = list(islice((one for one in calendar.walk("VEVENT") if _is_whole(one)), MAX_EVENTS))
-    except Exception:  # an edge: whatever a stranger's file makes the library raise, it is no invitation
+    except Exception:  # an edge: any error of the library on a stranger's file means that it holds no invitation
         return ()
     method = clean_token(str(calendar.get("METHOD", "PUBLISH"))).upper()
     method = method if method in _METHODS else "PUBLISH"
@@ -62,7 +62,7 @@ def read_invitations(data: bytes, now: Millis) -> tuple[Invitation, ...]:
 def _read(event: Any, method: str, *, events: Sequence[Any], now: Millis) -> Invitation | None:
     try:
         return _invitation(event, method, events=events, now=now)
-    except Exception:  # an edge: the same, of one event
+    except Exception:  # an edge: the same, for one event
         return None
 
 
@@ -71,14 +71,14 @@ def parsed(data: bytes) -> Any:
     from icalendar import Calendar
     from icalendar.timezone import tzp
 
-    tzp.use_default()  # forgets the zones of the last file
+    tzp.use_default()  # drops the zones of the last file
     text = _FOLD.sub("", data.decode("utf-8", "replace").lstrip("\ufeff"))
     calendars = Calendar.from_ical(_BARE_ZONE.sub(r'\1"\2":\3', text), multiple=True)
     return next(one for one in calendars if one.name == "VCALENDAR")
 
 
 class NoSuchEvent(ValueError):
-    """The file does not hold what is answered, any more or at all."""
+    """The file does not hold the event that is answered, or no longer does."""
 
 
 def event_of(calendar: Any, uid: str, recurrence_id: str) -> Any:
@@ -91,7 +91,7 @@ def event_of(calendar: Any, uid: str, recurrence_id: str) -> Any:
 
 
 def recurrence_of(event: Any) -> str:
-    """Its ``RECURRENCE-ID`` as one spelling for one date: an instant in UTC, or what is written."""
+    """Its ``RECURRENCE-ID``, spelled the same for the same date: an instant in UTC, or the text in the file."""
     value = event.get("RECURRENCE-ID")
     return "" if value is None else _moment(value.dt).text
 
@@ -101,7 +101,7 @@ def uid_of(event: Any) -> str:
 
 
 def address_of(value: Any) -> str:
-    """Apple's names a place on its server, and the address beside it."""
+    """The mail address of a person. Apple's value is a place on its server; the address is then in ``EMAIL``."""
     text = str(value).strip()
     if not text.lower().startswith("mailto:"):
         return clean_token(str(value.params.get("EMAIL", "")))
@@ -109,8 +109,9 @@ def address_of(value: Any) -> str:
 
 
 def stands_for(value: Any) -> str:
-    """Whose address one of Apple's stands for; empty where it is none of those. Nobody can guess such an address, so
-    whoever names it has an invitation of that meeting; of any other, a file can say this of whom it likes."""
+    """The real address behind a substitute address of Apple; empty for any other address. Nobody can guess a substitute
+    address, so a file that has one comes from somebody with the invitation. For any other address, a file could claim
+    anybody."""
     domain = address_of(value).rpartition("@")[2].lower()
     return clean_token(str(value.params.get("EMAIL", ""))) if domain == _APPLES_OWN else ""
 

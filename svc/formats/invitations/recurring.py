@@ -1,4 +1,4 @@
-"""A rule of recurrence in words, as far as a sentence holds it."""
+"""Describes a recurrence rule in words, as far as one sentence can."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WEEKDAYS: Final = 5
 
 
 def in_words(rule: Mapping[str, Sequence[Any]]) -> str:
-    """Such as ``every 2 weeks on Monday and Friday, 10 times``. A rule that is stranger is ``repeats``."""
+    """Such as ``every 2 weeks on Monday and Friday, 10 times``. A more complex rule becomes ``repeats``."""
     frequency = _first(rule, "FREQ")
     unit = _UNITS.get(str(frequency).upper())
     if unit is None:

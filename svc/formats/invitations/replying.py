@@ -1,4 +1,4 @@
-"""The answer to an invitation: RFC 5546, 3.2.3. Runs in worker processes alone."""
+"""Writes the answer to an invitation: RFC 5546, 3.2.3. Runs only in worker processes."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ COPIED: Final = (
     "SUMMARY",
     "LOCATION",
 )
-"""As they stand in the invitation. Some calendars find the meeting by its beginning."""
+"""Copied unchanged from the invitation. Some calendars find the meeting by its beginning."""
 
 
 def write_reply(
     data: bytes, uid: str, recurrence_id: str, attendee: str, answer: Answer, comment: str, now: Millis
 ) -> bytes:
-    """``attendee``: the address that was invited, as it stands there; it is the only one in the answer. Raises
+    """``attendee``: the invited address, as in the file; the answer contains only this one. Raises
     :class:`NoSuchEvent`."""
     from icalendar import vCalAddress
 
@@ -51,7 +51,7 @@ def write_reply(
 
 
 def begun(method: str, zones: Iterable[Any], now: Millis) -> tuple[Any, Any]:
-    """A calendar that says so, and the event that is to go into it."""
+    """A calendar with this method, and the event to put into it."""
     from icalendar import Calendar, Event
 
     calendar = Calendar()
@@ -66,7 +66,7 @@ def begun(method: str, zones: Iterable[Any], now: Millis) -> tuple[Any, Any]:
 
 
 def invited_of(event: Any, attendee: str) -> Any:
-    """As the file has who has this address. Raises :class:`NoSuchEvent`."""
+    """The attendee in the file with this address. Raises :class:`NoSuchEvent`."""
     found = next((one for one in listed(event.get("ATTENDEE")) if address_of(one) == attendee), None)
     if found is None:
         raise NoSuchEvent

@@ -1,4 +1,5 @@
-"""Maildir: a file a mail, in ``cur`` and ``new``, its flags behind ``:2,`` in its name; folders as ``.Name.Below``."""
+"""Maildir: one file per mail, in ``cur`` and ``new``, with its flags after ``:2,`` in its name; folders as
+``.Name.Below``."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ INBOX: Final = "INBOX"
 
 
 def folder_of(path: PurePosixPath) -> str | None:
-    """The folder that a file of a Maildir lies in, by its path below the root; ``None`` where it is no mail.
+    """The folder of a file in a Maildir, by its path below the root; ``None`` if the file is no mail.
 
     The root is :data:`INBOX`. ``.Work.2024`` and ``Work/2024`` are both ``Work/2024``.
     """
@@ -25,21 +26,22 @@ def folder_of(path: PurePosixPath) -> str | None:
 
 
 def flags_of(name: str) -> frozenset[str] | None:
-    """The flags in a file's name; ``None`` where it has none."""
-    for mark in (":2,", ";2,", "!2,", "\uf0222,"):  # where a file system takes no colon
+    """The flags in a file's name; ``None`` if it has none."""
+    for mark in (":2,", ";2,", "!2,", "\uf0222,"):  # other marks are for file systems without colons
         if mark in name:
             return frozenset(name.rpartition(mark)[2])
     return None
 
 
 def flags_for(system: frozenset[str]) -> str:
-    """In the order that the format demands."""
+    """The flags in the order that the format requires."""
     has = {"D": DRAFT in system, "F": STARRED in system, "S": UNREAD not in system, "T": "TRASH" in system}
     return "".join(flag for flag, is_set in has.items() if is_set)
 
 
 def with_flags(marks: Marks, flags: frozenset[str] | None, *, is_new: bool) -> Marks:
-    """The marks of a mail, as its file's name has them: a mail program changes names, and leaves mails alone."""
+    """The marks of a mail, with the flags in its file's name: mail programs change names, but not the mails
+    themselves."""
     if flags is None:
         flags = frozenset() if is_new else frozenset("S")
     told = {UNREAD: "S" not in flags, STARRED: "F" in flags}
@@ -50,7 +52,7 @@ def with_flags(marks: Marks, flags: frozenset[str] | None, *, is_new: bool) -> M
 
 
 def in_folder(marks: Marks, folder: str) -> Marks:
-    """The marks with the folder's label, where the mail names none itself: a system's label, or one's own."""
+    """The marks with the folder's label, if the mail itself names none: a system label, or a label of the user."""
     if marks.said_labels or not folder:
         return marks
     label = takeout.label_of(folder)

@@ -1,13 +1,14 @@
-"""What a mailbox knows of a mail beside its bytes: labels, read, starred. Written as header fields above its own.
+"""Reads and writes the data of a mail in a mailbox that is not in its bytes: labels, read, starred. It is written as
+header fields above the mail's own.
 
-Theory: the fields that an export adds stand first, in one order: ``X-Gmail-Labels``, ``Status``, ``X-Status``, and
-``X-Svc-Unended`` where the mail's last line has no end. An import takes exactly those away again, so that the mail has
-its own bytes back, and the same mail from two exports is the same. Google's own export puts ``X-GM-THRID`` before its
-labels and no status after them: that goes, too. The same fields elsewhere in a mail are its own: they are read, where
+Theory: the fields that an export adds come first, in a fixed order: ``X-Gmail-Labels``, ``Status``, ``X-Status``, and
+``X-Svc-Unended`` if the mail's last line has no end. An import removes exactly these, so the mail gets its own bytes
+back, and the same mail from two exports is the same. Google's own export puts ``X-GM-THRID`` before its labels and no
+status after them: that field is removed too. The same fields in another place belong to the mail: they are read if
 nothing else says more, and stay.
 
-Labels are one field of comma-separated names. One in quotes is never a label of the system, so that a label of one's
-own that is called ``Inbox`` stays one.
+Labels are one field of comma-separated names. A quoted name is never a system label, so a user's label with the name
+``Inbox`` stays a user's label.
 """
 
 from __future__ import annotations
@@ -41,9 +42,9 @@ _DELETED_MOZILLA, _READ_MOZILLA, _STARRED_MOZILLA = 0x8, 0x1, 0x4
 
 @dataclass(frozen=True, kw_only=True)
 class Marks:
-    """``system``: ids of the system's labels, unread and starred among them. ``own``: names of one's own labels, in
-    their order. ``said_labels``: the file names labels, so that nothing has to be guessed from a folder.
-    ``is_deleted``: marked as deleted by a program that has not yet taken it out of its file."""
+    """``system``: ids of system labels, including unread and starred. ``own``: names of the user's labels, in order.
+    ``said_labels``: the file names labels, so they are not guessed from a folder. ``is_deleted``: marked as deleted by
+    a program that has not yet removed it from its file."""
 
     system: frozenset[str] = frozenset()
     own: tuple[str, ...] = ()
@@ -52,7 +53,7 @@ class Marks:
 
 
 def read_marks(raw: bytes) -> tuple[Marks, bytes]:
-    """What the fields of a mail say, and the mail without those that an export added."""
+    """The marks from the fields of a mail, and the mail without the fields that an export added."""
     added = _ADDED.match(raw)
     if added is None:
         return _marks_of(_fields(raw)), raw
@@ -63,7 +64,7 @@ def read_marks(raw: bytes) -> tuple[Marks, bytes]:
 
 
 def with_marks(raw: bytes, *, system: frozenset[str], own: tuple[str, ...]) -> bytes:
-    """The mail with its marks above it; it ends with a line end."""
+    """The mail with its marks above it. The result ends with a line end."""
     names = [takeout.NAMES[label] for label in takeout.NAMES if label in system]
     text = ",".join([*names, *map(_quoted, own)])
     words = encoded_words(text) if "=?" in text or not (text.isascii() and text.isprintable()) else text.split(" ")
@@ -73,18 +74,18 @@ def with_marks(raw: bytes, *, system: frozenset[str], own: tuple[str, ...]) -> b
     stars = b"X-Status: F\r\n" if STARRED in system else b"X-Status: \r\n"
     end = b"" if raw.endswith(b"\n") else b"\n"
     unended = b""
-    if end or raw.startswith(b"X-Svc-Unended:"):  # a mail that begins so would else be taken for marked
+    if end or raw.startswith(b"X-Svc-Unended:"):  # a mail that begins like this would otherwise count as marked
         unended = b"X-Svc-Unended: yes\r\n" if end else b"X-Svc-Unended: no\r\n"
     return b"".join((labels, status, stars, unended, raw, end))
 
 
 def split_labels(text: str) -> list[tuple[str, bool]]:
-    """The names of a decoded list, each with whether it stood in quotes."""
+    """The names in a decoded list, each with whether it was quoted."""
     found: list[tuple[str, bool]] = []
     position = 0
     while position < len(text) and len(found) < MAX_LABELS:
         match = _NAME.match(text, position)
-        if match is None:  # an open quote, or something behind a closed one: a name like any other
+        if match is None:  # an open quote, or text after a closed one: a name like any other
             end = text.find(",", position)
             end = len(text) if end < 0 else end
             name, quoted, position = text[position:end].strip(), False, end + 1
@@ -112,7 +113,7 @@ def _from_labels(value: bytes) -> Marks:
 
 
 def _marks_of(fields: Fields) -> Marks:
-    """Of a mail without an export's fields above it. One that says nothing of being read counts as read."""
+    """The marks of a mail without an export's fields above it. Without a read status it counts as read."""
     found = Marks()
     if fields.all("x-gmail-labels"):
         found = _from_labels(fields.first("x-gmail-labels"))
@@ -145,6 +146,6 @@ def _unfolded(lines: bytes) -> bytes:
 
 
 def _quoted(name: str) -> str:
-    """In quotes where it would be read as something else."""
+    """The name, in quotes if it would otherwise be read as something else."""
     needs = any(one in name for one in ',"') or name != name.strip() or takeout.label_of(name) is not None
     return '"' + name.replace('"', '""') + '"' if needs else name

@@ -1,8 +1,8 @@
 """The mbox format: mails one after the other, each below a line ``From address date`` (RFC 4155).
 
-Theory: only a line that begins with ``From `` and holds a date begins a mail. Whoever wrote the file may not have
-quoted such lines in bodies, so ``From `` alone is no sign. What stands quoted (``>From ``) loses one ``>``, as it gets
-one here (mboxrd), so that all bytes come back. The blank line before the next mail is the file's own.
+Theory: a mail begins only at a line that starts with ``From `` and holds a date. The program that wrote the file may
+not have quoted such lines in bodies, so ``From `` alone is not enough. A quoted line (``>From ``) loses one ``>``, as
+it gets one here (mboxrd), so all bytes come back. The blank line before the next mail belongs to the file.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import IO, Final
 from svc.clock import SECOND_MS, Millis
 
 MAX_MAIL_BYTES: Final = 100 * 1024 * 1024
-"""Of one mail. What is longer is passed over, without ever being in memory."""
+"""Limit for one mail. A longer one is skipped, and never held in memory."""
 PIECE_BYTES: Final = 256 * 1024
-"""Read at a time."""
+"""Bytes read at a time."""
 MAX_ENVELOPE_BYTES: Final = 1_024
 
 _FROM: Final = b"From "
@@ -47,13 +47,13 @@ class Mail:
 
 @dataclass(frozen=True)
 class TooLong:
-    """A mail that was passed over, of so many bytes."""
+    """A mail that was skipped, with its size in bytes."""
 
     size: int
 
 
 def envelope_date(line: bytes) -> Millis | None:
-    """The date of a line that begins a mail, ``None`` for any other line. Without a zone it is taken for UTC."""
+    """The date of a line that begins a mail, ``None`` for any other line. A date without a zone counts as UTC."""
     if not line.startswith(b"From ") or len(line) > MAX_ENVELOPE_BYTES:
         return None
     found = _ENVELOPE.match(line)
@@ -74,8 +74,8 @@ def envelope_date(line: bytes) -> Millis | None:
 
 
 def mails(stream: IO[bytes], *, limit: int = MAX_MAIL_BYTES) -> Iterator[Mail | TooLong]:
-    """Each mail of an mbox, in its order, unquoted. What stands before the first envelope line is no mail."""
-    held: bytearray | None = None  # many short lines, each an object of its own, would take fifty times their room
+    """Each mail of an mbox, in order, unquoted. Text before the first envelope line is no mail."""
+    held: bytearray | None = None  # one buffer: many short lines as objects would take fifty times the memory
     size = 0
     at: Millis | None = None
     for piece, may_begin in _pieces(stream):
@@ -95,9 +95,9 @@ def mails(stream: IO[bytes], *, limit: int = MAX_MAIL_BYTES) -> Iterator[Mail | 
 
 
 def _pieces(stream: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """All of the stream, in pieces, each with whether it is one line that begins with ``From ``."""
-    read = getattr(stream, "read1", stream.read)  # one read a time: what came before a fault is not lost
-    data, at_start = b"", True  # what is not told yet, and whether it begins a line
+    """The whole stream in pieces, each with whether it is one line that begins with ``From ``."""
+    read = getattr(stream, "read1", stream.read)  # one read at a time: data before an error is not lost
+    data, at_start = b"", True  # data not yielded yet, and whether it begins a line
     while True:
         more = read(PIECE_BYTES)
         data += more
@@ -111,7 +111,7 @@ def _pieces(stream: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
                 position, at_start = start, True
             end = data.find(b"\n", position) + 1
             if not end and more and len(data) - position <= MAX_ENVELOPE_BYTES:
-                break  # the line may go on
+                break  # the line may continue
             end = end or len(data)
             yield data[position:end], True
             position, at_start = end, data.endswith(b"\n", 0, end)
@@ -129,7 +129,7 @@ def _pieces(stream: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
 
 
 def entry(raw: bytes, *, sender: str, at: Millis) -> bytes:
-    """One mail as mbox holds it. ``raw`` ends with a line end, so that the blank line after it can be told from it."""
+    """One mail in the form of mbox. ``raw`` ends with a line end, so that the blank line after it is recognized."""
     address = sender if _ADDRESS.fullmatch(sender) else "-"
     when = datetime.fromtimestamp(at // 1_000, tz=UTC)
     date = f"{_DAYS[when.weekday()]} {_MONTHS[when.month - 1]} {when.day:2} {when:%H:%M:%S} {when.year:04}"
@@ -145,7 +145,8 @@ def _mail(held: bytearray, size: int, limit: int, at: Millis | None) -> Mail | T
 
 
 def _without_blank_line(raw: bytes) -> bytes:
-    """Written as LF or as CRLF; a mail whose own lines end otherwise keeps its last line end."""
+    """The mail without the blank line, which may be LF or CRLF. A mail whose own lines end differently keeps its last
+    line end."""
     if raw.endswith(b"\n\n"):
         return raw[:-1]
     return raw[:-2] if raw.endswith(b"\n\r\n") else raw

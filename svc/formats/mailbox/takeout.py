@@ -1,6 +1,6 @@
-"""What Google's export calls its own labels, in the language of the account, as ids of labels.
+"""Maps the label names in Google's export, which are in the language of the account, to label ids.
 
-The names stand in ``X-Gmail-Labels``; one that is not here is a label of one's own.
+The names are in ``X-Gmail-Labels``; a name that is not listed here is a label of the user.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ NAMES: Final = {
     "CATEGORY_UPDATES": "Category Updates",
     "CATEGORY_FORUMS": "Category Forums",
 }
-"""As an export of ours, and Google's in English, writes them."""
+"""The names that our export writes, and Google's in English."""
 
 NOTHING: Final = ""
-"""Names that say what is so without a label: archived, opened."""
+"""For names of states that need no label: archived, opened."""
 
 _MORE: Final = {
     "INBOX": "Posteingang|Boîte de réception|Recibidos|Bandeja de entrada|Posta in arrivo|Caixa de entrada|Postvak IN"
@@ -69,5 +69,6 @@ _LABELS: Final[dict[str, str]] = {
 
 
 def label_of(name: str) -> str | None:
-    """The id of the system's label of that name, :data:`NOTHING` for one that is no label, ``None`` for one's own."""
+    """The id of the system label with that name, :data:`NOTHING` for a name that is no label, ``None`` for a user's
+    label."""
     return _LABELS.get(name.strip().casefold())

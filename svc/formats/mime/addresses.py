@@ -1,8 +1,8 @@
-"""Address lists, RFC 5322 section 3.4, as people and programs really write them.
+"""Reads address lists (RFC 5322 section 3.4) as people and programs really write them.
 
-Understands groups, comments, quoted names, routes and encoded words, and makes something sensible of missing brackets,
-missing quotes and trailing junk. One pass over the text: whatever pair was searched for once and never ends is not
-searched for again. Never raises.
+Understands groups, comments, quoted names, routes and encoded words, and handles missing brackets, missing quotes and
+trailing junk sensibly. One pass over the text: if the end of a pair was not found once, it is not searched for again.
+Never raises.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORD_IN_BRACKETS: Final = re.compile(r'(?:"[^"]*"|\S)+')
 _BETWEEN_ADDRESSES: Final = re.compile(r'[\s<>"(),;:]+')
 _AS_IT_IS: Final = r"[a-z0-9][a-z0-9._+-]{0,98}@[a-z0-9](?:[a-z0-9.-]{0,98}[a-z0-9])?"
 _PLAIN: Final = re.compile(
-    # As most are written: letters and digits, perhaps in quotes, and an address in brackets; or an address alone.
+    # The common form: letters and digits, perhaps in quotes, and an address in brackets; or an address alone.
     rf"(?:(\"?)([a-z0-9](?:[a-z0-9 _.-]{{0,98}}[a-z0-9])?)\1 {{0,4}})?<({_AS_IT_IS})>|({_AS_IT_IS})",
     re.ASCII | re.IGNORECASE,
 )
@@ -51,7 +51,7 @@ def parse_addresses(texts: Iterable[str], *, problems: Problems) -> tuple[Mailbo
 
 
 def _plain_addresses(text: str) -> list[Mailbox]:
-    """Those of a field that needs no scanner, for there is nothing in it that could be read in two ways; else none."""
+    """The mailboxes of a field that can be read in only one way and so needs no scanner; empty for any other field."""
     found: list[Mailbox] = []
     for piece in text.split(","):
         match = _PLAIN.fullmatch(piece.strip())
@@ -63,14 +63,14 @@ def _plain_addresses(text: str) -> list[Mailbox]:
 
 
 def is_address(text: str) -> bool:
-    """Whether mail could go there: something on both sides of an at sign."""
+    """Whether mail could be sent there: it has something on both sides of an at sign."""
     local, _, domain = text.rpartition("@")
     return bool(local and domain)
 
 
 def sender_among(mailboxes: Sequence[Mailbox]) -> Mailbox | None:
-    """Who a From field says wrote it: the first with an address. What stands before that one and is no address is the
-    part of a name that a comma, or a bracket too many, cut off. Without any address, the first as it is."""
+    """The author by a From field: the first mailbox with an address. Entries before it without an address are parts of
+    a name, cut off by a comma or an extra bracket. If no mailbox has an address, the first one unchanged."""
     pieces: list[str] = []
     for one in mailboxes:
         if is_address(one.address):
@@ -82,7 +82,8 @@ def sender_among(mailboxes: Sequence[Mailbox]) -> Mailbox | None:
 
 @dataclass
 class _Item:
-    """One mailbox in the making. ``words`` and those ``after`` the address: as written, a quoted one without quotes."""
+    """One mailbox while it is read. ``words`` and those ``after`` the address: as written; quoted ones without
+    quotes."""
 
     words: list[str] = field(default_factory=list)
     after: list[str] = field(default_factory=list)
@@ -102,9 +103,9 @@ class _Scanner:
         self._item = _Item()
         self._found: list[Mailbox] = []
         self._position = 0
-        self._touching = False  # no white space since the word before
-        self._hopeless: set[str] = set()  # opening marks that have no end from here on
-        # An encoded word is one word, even with commas and blanks inside, as some senders leave them.
+        self._touching = False  # no white space since the last word
+        self._hopeless: set[str] = set()  # opening marks whose end was not found
+        # An encoded word is one word, even with commas and blanks inside, as some senders write it.
         self._encoded = {word.start: word.end for word in find_words(text)}
 
     def mailboxes(self) -> list[Mailbox]:
@@ -146,8 +147,8 @@ class _Scanner:
 
     def _take_angle(self) -> None:
         match = _ANGLED.match(self._text, self._position) or _UNCLOSED_ANGLE.match(self._text, self._position)
-        assert match is not None  # the second matches any "<"
-        if self._item.address is not None:  # "Ann <a@b> Bo <c@d>", without a comma between
+        assert match is not None  # the second pattern matches any "<"
+        if self._item.address is not None:  # "Ann <a@b> Bo <c@d>", without a comma in between
             following, self._item.after = self._item.after, []
             self._flush()
             self._item.words = following
@@ -176,7 +177,7 @@ class _Scanner:
         self._position, self._touching = end, False
 
     def _comment_end(self) -> int:
-        """Behind the parenthesis that closes the one here; -1 when there is none."""
+        """The position after the parenthesis that closes this one; -1 if there is none."""
         depth = 0
         for match in _PARENTHESIS.finditer(self._text, self._position):
             if self._text[match.start() - 1] == "\\" and match.start() > self._position:
@@ -187,7 +188,7 @@ class _Scanner:
         return -1
 
     def _take_colon(self) -> None:
-        """A group's name ends here (as do ``mailto`` and somebody's ``Re``); inside an address it is its own."""
+        """A group's name ends here (also ``mailto`` or a stray ``Re``); inside an address, the colon is part of it."""
         item = self._item
         if item.words and "@" in item.words[-1]:
             item.words[-1] += ":" if self._touching else ""
@@ -226,8 +227,8 @@ class _Scanner:
         return Mailbox(name=cut(name, limit=MAX_NAME_CHARS), address=address) if name or address else None
 
     def _elsewhere(self, item: _Item, *, address: str, name: str) -> tuple[str, str]:
-        """An address that stands where none belongs: in the name (the whole of it was one encoded word), behind the
-        brackets, in a comment. What stood in its place was part of the name."""
+        """An address in the wrong place: in the name (all of it was one encoded word), after the brackets, in a
+        comment. The text in the address's place was then part of the name."""
         for place in (name, self._decoded(" ".join(item.after)), self._decoded(" ".join(item.comments))):
             if inner := _address_within(place):
                 rest = clean_line(name.replace(inner, "").replace("<>", "")).strip(" \"'")
@@ -239,7 +240,7 @@ class _Scanner:
 
 
 def _bare_address(words: list[str]) -> tuple[str, list[str]]:
-    """Of words without brackets, the address (the last with an at sign, else a lone word), and the other words."""
+    """Of words without brackets: the address (the last with an at sign, or else a single word), and the other words."""
     if any("@" in (word[:1], word[-1:]) for word in words) and not any(map(is_address, words)):
         words = _AROUND_MARKS.sub(r"\1\2", " ".join(words)).split(" ")
     for index in range(len(words) - 1, -1, -1):
@@ -251,7 +252,7 @@ def _bare_address(words: list[str]) -> tuple[str, list[str]]:
 
 
 def _angled_address(text: str) -> tuple[str, list[str]]:
-    """Of what stands in brackets, the address, and words that stand there too, as in ``<PayPal a@b.example>``."""
+    """Of the text in brackets: the address, and any other words there, as in ``<PayPal a@b.example>``."""
     words = _WORD_IN_BRACKETS.findall(text)
     whole = next((word for word in words if is_address(word)), None)
     if whole is None:
@@ -267,13 +268,13 @@ def _address_within(name: str) -> str:
 
 
 def _clean_address(address: str) -> str:
-    address = (clean_line(address) if '"' in address else clean_token(address)).strip("<>")  # quoted ones hold any
+    address = (clean_line(address) if '"' in address else clean_token(address)).strip("<>")  # quoted: any sign
     if address.startswith("@"):
         address = address.rpartition(":")[2]  # a source route, RFC 5322 section 4.4
     address = address.removeprefix("mailto:").removeprefix("smtp:").strip("'`").rstrip(".")
     if address.startswith("[") and address.endswith("]"):
         address = address[1:-1]
-    if address.endswith((":", ";")):  # a group without its name, or without anybody
+    if address.endswith((":", ";")):  # a group without its name, or without members
         inner = address.rstrip(":;")
         address = next((one for one in (inner.rpartition(":")[2], inner) if is_address(one)), "")
     return "" if ":;" in address else address

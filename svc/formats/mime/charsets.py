@@ -1,8 +1,8 @@
-"""Bytes to text, whatever the label says: the charset names of real mail, and the codecs that may be used for them.
+"""Turns bytes into text, whatever the label says: the charset names of real mail, and the codecs allowed for them.
 
-Owns an allow-list: a label is looked up here and nowhere else, so that none can name a codec that is no charset
-(``zlib``, ``idna``, ``unicode_escape``). Widens a charset where the WHATWG Encoding Standard does, as browsers do.
-Never raises; text may hold lone surrogates (UTF-7), which the cleaning after it removes.
+Owns an allow-list: only this module looks up labels, so no label can name a codec that is no charset (``zlib``,
+``idna``, ``unicode_escape``). Replaces a charset by a wider one where the WHATWG Encoding Standard does, as browsers
+do. Never raises; the text may hold lone surrogates (UTF-7), which are removed by the cleaning after it.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from svc.formats.mime.model import Problems
 
 MAX_LABEL_CHARS: Final = 64
 META_WINDOW_BYTES: Final = 4_096
-"""How far into an HTML part its ``<meta charset>`` may stand."""
+"""The part of an HTML body that is searched for ``<meta charset>``."""
 
 _NOT_ALPHANUMERIC: Final = re.compile(r"[^a-z0-9]+")
 _META: Final = re.compile(rb"charset\s{0,9}=\s{0,9}[\"']?([\w.:-]{1,40})", re.IGNORECASE)
 _MULTIBYTE_CHARACTER: Final = re.compile("[\x80-\ufffc\ufffe-\U0010ffff]")
 _BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, because their marks begin alike
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
@@ -97,7 +97,7 @@ ptcp154: ptcp154 pt154 cyrillicasian
 hp_roman8: hproman8 roman8
 """
 """One row: the Python codecs to try in turn, then the labels they serve, lower case and without punctuation. A question
-mark: labels that say nothing, or say ASCII, which is what a sender says that does not know."""
+mark stands for labels without information, or ASCII, which senders write when they do not know."""
 
 
 def _table() -> Mapping[str, tuple[str, ...]]:
@@ -113,7 +113,7 @@ _CODECS: Final = _table()
 
 
 def codecs_for(label: str) -> tuple[str, ...] | None:
-    """The Python codecs to try for a charset label, in order; ``()`` to guess; ``None`` when nobody knows the label."""
+    """The Python codecs to try for a charset label, in order; ``()`` means guess; ``None`` if the label is unknown."""
     compact = _NOT_ALPHANUMERIC.sub("", label[:MAX_LABEL_CHARS].partition("*")[0].lower())
     for name in (compact, compact.removeprefix("charset"), compact.removeprefix("x"), compact.removeprefix("cs")):
         if name in _CODECS:
@@ -122,7 +122,7 @@ def codecs_for(label: str) -> tuple[str, ...] | None:
 
 
 def decode(data: bytes, label: str, *, problems: Problems, html: bool = False, hint: str = "") -> str:
-    """``data`` as text. ``label`` is what the part says; ``hint`` what to try if that is nothing and UTF-8 fails."""
+    """``data`` as text. ``label`` is the part's own; ``hint`` is tried if there is no label and UTF-8 fails."""
     for mark, codec in _BYTE_ORDER_MARKS:
         if data.startswith(mark) and (len(mark) > 2 or len(data) % 2 == 0):
             return data[len(mark) :].decode(codec, "replace")
@@ -141,7 +141,7 @@ def _guess(data: bytes, *, html: bool, hint: str) -> str:
         pass
     if html and (meta := _META.search(data[:META_WINDOW_BYTES])):
         hint = meta[1].decode("ascii", "replace")
-    # A meta element that could be read says an ASCII-compatible charset, whatever it claims.
+    # A meta element that could be read means an ASCII-compatible charset, whatever it says.
     names = [name for name in codecs_for(hint) or () if not name.startswith("utf-")]
     return _strictly_then_loosely(data, tuple(names) or ("cp1252",))
 
@@ -154,5 +154,5 @@ def _strictly_then_loosely(data: bytes, names: tuple[str, ...]) -> str:
             continue
     text = data.decode(names[0], "replace")
     if names[0] == "utf-8" and not _MULTIBYTE_CHARACTER.search(text):
-        return data.decode("cp1252", "replace")  # not one character of it was UTF-8
+        return data.decode("cp1252", "replace")  # it has no valid UTF-8 character beyond ASCII
     return text

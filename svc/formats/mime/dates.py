@@ -1,6 +1,6 @@
-"""The Date field, RFC 5322 sections 3.3 and 4.3, and what else senders take for a date. Never raises.
+"""Reads the Date field (RFC 5322 sections 3.3 and 4.3), and other forms of dates that senders use. Never raises.
 
-Owns the reading of dates only; which date a message goes by (this one, or the provider's) is the ingest's to decide.
+Owns only the reading of dates; the ingest decides which date a message gets (this one, or the provider's).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ZONE_HOURS: Final[Mapping[str, int]] = MappingProxyType(
     | {"hst": -10, "ast": -4, "adt": -3, "bst": 1, "met": 1, "mez": 1, "cet": 1, "mest": 2, "cest": 2, "eet": 2}
     | {"eest": 3, "msk": 3, "msd": 4, "jst": 9, "kst": 9, "hkt": 8, "sgt": 8, "aest": 10, "aedt": 11, "nzst": 12}
 )
-"""RFC 5322's own names, and those so common that their reading is no guess. Others count as UTC, as the RFC says."""
+"""RFC 5322's own names, and those so common that their meaning is clear. Others count as UTC, as the RFC says."""
 
 _MONTH: Final = rf"(?P<month>{_MONTH_NAMES})[a-z]{{0,6}}\.?"
 _TIME: Final = (
@@ -48,7 +48,7 @@ _WHITE: Final = re.compile(r"[\s,]+")
 
 
 def parse_date(text: str) -> Millis | None:
-    """``None`` for what is no date, or one before 1970 or after 9999. Without a zone it is taken for UTC."""
+    """``None`` if it is no date, or one before 1970 or after 9999. A date without a zone counts as UTC."""
     text = _WHITE.sub(" ", _COMMENT.sub(" ", text[:MAX_DATE_CHARS])).strip().lower()
     for form in _FORMS:
         if match := form.search(text):
@@ -78,7 +78,8 @@ def _instant(found: Mapping[str, str | None]) -> Millis | None:
 
 
 def _year(digits: str) -> int:
-    """RFC 5322 section 4.3: two digits are 1950 to 2049; 102 and 0102 are 2002, by programs that 2000 surprised."""
+    """RFC 5322 section 4.3: two digits mean 1950 to 2049. 102 and 0102 mean 2002: some programs handle years from 2000
+    on wrongly."""
     year = int(digits)
     if len(digits) == 2:
         return year + (2000 if year < 50 else 1900)

@@ -1,7 +1,8 @@
-"""A header block cut into fields, RFC 5322 section 2.2, and a field's parameters, RFC 2045 section 5.1 and RFC 2231.
+"""Cuts a header block into fields (RFC 5322 section 2.2), and reads a field's parameters (RFC 2045 section 5.1, RFC
+2231).
 
-Works on bytes and offsets; a value stays raw until somebody asks for it. Bounded by bytes and fields; what is beyond
-the bounds is passed over by the caller. Never raises.
+Works on bytes and offsets; a value stays raw until it is asked for. Limited in bytes and fields; the caller skips what
+is beyond the limits. Never raises.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from svc.formats.mime.words import decode_words
 _FIELD: Final = re.compile(rb"([!-9;-~]+)[ \t]*:")
 _WHOLE_FIELD: Final = re.compile(rb"([!-9;-~]+)[ \t]*:([^\r\n]*+(?:\r?\n[ \t][^\r\n]*+)*+)\r?\n")
 _ENVELOPE_LINE: Final = re.compile(rb">?From ")
-"""What an mbox file, and some who export from one, put before a message."""
+"""A line that an mbox file, and some programs that export from one, put before a message."""
 
 _PIECE: Final = re.compile(r'(?:[^;"]+|"[^"\\]*(?:\\.[^"\\]*)*"?)+', re.DOTALL)
 _QUOTED: Final = re.compile(r'"([^"\\]*(?:\\.[^"\\]*)*)"?', re.DOTALL)
@@ -30,13 +31,13 @@ _SEGMENT: Final = re.compile(r"([^*]+)(?:\*([0-9]{1,3}))?(\*)?")
 
 @dataclass
 class Fields:
-    """The fields of one header block, raw and unfolded, by lower-case name, in their order."""
+    """The fields of one header block, raw and unfolded, by lower-case name, in order."""
 
     values: dict[str, list[bytes]] = field(default_factory=dict)
     count: int = 0
 
     def first(self, name: str) -> bytes:
-        """``b""`` when there is none."""
+        """``b""`` if there is none."""
         found = self.values.get(name)
         return found[0] if found else b""
 
@@ -46,7 +47,7 @@ class Fields:
 
 @dataclass(frozen=True)
 class HeaderBlock:
-    """``body_start`` is where the next part of the message begins: behind the empty line, if ``complete``."""
+    """``body_start``: where the next part of the message begins; it is after the empty line if ``complete``."""
 
     fields: Fields
     body_start: int
@@ -54,13 +55,14 @@ class HeaderBlock:
 
 
 def read_fields(raw: bytes, start: int, *, is_delimiter: Callable[[bytes], bool], problems: Problems) -> HeaderBlock:
-    """The header block at ``start``. Ends at an empty line, a delimiter, a line that can't be a header's, a bound."""
+    """The header block at ``start``. It ends at an empty line, a delimiter, a line that can't belong to a header, or a
+    limit."""
     return _regular_fields(raw, start) or _read_lines(raw, start, is_delimiter=is_delimiter, problems=problems)
 
 
 def _regular_fields(raw: bytes, start: int) -> HeaderBlock | None:
-    """A block as nearly every mail has one, a field at a time: fields alone up to an empty line, within the bounds.
-    ``None`` for any other, which is read line by line."""
+    """Reads a block of the common form quickly: only fields up to an empty line, within the limits. ``None`` for any
+    other block, which is then read line by line."""
     fields = Fields()
     position = start
     if _ENVELOPE_LINE.match(raw, start) and not _FIELD.match(raw, start):
@@ -103,7 +105,7 @@ def _read_lines(raw: bytes, start: int, *, is_delimiter: Callable[[bytes], bool]
 
 
 class _Reader:
-    """Gathers folded lines into fields."""
+    """Joins folded lines to fields."""
 
     def __init__(self, raw: bytes, problems: Problems) -> None:
         self.fields = Fields()
@@ -113,7 +115,7 @@ class _Reader:
         self._lines: list[bytes] = []
 
     def take(self, line: bytes, *, line_end: int) -> bool:
-        """False when ``line`` is no header's, so that the body must have begun. The next line is at ``line_end``."""
+        """False if ``line`` is no header line, so the body must have begun. The next line is at ``line_end``."""
         if line[0] in b" \t":
             self._lines.append(line)
         elif match := _FIELD.match(line):
@@ -138,7 +140,7 @@ class _Reader:
 
 
 def media_type(value: str) -> tuple[str, dict[str, str]]:
-    """``type/subtype`` in lower case (``""`` when there is none to read) and the raw parameters."""
+    """``type/subtype`` in lower case (``""`` if it can't be read) and the raw parameters."""
     match = _MEDIA_TYPE.match(value)
     if match is None:
         _, _, rest = value.partition(";")
@@ -147,7 +149,7 @@ def media_type(value: str) -> tuple[str, dict[str, str]]:
 
 
 def disposition(value: str) -> tuple[str, dict[str, str]]:
-    """The token in lower case (``""`` when there is none) and the raw parameters."""
+    """The token in lower case (``""`` if there is none) and the raw parameters."""
     token, _, rest = value.partition(";")
     if "=" in token:
         return "", parameters(value)
@@ -155,7 +157,7 @@ def disposition(value: str) -> tuple[str, dict[str, str]]:
 
 
 def parameters(text: str) -> dict[str, str]:
-    """Raw values by lower-case name; of two with one name the first. RFC 2231's segments are still apart."""
+    """Raw values by lower-case name; of two with the same name, the first. Segments of RFC 2231 are not joined yet."""
     found: dict[str, str] = {}
     for match in _PIECE.finditer(text):
         if len(found) >= MAX_PARAMETERS:
@@ -167,13 +169,14 @@ def parameters(text: str) -> dict[str, str]:
 
 
 def token_of(raw_parameters: Mapping[str, str], name: str) -> str:
-    """A parameter that holds no white space, such as a charset: what comes after a blank is somebody's slip."""
+    """A parameter without white space, such as a charset: text after a blank is a mistake and dropped."""
     value = raw_parameters.get(name, "").strip("'\" \t")
     return value.split(None, 1)[0] if value else ""
 
 
 def text_of(raw_parameters: Mapping[str, str], name: str, *, problems: Problems) -> str:
-    """A parameter that people read: RFC 2231 (whole or in segments) before plain; encoded words, Outlook's way, too."""
+    """A parameter that people read. RFC 2231 (whole or in segments) comes before a plain value; encoded words, as
+    Outlook writes them, are read too."""
     segments: dict[int, tuple[str, bool]] = {}
     for key, value in raw_parameters.items():
         match = _SEGMENT.fullmatch(key)
@@ -198,6 +201,6 @@ def _joined(segments: Mapping[int, tuple[str, bool]], problems: Problems) -> str
 
 
 def _unquoted(value: str) -> str:
-    """Only a quote and a backslash count as escaped: a Windows path in quotes is not meant as escapes."""
+    """Only a quote and a backslash count as escaped, because a Windows path in quotes is not meant as escapes."""
     match = _QUOTED.match(value)
     return _ESCAPED.sub(r"\1", match[1]) if match else value

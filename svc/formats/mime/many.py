@@ -1,6 +1,6 @@
-"""Some messages read together, in a worker process: each as compact bytes, which cross to the service at once.
+"""Reads several messages together, in a worker process: each becomes compact bytes, sent to the service in one answer.
 
-In a thread of the service the same work would hold the interpreter's lock, and whatever else is done would wait.
+In a thread of the service the same work would hold the interpreter's lock, and all other work would wait.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from svc.formats.readable import readable_text
 
 
 class Read(msgspec.Struct, frozen=True, array_like=True):
-    """``readable``: what a person reads in it, where that was asked for."""
+    """``readable``: the text that a person reads in it, if it was asked for."""
 
     message: ParsedMessage
     readable: str | None
@@ -31,23 +31,23 @@ def read(raw: bytes, *, with_readable: bool) -> Read:
 
 
 def read_one(raw: bytes, with_readable: bool) -> Read:
-    """In a worker: one message alone. Raises what reading it does."""
+    """In a worker: read one message alone. Errors are raised."""
     return read(raw, with_readable=with_readable)
 
 
 def read_each(raws: bytes, sizes: Sequence[int], with_readable: bool) -> list[bytes | None]:
-    """In a worker: the messages that lie in ``raws`` one behind the other. ``None``: one that can't be read."""
+    """In a worker: read the messages that are concatenated in ``raws``. ``None`` for one that can't be read."""
     found: list[bytes | None] = []
     start = 0
     for size in sizes:
         try:
             found.append(msgspec.msgpack.encode(read(raws[start : start + size], with_readable=with_readable)))
-        except Exception:  # an edge: the service reads it once more, alone, and tells why not
+        except Exception:  # an edge: the service reads it once more, alone, and then reports the error
             found.append(None)
         start += size
     return found
 
 
 def unpacked(data: bytes) -> Read:
-    """What :func:`read_each` says of one message."""
+    """One message's result of :func:`read_each`."""
     return _DECODER.decode(data)

@@ -1,7 +1,7 @@
-"""One message from raw bytes: its header read, its bodies chosen and joined, everything else an attachment.
+"""Reads one message from raw bytes: its header, its bodies chosen and joined; everything else becomes an attachment.
 
-Pure: no I/O, no clock, no state. Never raises on any bytes and takes time near-linear in them; what it tolerated it
-notes in ``problems``. It never looks into attachments and never sanitizes HTML: that is the sanitizer's.
+Pure: no I/O, no clock, no state. Never raises on any bytes and takes time near-linear in them; what it tolerated is
+noted in ``problems``. It never looks into attachments and never sanitizes HTML: the sanitizer does that.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from svc.formats.text import clean_text, clean_token
 _ANGLED_ID: Final = re.compile(r"<([^<>]+)>")
 _BODY_TYPES: Final = frozenset({"text/plain", "text/html"})
 _OTHER_VERSIONS: Final = frozenset({"text/enriched", "text/richtext", "text/x-amp-html", "text/watch-html"})
-"""The same content once more, for readers that are not ours: not worth an attachment inside an alternative."""
+"""The same content again, for other kinds of readers: inside an alternative it is not worth an attachment."""
 _OPAQUE: Final = "application/octet-stream"
 HEAD_ONLY: Final = "only the header was read"
 """Among the problems of a message that took too long."""
 
 
 def parse_message(raw: bytes) -> ParsedMessage:
-    """The message in ``raw``, whatever that is."""
+    """The message in ``raw``, for any bytes."""
     problems = Problems()
     message = _with_line_feeds(raw)
     root = split_parts(message, problems=problems)
@@ -56,7 +56,7 @@ def parse_message(raw: bytes) -> ParsedMessage:
 
 
 def parse_head_only(raw: bytes) -> ParsedMessage:
-    """Its header alone, for a message that could not be parsed in the time allowed."""
+    """Only its header, for a message that could not be parsed in time."""
     problems = Problems()
     root = header_only(_with_line_feeds(raw), problems=problems)
     problems.add(HEAD_ONLY)
@@ -64,7 +64,8 @@ def parse_head_only(raw: bytes) -> ParsedMessage:
 
 
 def _with_line_feeds(raw: bytes) -> bytes:
-    """Without a byte order mark and empty lines in front; a file of bare carriage returns gets line feeds."""
+    """The bytes without a byte order mark and empty lines in front; a file with bare carriage returns gets line
+    feeds."""
     message = raw.removeprefix(codecs.BOM_UTF8).lstrip(b"\r\n")
     return message.replace(b"\r", b"\n") if b"\n" not in message else message
 
@@ -111,14 +112,14 @@ def _parsed(
 
 
 def _delivered_to(head: _Head) -> tuple[str, ...]:
-    """A few: each server on the way adds one, and a stranger may have written any number."""
+    """The first few: each server on the way adds one, and a stranger may have written any number."""
     named = (*head.mailboxes("delivered-to"), *head.mailboxes("x-original-to"))
     found = dict.fromkeys(one.address for one in named if is_address(one.address))
     return tuple(islice(found, MAX_DELIVERED_TO))
 
 
 def _sender(senders: Sequence[Mailbox], head: _Head) -> Mailbox | None:
-    """Of From; where that names no address, the one that Sender names, which is who handed it in."""
+    """The mailbox of From; if From has no address, that of Sender, which submitted the mail."""
     named = sender_among(senders)
     if named is not None and is_address(named.address):
         return named
@@ -150,17 +151,17 @@ class _Head:
         return ids[0] if ids else None
 
     def original_message_id(self) -> str | None:
-        """Microsoft's servers keep it so, and give the mail a Message-ID of their own."""
+        """Microsoft's servers keep it in this field, and give the mail a Message-ID of their own."""
         ids = _ids(self.text("x-microsoft-original-message-id"))
         return ids[0] if ids else None
 
     def in_reply_to(self) -> str | None:
-        """The last one: old programs put a phrase with the sender's address before it."""
+        """The last id: old programs put a phrase with the sender's address before it."""
         ids = _ids(self.text("in-reply-to"))
         return ids[-1] if ids else None
 
     def references(self) -> tuple[str, ...]:
-        """Each once. The thread's first and the latest are what threading needs most."""
+        """Each once. If there are too many, the thread's first ones and the newest stay: threading needs these most."""
         ids = list(dict.fromkeys(_ids(self.text("references"))))
         if len(ids) > MAX_REFERENCES:
             self._problems.add(f"references cut to {MAX_REFERENCES}")
@@ -172,14 +173,14 @@ class _Head:
 
 
 def _ids(text: str) -> list[str]:
-    """The message ids in ``text``, without brackets and the white space that folding left in them."""
+    """The message ids in ``text``, without brackets and without the white space that folding left in them."""
     found = _ANGLED_ID.findall(text) or text.replace("<", " ").replace(">", " ").split()
     return [one for one in map(clean_token, found) if one and len(one) <= MAX_ADDRESS_CHARS]
 
 
 @dataclass(frozen=True)
 class _Body:
-    """What one part, or several versions of it, give to read."""
+    """The readable text of one part, or of several versions of it."""
 
     text: str | None
     html: str | None
@@ -187,7 +188,7 @@ class _Body:
 
 @dataclass
 class _Gatherer:
-    """Walks the parts once. Recursion is safe: the splitter bounds the depth."""
+    """Walks the parts once. Recursion is safe: the splitter limits the depth."""
 
     raw: bytes
     problems: Problems
@@ -196,7 +197,7 @@ class _Gatherer:
     _has_body: bool = False
 
     def gather(self, part: Part, *, is_body: bool = False, in_related: bool = False) -> list[_Body]:
-        """``is_body``: stands where a body must stand, even if it has a name."""
+        """``is_body``: it is in the place of a body, so it is one even if it has a name."""
         if not part.children:
             return self._leaf(part, is_body=is_body, in_related=in_related)
         if part.mime == "multipart/alternative":
@@ -208,7 +209,7 @@ class _Gatherer:
         return [body for child in part.children for body in self.gather(child)]
 
     def _alternative(self, part: Part) -> list[_Body]:
-        """Versions of one content, the sender's best last, RFC 2046 section 5.1.4."""
+        """Versions of the same content; the sender's best version is last, RFC 2046 section 5.1.4."""
         text = html = None
         for child in part.children:
             if child.mime in _OTHER_VERSIONS:
@@ -246,7 +247,7 @@ class _Gatherer:
     def _attach(self, part: Part, *, filename: str, content_id: str | None, in_related: bool) -> None:
         content = self._content(part)
         if content is None or not (content or filename):
-            return  # nothing, and called nothing
+            return  # empty, and without a name
         mime = _OPAQUE if part.is_multipart else part.mime
         self.attachments.append(
             Attachment(
@@ -259,8 +260,8 @@ class _Gatherer:
         )
 
     def _content(self, part: Part) -> bytes | None:
-        """The part's bytes, decoded; ``None`` when the message has given more than it may."""
-        # A multipart can't be encoded as a whole: where a sender says so, it is not true.
+        """The part's bytes, decoded; ``None`` once the message has exceeded its limit."""
+        # A multipart can't be encoded as a whole: if a sender says so, it is wrong.
         encoding = "" if part.is_multipart else transfer_encoding(part)
         content = decode_transfer(self.raw[part.start : part.end], encoding, problems=self.problems)
         if self._decoded_bytes + len(content) > MAX_DECODED_BYTES:
@@ -271,7 +272,7 @@ class _Gatherer:
 
 
 def _joined(bodies: Sequence[_Body]) -> tuple[str, str | None]:
-    """Bodies that follow each other, as one text and one HTML; a text among HTML bodies is read there too."""
+    """Consecutive bodies as one text and one HTML; a text among HTML bodies becomes part of the HTML too."""
     text = "\n".join(body.text for body in bodies if body.text is not None)[:MAX_BODY_BYTES]
     if all(body.html is None for body in bodies):
         return text, None

@@ -1,4 +1,4 @@
-"""What a parsed message is, and every bound the parser keeps. Records only."""
+"""The records of a parsed message, and every limit of the parser. Records only."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ MAX_ADDRESS_CHARS: Final = 998
 """A mail address, or a Message-ID. Beyond: it counts as none."""
 MAX_LINE_CHARS: Final = 2_000
 """A subject, or any other header kept as one line. Beyond: it is cut."""
-"""How much of a body is read for it: mostly the little is enough; behind a long style sheet, the much."""
 MAX_FILENAME_BYTES: Final = 255
 """The name of an attachment. Beyond: it is cut before its ending."""
 MAX_PROBLEMS: Final = 50
@@ -57,7 +56,7 @@ class Mailbox:
 
 @dataclass(frozen=True, kw_only=True)
 class Attachment:
-    """``filename`` is never empty, never a path. ``mime`` is the sender's word. ``inline``: the HTML shows it."""
+    """``filename`` is never empty, never a path. ``mime`` is what the sender says. ``inline``: the HTML shows it."""
 
     filename: str
     mime: str
@@ -68,13 +67,13 @@ class Attachment:
 
 @dataclass(frozen=True, kw_only=True)
 class ParsedMessage:
-    """One message as its readers need it. All text is valid Unicode without control characters (but line feed and tab).
+    """One message, ready to use. All text is valid Unicode without control characters (except line feed and tab).
 
-    Ids are without angle brackets. ``sender`` is the first of From that has an address, else Sender's; ``senders`` are
-    all of From. ``outgoing_mark`` is our own ``X-Svc-Outgoing``, and ``original_message_id`` the Message-ID that a mail
-    was sent with, where a server has put another in its place. ``delivered_to`` are the addresses of Delivered-To, then
-    those of X-Original-To. ``problems`` tells what was tolerated, in words for a
-    log. ``size`` is that of the raw bytes.
+    Ids have no angle brackets. ``sender`` is the first mailbox of From with an address, else that of Sender;
+    ``senders`` are all of From. ``outgoing_mark`` is our own ``X-Svc-Outgoing``, and ``original_message_id`` the
+    Message-ID with which a mail was sent, if a server has replaced it. ``delivered_to`` are the addresses of
+    Delivered-To, then those of X-Original-To. ``problems`` lists what was tolerated, in words for a log. ``size`` is
+    that of the raw bytes.
     """
 
     message_id: str | None
@@ -105,7 +104,7 @@ class ParsedMessage:
 
 @dataclass
 class Problems:
-    """Collects what was tolerated: each kind once, and not too many."""
+    """Collects what was tolerated: each kind once, up to a limit."""
 
     notes: list[str] = field(default_factory=list)
 

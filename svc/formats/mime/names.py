@@ -1,7 +1,7 @@
-"""What an attachment is called: the sender's word made harmless, or a name by its type.
+"""The name of an attachment: the sender's name made harmless, or a name by its type.
 
-A name is data to show and to offer; nobody opens a file by it. Even so it never holds a path, a control character or
-anything that reorders it on the screen.
+A name is only data to show and to offer; no file is opened by it. Even so it never holds a path, a control character or
+a character that reorders text on the screen.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _EXTENSIONS: Final[Mapping[str, str]] = MappingProxyType(
 
 
 def safe_filename(raw: str, *, mime: str) -> str:
-    """The last component of ``raw``, cleaned and at most 255 bytes, its extension kept; else a name by type."""
+    """The last component of ``raw``, cleaned and at most 255 bytes, with its extension; else a name by type."""
     name = clean_line(raw[-MAX_RAW_NAME_CHARS:]).replace("\\", "/").rstrip("/").rpartition("/")[2]
     name = _DRIVE.sub("", name).strip(" \"'").rstrip(". ")
     return _shortened(name) if name.strip(". ") else default_filename(mime)

@@ -1,9 +1,9 @@
-"""A message cut into its parts, RFC 2046 section 5.1: one pass over the bytes, no recursion, no copies.
+"""Cuts a message into its parts (RFC 2046 section 5.1): one pass over the bytes, no recursion, no copies.
 
 The theory. At any moment a few multiparts are open, the outermost first, each with a boundary. A line of two hyphens
-and one of these boundaries ends every part inside that multipart, whatever those were waiting for; so a missing end
-of an inner multipart costs nothing. What stands before the first and after the last delimiter of a multipart belongs to
-nobody. The number of parts, their depth and the lines looked at are bounded; beyond the bounds nothing is looked into.
+and one of these boundaries ends every part inside that multipart, even those that wait for their own end; so a missing
+end of an inner multipart does no harm. Text before the first and after the last delimiter of a multipart belongs to no
+part. The number of parts, their depth and the lines looked at are limited; nothing beyond the limits is looked into.
 ``message/rfc822`` is a leaf: a message within a message is kept whole.
 """
 
@@ -20,14 +20,15 @@ from svc.formats.mime.words import header_text
 
 _GUESSED_BOUNDARY: Final = re.compile(rb"^--([^\r\n]{1,256}?)[ \t]*\r?\ncontent-", re.IGNORECASE | re.MULTILINE)
 _BLANKS: Final = b" \t\r\n"
-"""Not compared in boundaries: folding and unfolding add and remove some."""
+"""Ignored when boundaries are compared, because folding and unfolding add and remove some."""
 GUESS_WINDOW_BYTES: Final = 64 * 1024
-"""How far behind the header of a multipart without a boundary its first delimiter may stand."""
+"""How far after the header of a multipart without a boundary its first delimiter is searched."""
 
 
 @dataclass
 class Part:
-    """One part. ``start`` and ``end`` span its body in the raw bytes; ``children`` are a multipart's, in order."""
+    """One part. ``start`` and ``end`` span its body in the raw bytes; ``children`` are the parts of a multipart, in
+    order."""
 
     fields: Fields
     mime: str
@@ -50,7 +51,7 @@ class Part:
 
 @dataclass(frozen=True)
 class _Delimiter:
-    """A boundary's line: ``start`` is where the body before it ends, ``end`` where the next line begins."""
+    """The line of a boundary: ``start`` is where the body before it ends, ``end`` where the next line begins."""
 
     start: int
     end: int
@@ -59,12 +60,12 @@ class _Delimiter:
 
 
 def split_parts(raw: bytes, *, problems: Problems) -> Part:
-    """The root part, with all others below it."""
+    """The root part, which contains all others."""
     return _Splitter(raw, problems).split()
 
 
 def header_only(raw: bytes, *, problems: Problems) -> Part:
-    """The root part alone, its body not looked at."""
+    """Only the root part; its body is not looked at."""
     return _Splitter(raw, problems).read(0)[0]
 
 
@@ -99,7 +100,8 @@ class _Splitter:
             part, position = self.read(position)
 
     def read(self, start: int) -> tuple[Part, int]:
-        """The part whose header begins at ``start``, hung below the innermost open multipart; where its body begins."""
+        """The part whose header begins at ``start``, added to the innermost open multipart; and where its body
+        begins."""
         self._count += 1
         block = read_fields(self._raw, start, is_delimiter=self._is_delimiter, problems=self._problems)
         body_start = block.body_start if block.complete else self._body_after_long_header(block.body_start)
@@ -133,7 +135,7 @@ class _Splitter:
             match = _GUESSED_BOUNDARY.search(self._raw[part.start : part.start + GUESS_WINDOW_BYTES])
             boundary = match[1].translate(None, _BLANKS) if match else b""
             if boundary in self._levels:
-                return b""  # it is that of a multipart around this one
+                return b""  # the boundary of a multipart around this one
         return boundary if len(boundary) <= MAX_BOUNDARY_BYTES else b""
 
     def _leave(self, *, down_to: int) -> None:
@@ -166,7 +168,7 @@ class _Splitter:
         return self._match(line[: MAX_BOUNDARY_BYTES + 8]) is not None
 
     def _match(self, line: bytes) -> tuple[int, bool] | None:
-        """The level of the multipart whose delimiter ``line`` is, and whether it closes it."""
+        """The level of the multipart whose delimiter ``line`` is, and whether the line closes it."""
         token = line[2:].translate(None, _BLANKS)
         level = self._levels.get(token)
         if level is not None:

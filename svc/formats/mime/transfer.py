@@ -1,4 +1,4 @@
-"""Content-Transfer-Encoding undone, RFC 2045 section 6, with the damage of real mail. Never raises, always linear."""
+"""Decodes Content-Transfer-Encoding (RFC 2045 section 6), with the damage of real mail. Never raises, always linear."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Final
 from svc.formats.mime.model import Problems
 
 MAX_GLUED_PIECES: Final = 1_000
-"""Base64 pieces, each with its own padding, accepted one after another in one part."""
+"""Base64 pieces, each with its own padding, that are accepted one after another in one part."""
 MAX_MENDED_LINES: Final = 1_000_000
-"""Lines of one part that are rid of blanks at their end."""
+"""Lines of one part whose trailing blanks are removed."""
 
 _ALPHABET: Final = (string.ascii_letters + string.digits + "+/").encode("ascii")
 _OUTSIDE_ALPHABET: Final = bytes(byte for byte in range(256) if byte not in _ALPHABET)
 _WHITE: Final = b" \t\r\n"
 _TRAILING_BLANKS: Final = re.compile(rb"(?<![ \t])[ \t]+(?=\r?\n)")
-"""The look behind keeps it linear: a run of blanks is tried from its start only."""
+"""The lookbehind keeps it linear: a run of blanks is tried only from its start."""
 
 
 def decode_transfer(data: bytes, encoding: str, *, problems: Problems) -> bytes:
-    """``data`` as it was before ``encoding`` (the header's value, or ``""``); an unknown encoding changes nothing."""
+    """``data`` without its ``encoding`` (the header's value, or ``""``); an unknown encoding changes nothing."""
     token = encoding.split(";", 1)[0].strip(" \t\"'").lower()
     decoder = _DECODERS.get(token)
     if decoder is None:
@@ -34,7 +34,7 @@ def decode_transfer(data: bytes, encoding: str, *, problems: Problems) -> bytes:
 
 
 def base64_bytes(data: bytes) -> bytes:
-    """Tolerates junk, missing and inner padding. A list's footer after the padding is left out."""
+    """Tolerates junk, and missing or inner padding. A mailing list's footer after the padding is left out."""
     head, _, rest = data.translate(None, _WHITE).partition(b"=")
     pieces = [head]
     rest = rest.lstrip(b"=")
@@ -44,12 +44,12 @@ def base64_bytes(data: bytes) -> bytes:
 
 
 def quoted_printable_bytes(data: bytes) -> bytes:
-    """Blanks before a line end are transport's, not the sender's (RFC 2045 section 6.7 rule 3)."""
+    """Blanks before a line end were added in transport, not by the sender (RFC 2045 section 6.7 rule 3)."""
     return binascii.a2b_qp(_TRAILING_BLANKS.sub(b"", data, count=MAX_MENDED_LINES))
 
 
 def uu_bytes(data: bytes) -> bytes:
-    """What stands between ``begin`` and ``end``; empty when there is no ``begin``."""
+    """The data between ``begin`` and ``end``; empty if there is no ``begin``."""
     decoded: list[bytes] = []
     inside = False
     for line in data.splitlines():

@@ -1,7 +1,7 @@
-"""Header text: raw bytes, and the encoded words of RFC 2047, to clean lines.
+"""Turns header text (raw bytes, with the encoded words of RFC 2047) into clean lines.
 
 Senders break every rule of that RFC (words glued to text, blanks and question marks inside, characters split between
-words, 8-bit bytes), so a word is found by its marks alone. One pass, whatever the input.
+words, 8-bit bytes), so a word is found only by its start and end marks. One pass, for any input.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _OPEN_WORD: Final = re.compile(rb"=\?([^?\s]{0,64})\?[qQ]\?([^?]*)\?=")
 
 @dataclass(frozen=True)
 class EncodedWord:
-    """Where it stands in the text, and what it holds."""
+    """Its position in the text, and its content."""
 
     start: int
     end: int
@@ -31,7 +31,7 @@ class EncodedWord:
 
 
 def header_text(raw: bytes, *, problems: Problems, charset: str = "") -> str:
-    """A raw field as text, encoded words still encoded. ``charset`` is the message's own, for bare 8-bit bytes."""
+    """A raw field as text, with encoded words still encoded. ``charset`` is the message's own, for bare 8-bit bytes."""
     if not raw.isascii():
         raw = _OPEN_WORD.sub(lambda word: _closed(word, problems), raw)
     try:
@@ -41,8 +41,8 @@ def header_text(raw: bytes, *, problems: Problems, charset: str = "") -> str:
 
 
 def _closed(word: re.Match[bytes], problems: Problems) -> bytes:
-    """An encoded word with 8-bit bytes in it, as one without. The bytes are of its charset, or UTF-8 as it is put there
-    by programs that don't care what the word says."""
+    """An encoded word with 8-bit bytes in it, rewritten without them. The bytes are of its charset, or UTF-8 from
+    programs that ignore the charset of the word."""
     if word[0].isascii():
         return word[0]
     content = binascii.a2b_qp(word[2], header=True)
@@ -54,12 +54,12 @@ def _closed(word: re.Match[bytes], problems: Problems) -> bytes:
 
 
 def header_line(text: str, *, problems: Problems) -> str:
-    """What a person reads: encoded words decoded, one clean line of bounded length."""
+    """The text for a person: encoded words decoded, one clean line of limited length."""
     return cut(clean_line(decode_words(text, problems=problems)), limit=MAX_LINE_CHARS)
 
 
 def decode_words(text: str, *, problems: Problems) -> str:
-    """Every encoded word decoded; white space between two of them vanishes, as the RFC says."""
+    """Every encoded word decoded; white space between two of them is removed, as the RFC says."""
     if "=?" not in text:
         return text
     pieces: list[str] = []
@@ -79,7 +79,7 @@ def decode_words(text: str, *, problems: Problems) -> str:
 
 
 def find_words(text: str) -> list[EncodedWord]:
-    """The encoded words of ``text`` in order. The end mark is looked for once per stretch, so this is linear."""
+    """The encoded words of ``text`` in order. The end mark is searched once per stretch, so this is linear."""
     words: list[EncodedWord] = []
     position = end = 0
     while match := _OPENING.search(text, position):
@@ -97,7 +97,7 @@ def find_words(text: str) -> list[EncodedWord]:
 
 
 def _decode_group(group: list[EncodedWord], problems: Problems) -> str:
-    """Neighbours of one charset are joined before decoding: senders split characters between words."""
+    """Adjacent words of the same charset are joined before decoding: senders split characters between words."""
     if not group:
         return ""
     return decode(b"".join(word.content for word in group), group[0].charset, problems=problems)

@@ -1,7 +1,8 @@
-"""What a mail repeats of earlier ones: the lines that announce a quotation, headers of what is answered, signatures.
+"""Finds what a mail repeats of earlier mails: lines that announce a quotation, headers of the answered mail,
+signatures.
 
-Pure, and linear in what is looked at, whatever that is: each line is looked at by its first characters, and together
-with few others. Used by what a row shows of a mail (:mod:`svc.formats.snippet`) and by what an open mail folds away.
+Pure, and linear in any input: each line is looked at by its first characters, and together with few others. It is used
+for the snippet in a row of the mail list (:mod:`svc.formats.snippet`), and for the part of an open mail that is folded.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The line that announces a quotation: "On Monday, Ann wrote:", in the words of many programs and languages.
+"""Finds the line that announces a quotation: "On Monday, Ann wrote:", in the words of many programs and languages.
 
-It may be broken into two or three lines. Whether it announces anything depends on what follows, for people also write
-"he wrote:" themselves; that is asked of the caller.
+The announcement may be broken into two or three lines. Whether it is one depends on the text after it, because people
+also write "he wrote:" themselves; the caller checks that.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NEEDS_NO_COLON: Final = ("は書きました", "は書きました。", "のメ
 _OPENINGS: Final = ("on ", "am ", "le ", "el ", "il ", "op ", "em ", "den ", "der ", "dnia ", "dne ", "în ", "w dniu ")
 _COLONS: Final = (":", "：")
 _ENDINGS: Final = frozenset(one[-1] for one in (*_COLONS, *_NEEDS_NO_COLON))
-"""By its last character nearly every line is known for none at once; small letters have the same."""
+"""A quick check: nearly every line is ruled out by its last character. Lower case does not change these characters."""
 _ASCII_DIGIT: Final = re.compile("[0-9]")
 _YEAR: Final = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _TIME: Final = re.compile(r"\d[:.h]\d\d")
@@ -32,7 +32,7 @@ _ADDRESS: Final = re.compile(r"[<(\[](?:mailto:)?[^\s<>@]{1,64}@[^\s<>@]{1,255}[
 
 
 def announces(line: str) -> bool:
-    """Whether this one line, or the two or three it was broken into, has the form of an announcement."""
+    """Whether this line, or the two or three lines joined in it, has the form of an announcement."""
     line = line.strip()
     if not 4 < len(line) <= MAX_CHARS or line[-1] not in _ENDINGS:
         return False
@@ -48,12 +48,12 @@ def announces(line: str) -> bool:
 
 
 def names_its_writer(line: str) -> bool:
-    """Whether it has an address and a date as well, as programs write it, and hardly any person."""
+    """Whether it also has an address and a date, as programs write it, and people hardly ever do."""
     return bool(_ADDRESS.search(line[:MAX_CHARS])) and _has_digit(line[:MAX_CHARS])
 
 
 def announced(lines: Sequence[str], at: int) -> int:
-    """How many lines from ``at`` make one announcement; 0 if they make none."""
+    """The number of lines from ``at`` that make one announcement; 0 if they make none."""
     joined = ""
     for count in range(1, MAX_LINES + 1):
         if at + count > len(lines):
@@ -67,7 +67,7 @@ def announced(lines: Sequence[str], at: int) -> int:
         if announces(joined):
             return count
         if count == 1 and not _has_digit(line):
-            return 0  # one that is broken begins with its date; else somebody's own line stands above it
+            return 0  # a broken one has a date in its first line; otherwise that line is a person's own text
     return 0
 
 

@@ -1,7 +1,8 @@
-"""From which line on a mail says nothing new: the quotation it ends with, its signature, the mail it answers.
+"""Finds the line from which on a mail says nothing new: the final quotation, the signature, the answered mail.
 
-Only the end of a mail folds, and in one piece: of answers that stand between quotations the last quotation folds, and
-who answers below one is read whole. What is forwarded, and what would leave nothing, is not folded.
+Only the end of a mail folds, and in one piece: if answers are written between quotations, the last quotation folds, and
+a mail with its answer below the quotation is shown whole. A forwarded mail is not folded, nor a mail of which nothing
+would be left.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from svc.formats.quoted.announcing import announced, names_its_writer
 from svc.formats.quoted.marks import begins_header_of_mail, is_forward, is_ordinary, is_original, is_ruler
 
 MAX_LINE_CHARS: Final = 400
-"""Of each line the beginning is looked at."""
+"""Characters at the beginning of each line that are looked at."""
 MAX_LINES: Final = 20_000
-"""A text of more lines is read whole."""
+"""A text of more lines is shown whole."""
 MAX_SIGNATURE_LINES: Final = 24
 MAX_FOOTER_LINES: Final = 8
 LOOKED_AHEAD: Final = 4
@@ -25,18 +26,18 @@ MIN_FOOTER_RULER_CHARS: Final = 30
 
 _SIGNATURE: Final = re.compile(r"-- ?\r?")
 _VERSION: Final = re.compile(r"\d{1,4}\.\d{1,6}[\w.\-+]{0,40}")
-"""What git writes below the two dashes of a patch."""
+"""The version that git writes below the two dashes of a patch."""
 _PATCH: Final = re.compile(r"(?:diff --git |@@ -\d{1,9}(?:,\d{1,9})? \+\d)")
 
 
 def folds_from(text: str) -> int | None:
-    """The number of the line, from 0, from which on a plain text folds; ``None`` where it does not."""
+    """The number of the line, from 0, from which on a plain text folds; ``None`` if it does not."""
     lines = [line[:MAX_LINE_CHARS] for line in text.split("\n", MAX_LINES)]
     return folds_at(lines, [line.lstrip().startswith(">") for line in lines])
 
 
 def folds_at(lines: Sequence[str], quoted: Sequence[bool]) -> int | None:
-    """The same of lines of which is known which are ``quoted``. It is never 0."""
+    """The same for lines for which it is known whether they are ``quoted``. It is never 0."""
     if len(lines) > MAX_LINES:
         return None
     old = _Scan(lines, quoted).old()
@@ -63,7 +64,7 @@ class _Scan:
         self.marks = [False] * len(lines)
 
     def old(self) -> list[bool]:
-        """Of each line, whether it is one that was read before, or a signature."""
+        """For each line, whether it repeats an earlier mail, or belongs to a signature."""
         at = 0
         while at < len(self.lines):
             line = self.lines[at].strip()
@@ -80,7 +81,7 @@ class _Scan:
                 whole = " ".join(self.lines[at : at + count])
                 if self._quotes_next(at + count):
                     self.marks[at : at + count] = [True] * count
-                elif names_its_writer(whole):  # by a program that does not mark what it quotes
+                elif names_its_writer(whole):  # by a program that does not mark quoted lines
                     return self._all_from(at)
                 at += count
             else:
@@ -99,7 +100,7 @@ class _Scan:
         return following is not None and self.quoted[following]
 
     def _signature(self, at: int) -> int:
-        """How many lines a signature has that begins here: up to a quotation, or to the end."""
+        """The number of lines of a signature that begins here: up to a quotation, or to the end. 0 if there is none."""
         if self.is_patch or not _SIGNATURE.fullmatch(self.lines[at]):
             return 0
         if at + 1 < len(self.lines) and _VERSION.fullmatch(self.lines[at + 1].strip()):
@@ -107,7 +108,7 @@ class _Scan:
         return self._to_the_end(at, MAX_SIGNATURE_LINES)
 
     def _footer(self, at: int) -> int:
-        """How many lines a mailing list added: a long ruler, and where the list is."""
+        """The number of lines that a mailing list added: a long ruler, and the list's address. 0 if there are none."""
         line = self.lines[at].strip()
         if len(line) < MIN_FOOTER_RULER_CHARS or line.strip("_"):
             return 0

@@ -1,7 +1,7 @@
-"""Single lines by which programs part a mail from what it repeats: rulers, headers, "Original Message".
+"""Recognizes single lines by which programs separate a mail from what it repeats: rulers, headers, "Original Message".
 
-A mail that is forwarded is what its sender wants to show; one that is answered is known already. So the two are told
-apart, as far as their words tell.
+The sender of a forward wants to show the forwarded mail; an answered mail is known already. So the two cases are
+distinguished, as far as their words allow.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _FORWARD: Final = re.compile(
     re.IGNORECASE,
 )
 _IN_WORDS: Final = frozenset(f"{ascii_letters}{digits}_")
-"""No mark of the first kind begins with one of these, and nearly every line of a text does: that is seen first."""
+"""A quick check: no mark of the first kind begins with one of these, but nearly every line of a text does."""
 _NO_FORWARD: Final = _IN_WORDS - frozenset("abdiABDI")
 _ORDINARY: Final = re.compile(r"(?:[CE-HJ-Zce-hj-z]|[A-Za-z][\t -/;-~]{60})[\t -/;-~]*")
-"""ASCII without digits and colons. What tells by words of a forwarded mail begins with A, B, D or I, and is short."""
+"""ASCII without digits and colons. The words that mark a forwarded mail begin with A, B, D or I, and are short."""
 _FORWARD_SUBJECT: Final = re.compile(
     r"\s{0,8}\[?(?:fwd?|wg|tr|rv|i|enc|doorst|vs|vl|vb|vid|πρθ|ynt|转发|轉寄|转|전달) ?[:：]", re.IGNORECASE
 )
@@ -58,44 +58,45 @@ _AROUND: Final = " \t*>|_\xa0"
 
 
 def is_ordinary(line: str) -> bool:
-    """Whether a line without blanks around it is no mark of any kind, and announces nothing, as is seen at once: it
-    begins with a letter, and has neither digits nor a colon. It is most of the lines of a mail."""
+    """A quick check for lines that are no mark of any kind and announce nothing, for a line without blanks around it:
+    it begins with a letter, and has neither digits nor a colon. Most lines of a mail are of this kind."""
     return _ORDINARY.fullmatch(line) is not None
 
 
 def is_original(line: str) -> bool:
-    """Whether what follows is the mail that is answered."""
+    """Whether the answered mail follows after this line."""
     return len(line) <= MAX_MARK_CHARS and line[:1] not in _IN_WORDS and _ORIGINAL.fullmatch(line) is not None
 
 
 def is_forward(line: str) -> bool:
-    """Whether what follows is a mail that is forwarded."""
+    """Whether a forwarded mail follows after this line."""
     return len(line) <= MAX_MARK_CHARS and line[:1] not in _NO_FORWARD and _FORWARD.fullmatch(line) is not None
 
 
 def is_forwarded(subject: str) -> bool:
-    """Whether a mail of this subject forwards one. Outlook parts both what is answered and what is forwarded alike."""
+    """Whether a mail with this subject forwards another. Outlook separates answered and forwarded mails in the same
+    way."""
     return _FORWARD_SUBJECT.match(subject) is not None
 
 
 def is_ruler(line: str) -> bool:
-    """Whether it says nothing: it is empty, or drawn of signs. A long one may end in words, and is none."""
+    """Whether the line says nothing: it is empty, or drawn of signs. A long ruler that ends in words does not count."""
     return _RULER.fullmatch(line) is not None
 
 
 def is_header(line: str) -> bool:
-    """Whether it has the form of a line of a mail's header."""
+    """Whether it has the form of a line in a mail's header."""
     return header_of(line) is not None
 
 
 def header_of(line: str) -> Header | None:
-    """Which header it is, in one of many languages."""
+    """The kind of header line, in one of many languages."""
     name, colon, _ = line[:MAX_NAME_CHARS].replace("：", ":").partition(":")
     return _HEADERS.get(name.strip(_AROUND).casefold()) if colon else None
 
 
 def begins_header_of_mail(lines: Sequence[str], at: int) -> bool:
-    """Whether the header of another mail begins here, as Outlook writes it: who, what about, and when or to whom.
+    """Whether the header of another mail begins here, as Outlook writes it: sender, subject, and date or recipients.
 
     Long lists of recipients go on over several lines.
     """

@@ -1,10 +1,10 @@
-"""Writes mail: what a person composed in, RFC 5322 bytes out. The opposite of ``mime``, and read back by it.
+"""Writes mail: turns what a person composed into RFC 5322 bytes. The opposite of ``mime``, which can read them back.
 
-Pure functions on records. Owns the header encoder, the form of a message, the policy of HTML that leaves, the text
-alternative and the quotation of an original. Nothing here decides who gets a message or when; that is ``sending``.
+Pure functions on records. Owns the header encoder, the form of a message, the policy for outgoing HTML, the text
+alternative and the quotation of an original. Nothing here decides who gets a message or when; ``sending`` does.
 
-The rooms: ``message`` puts it together; ``headers`` writes fields, ``addresses`` reads recipients, ``outgoing_html``
-sanitizes for sending, ``text`` derives the text, ``quoting`` quotes what is answered or forwarded.
+The modules: ``message`` puts it together; ``headers`` writes fields, ``addresses`` reads recipients, ``outgoing_html``
+sanitizes for sending, ``text`` derives the text, ``quoting`` quotes an answered or forwarded message.
 """
 
 from svc.formats.writing.addresses import Recipients, mailbox_text, parse_mailboxes, recipients, sendable_address

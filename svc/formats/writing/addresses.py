@@ -1,9 +1,9 @@
-"""Recipients: what a person typed, as people a message can be sent to, or a refusal that names what is wrong.
+"""Turns recipients as typed by a person into people to send to, or into a refusal that names the error.
 
-The tolerant reader of strangers' address fields (``mime/addresses.py``) takes the text apart; what it makes of it is
-then held to what a provider accepts, because here the one who wrote it can still be told. A name in another script is
-fine, a domain becomes its ASCII form (RFC 5891, by the transitional rules only where those change nothing), and the
-part before the at sign has to be ASCII already: no other form of it exists (RFC 6531 needs every server on the way).
+The tolerant reader of strangers' address fields (``mime/addresses.py``) splits the text. Its result must then meet the
+rules of a provider, because here the person who typed it can still correct it. A name in another script is allowed. A
+domain becomes its ASCII form (RFC 5891, by the transitional rules only where these change nothing). The part before the
+at sign has to be ASCII already: no other form of it exists (RFC 6531 needs every server on the way).
 """
 
 from __future__ import annotations
@@ -47,12 +47,13 @@ _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]*[a-z0-9])?")
 _LITERAL: Final = re.compile(r"\[(?:IPv6:)?[0-9A-Fa-f:.]{2,45}\]")
 _DOTS: Final = re.compile("[.\u3002\uff0e\uff61]")
 _DEVIATING: Final = re.compile("[\u00df\u03c2\u1e9e]")
-"""Sharp s and final sigma: older rules make other letters of them, and so another domain, maybe somebody else's."""
+"""Sharp s and final sigma: older rules turn them into other letters, and so into another domain, which may be somebody
+else's."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipients:
-    """Nobody stands in it twice."""
+    """No address occurs twice."""
 
     to: tuple[Person, ...] = ()
     cc: tuple[Person, ...] = ()
@@ -64,10 +65,10 @@ class Recipients:
 
 
 def recipients(*, to: Iterable[str], cc: Iterable[str] = (), bcc: Iterable[str] = ()) -> Recipients:
-    """To, Cc and Bcc as typed, each string one mailbox or several. Raises :class:`Invalid`.
+    """To, Cc and Bcc as typed; each string holds one mailbox or several. Raises :class:`Invalid`.
 
-    Who stands in two of them stays in the first, To before Cc before Bcc: nobody gets it twice, and nobody who may be
-    seen is hidden.
+    An address in two of them stays in the first, To before Cc before Bcc: nobody gets the message twice, and no visible
+    recipient is hidden.
     """
     seen: set[str] = set()
     found = Recipients(to=_unseen(to, seen), cc=_unseen(cc, seen), bcc=_unseen(bcc, seen))
@@ -79,7 +80,7 @@ def recipients(*, to: Iterable[str], cc: Iterable[str] = (), bcc: Iterable[str] 
 
 
 def parse_mailboxes(texts: Iterable[str]) -> list[Person]:
-    """The people in ``texts``, in order, with their addresses as they will be sent to. Raises :class:`Invalid`."""
+    """The people in ``texts``, in order, with the addresses to send to. Raises :class:`Invalid`."""
     people: list[Person] = []
     for text in texts:
         if len(text) > MAX_TYPED_CHARS:
@@ -99,8 +100,8 @@ def parse_mailboxes(texts: Iterable[str]) -> list[Person]:
 
 
 def mailbox_text(person: Person) -> str:
-    """A person as one string that :func:`parse_mailboxes` reads as the same one: for drafts and prefilled fields."""
-    name = shown_name(person).replace("=?", "= ?")  # it would be read as encoded
+    """A person as one string that :func:`parse_mailboxes` reads as the same person: for drafts and prefilled fields."""
+    name = shown_name(person).replace("=?", "= ?")  # it would be read as an encoded word
     if not name:
         return f"<{person.address}>" if '"' in person.address else person.address
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
@@ -108,7 +109,7 @@ def mailbox_text(person: Person) -> str:
 
 
 def sendable_address(address: str) -> str:
-    """An address in the ASCII form that goes on the wire. Raises :class:`Invalid` for what is no address."""
+    """An address in the ASCII form for sending. Raises :class:`Invalid` if it is no address."""
     local, at, domain = address.rpartition("@")
     if not at or not local or not domain:
         raise Invalid(f"{_shown(address)} is no e-mail address.")
@@ -127,7 +128,7 @@ def sendable_address(address: str) -> str:
 
 
 def is_sendable(address: str) -> bool:
-    """Whether ``address`` is in that form already."""
+    """Whether ``address`` already has that form."""
     try:
         return sendable_address(address) == address
     except Invalid:

@@ -1,13 +1,13 @@
-"""Header fields written, RFC 5322 section 2.2 and 2.2.3: ASCII, folded, and impossible to break out of.
+"""Writes header fields (RFC 5322 section 2.2 and 2.2.3): ASCII, folded, and safe from injection.
 
-The theory. A field's value is a list of words, and a word holds printable ASCII only. :func:`field` puts exactly one
-blank, or a line end and a blank, between two words; there is no other way for anything to get into a header. Text that
-is not plain becomes encoded words (RFC 2047), a parameter RFC 2231's segments, and both are cut between characters, so
-that a reader who decodes word by word sees each of them whole.
+The theory. A field's value is a list of words, and a word holds only printable ASCII. :func:`field` puts exactly one
+blank, or a line end and a blank, between two words; there is no other way to get anything into a header. Text that is
+not plain becomes encoded words (RFC 2047), a parameter becomes RFC 2231's segments. Both are cut between characters, so
+that a reader who decodes word by word sees each character whole.
 
-The standard library's ``email`` is not used: it decodes what looks encoded and writes it back as it came, a line end
-in it included. Nothing here decodes: what comes in is text as a person reads it, and what looks like an encoded word
-in it is encoded like anything else.
+The standard library's ``email`` is not used: it decodes what looks encoded and writes it back unchanged, even with a
+line end in it. Nothing here decodes: the input is text as a person reads it, and a part that looks like an encoded word
+is encoded like anything else.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from svc.formats.person import Person
 from svc.formats.text import clean_line, cut
 
 FOLD_CHARS: Final = 76
-"""RFC 2047 section 2: no line that holds an encoded word is longer."""
+"""RFC 2047 section 2: no line with an encoded word is longer."""
 MAX_WORD_CHARS: Final = 60
-"""Of a word that can be cut. The longest field name that precedes such words fits on the line with it."""
+"""Limit for a word that can be cut. With it, the longest field name before such words still fits on the line."""
 MAX_LINE_BYTES: Final = 998
 """RFC 5322 section 2.1.1, without the line end."""
 MAX_ID_CHARS: Final = 900
-"""Of a message id: with its brackets it fits on a line."""
+"""Limit for a message id: with its brackets it fits on a line."""
 MAX_REFERENCES: Final = 20
 MAX_REFERENCES_CHARS: Final = 998
 MAX_FALLBACK_CHARS: Final = 60
@@ -52,13 +52,14 @@ _ACCENTS: Final = re.compile("[\u0300-\u036f]")
 _MESSAGE_ID: Final = re.compile(r"[!-;=?-~]+")
 _FIELD: Final = re.compile(rb"[A-Za-z][A-Za-z-]*:(?: [ -~]*[!-~])?\r\n(?: [ -~]*[!-~]\r\n)*")
 _Q_SAFE: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!*+-/")
-"""What an encoded word may hold as it is wherever it stands, RFC 2047 section 5 (3)."""
+"""The bytes that an encoded word may hold unencoded in any place, RFC 2047 section 5 (3)."""
 _ATTRIBUTE_SAFE: Final = "!#$&+-.^_`{|}~"
 """RFC 2231 section 7, ``attribute-char``, beyond letters and digits."""
 
 
 class NotAsMeant(Exception):
-    """What was written does not read as what was meant: a bug, found before anything was sent."""
+    """The written bytes are read back as something else than was meant. This is a bug, found before anything is
+    sent."""
 
 
 def field(name: str, words: Iterable[str]) -> bytes:
@@ -76,7 +77,7 @@ def field(name: str, words: Iterable[str]) -> bytes:
 
 
 def verify_block(block: bytes, *, names: Sequence[str]) -> None:
-    """Read ``block`` (fields only) back: these fields, no others, none of them twice unless meant so."""
+    """Read ``block`` (only fields) back: it must hold exactly these fields, none of them twice unless meant so."""
     position = 0
     while position < len(block):
         match = _FIELD.match(block, position)
@@ -90,13 +91,13 @@ def verify_block(block: bytes, *, names: Sequence[str]) -> None:
 
 
 def text_words(text: str) -> list[str]:
-    """A subject: one clean line of at most 2,000 characters, as our own parser would read it back."""
+    """The words of a subject: one clean line of at most 2,000 characters, as our own parser would read it back."""
     text = cut(clean_line(text), limit=MAX_LINE_CHARS)
     return _plain_words(text) or encoded_words(text)
 
 
 def mailbox_words(person: Person) -> list[str]:
-    """``"Smith, Ann" <ann@x.example>``. The address has been checked, see ``addresses.py``."""
+    """``"Smith, Ann" <ann@x.example>``. The address was checked before, see ``addresses.py``."""
     return [*_phrase_words(shown_name(person)), *f"<{person.address}>".split(" ")]
 
 
@@ -108,12 +109,12 @@ def mailbox_list_words(people: Sequence[Person]) -> Iterator[str]:
 
 
 def shown_name(person: Person) -> str:
-    """A name as it goes into a header: clean, and as long as our own parser reads."""
+    """A name for a header: clean, and not longer than our own parser reads."""
     return cut(clean_line(person.name), limit=MAX_NAME_CHARS)
 
 
 def id_words(ids: Iterable[str]) -> list[str]:
-    """Message ids, each in its brackets. They have been checked: :func:`usable_id`, :func:`references_of`."""
+    """Message ids, each in its brackets. They were checked before: :func:`usable_id`, :func:`references_of`."""
     return [f"<{one}>" for one in ids]
 
 
@@ -125,10 +126,11 @@ def usable_id(message_id: str) -> bool:
 def references_of(references: Sequence[str], *, parent: str | None) -> tuple[str, ...]:
     """The References of a reply, RFC 5322 section 3.6.4: those of its parent, then the parent.
 
-    Of a long list the thread's first and the latest stay, which threading needs most; what is unusable is left out.
+    Of a long list, the thread's first id and the newest ones stay, which threading needs most; unusable ids are left
+    out.
     """
     ids = list(dict.fromkeys(one for one in (*references, parent or "") if usable_id(one)))
-    if parent in ids:  # it comes last, wherever it stood before
+    if parent in ids:  # it comes last, whatever its position was
         ids.remove(parent)
         ids.append(parent)
     while len(ids) > MAX_REFERENCES or (len(ids) > 1 and sum(len(one) + 3 for one in ids) > MAX_REFERENCES_CHARS):
@@ -141,25 +143,26 @@ def date_words(instant: Millis) -> list[str]:
 
 
 def parameter_words(value: str, **parameters: str) -> list[str]:
-    """A token such as ``multipart/mixed`` and parameters that are tokens too, or ASCII to be quoted."""
+    """A token such as ``multipart/mixed``, and parameters that are tokens too, or ASCII to be quoted."""
     shown = [f"{name}={one if _TOKEN.fullmatch(one) else _quoted(one)}" for name, one in parameters.items()]
     return _with_semicolons([value, *shown])
 
 
 def file_type_words(mime: str, *, filename: str) -> list[str]:
-    """A Content-Type with the name once more, in ASCII, for readers that know no RFC 2231."""
+    """A Content-Type with the name repeated in ASCII, for readers that do not know RFC 2231."""
     return _with_semicolons([mime, f'name="{ascii_filename(filename, mime=mime)}"'])
 
 
 def disposition_words(kind: str, *, filename: str) -> list[str]:
-    """A Content-Disposition: ``filename=`` where that holds it, else ``filename*=`` in as many segments as it takes."""
+    """A Content-Disposition: ``filename=`` if that can hold the name, else ``filename*=`` in as many segments as
+    needed."""
     if len(filename) <= MAX_WORD_CHARS and _PLAIN_FILENAME.fullmatch(filename):
         return _with_semicolons([kind, f'filename="{filename}"'])
     return _with_semicolons([kind, *_segments("filename", filename)])
 
 
 def settled_filename(raw: str, *, mime: str) -> str:
-    """``raw`` as our own parser, and so our own copy, will call the file: cleaning it again changes nothing."""
+    """``raw`` in the form that our own parser gives it, so also in our own copy: cleaning it again changes nothing."""
     while True:
         name = safe_filename(raw, mime=mime).replace("=?", "_")
         if name == raw:
@@ -168,7 +171,7 @@ def settled_filename(raw: str, *, mime: str) -> str:
 
 
 def ascii_filename(filename: str, *, mime: str) -> str:
-    """What is left of a name in plain ASCII, accents off and its extension kept; a name by type if nothing is left."""
+    """A name reduced to plain ASCII, without accents, its extension kept; a name by type if nothing is left."""
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", filename))
     name = _NOT_PLAIN.sub("_", bare)
     stem, dot, extension = name.rpartition(".")
@@ -189,7 +192,7 @@ def encoded_words(text: str) -> list[str]:
 
 
 def _plain_words(text: str) -> list[str]:
-    """The words of text that may stand as it is, none if it may not."""
+    """The words of text that needs no encoding; empty if it does."""
     words = text.split(" ")
     plain = text.isascii() and "=?" not in text and all(len(word) <= MAX_WORD_CHARS for word in words)
     return words if plain and text else []
@@ -211,7 +214,7 @@ def _with_semicolons(words: Sequence[str]) -> list[str]:
 
 
 def _segments(name: str, value: str) -> Iterator[str]:
-    """RFC 2231: percent-encoded UTF-8, in numbered segments where one line can't hold it."""
+    """RFC 2231: percent-encoded UTF-8, in numbered segments if one line can't hold it."""
     encoded = (urllib.parse.quote(character, safe=_ATTRIBUTE_SAFE) for character in value)
     pieces = list(_packed(encoded, room=MAX_WORD_CHARS - len(name) - len("*00*=utf-8''")))
     if len(pieces) == 1:
@@ -228,7 +231,7 @@ def _q_encoded(character: str) -> str:
 
 
 def _packed(items: Iterable[str], *, room: int) -> Iterator[str]:
-    """The items joined to pieces of at most ``room`` characters, none of them cut."""
+    """The items joined to pieces of at most ``room`` characters; no item is cut."""
     piece = ""
     for item in items:
         if len(piece) + len(item) > room and piece:
@@ -240,7 +243,7 @@ def _packed(items: Iterable[str], *, room: int) -> Iterator[str]:
 
 
 def _pieces(text: str, *, room: int) -> Iterator[bytes]:
-    """The characters of ``text`` in UTF-8, in pieces of at most ``room`` bytes, none of them cut."""
+    """``text`` in UTF-8, in pieces of at most ``room`` bytes; no character is cut."""
     piece = b""
     for character in text:
         data = character.encode("utf-8")

@@ -1,11 +1,10 @@
-"""One message written: what a person composed, as the RFC 5322 bytes that leave, MIME and all (RFC 2045 to 2047, 2183).
+"""Writes one message: what a person composed becomes the RFC 5322 bytes to send, with MIME (RFC 2045 to 2047, 2183).
 
-Pure and deterministic: the same composition gives the same bytes, so that what was made durable before a send can be
-told from anything else. The caller has sanitized the HTML, derived the text, checked the addresses and decided the
-recipients. Every header block is read back before anybody gets the bytes; if it holds anything but the fields that
-were meant, nothing is sent.
+Pure and deterministic: the same composition gives the same bytes, so a message that was stored before its sending can
+be recognized. The caller has sanitized the HTML, derived the text, checked the addresses and decided the recipients.
+Every header block is read back before the bytes are returned; if it holds other fields than meant, nothing is sent.
 
-The shape, leaving out what there is none of::
+The shape, without the parts that do not exist::
 
     multipart/mixed
       multipart/alternative
@@ -33,26 +32,26 @@ from svc.formats.writing import headers
 from svc.formats.writing.addresses import is_sendable
 
 Fields = Sequence[tuple[str, Iterable[str]]]
-"""Names and their words."""
+"""The names of fields, with their words."""
 
 LINE_BYTES: Final = 57
-"""Of content, in one line of base64: 76 characters, RFC 2045 section 6.8."""
+"""Bytes of content in one line of base64: 76 characters, RFC 2045 section 6.8."""
 GROUP_BYTES: Final = LINE_BYTES * 4_096
-"""Of content encoded at a time."""
+"""Bytes of content that are encoded at a time."""
 PART_HEADER_BYTES: Final = 2_048
 """Room for the header of one file's part: a name of 255 bytes, percent-encoded, takes most of it."""
 OPAQUE: Final = "application/octet-stream"
 
 _MEDIA_TYPE: Final = re.compile(r"[a-z0-9!#$&^_.+-]{1,63}/[a-z0-9!#$&^_.+-]{1,63}")
 _UNENCODABLE: Final = ("message/", "multipart/")
-"""Types whose content may not be base64, RFC 2045 section 6.4: a file of one goes as an opaque one."""
+"""Types whose content may not be base64, RFC 2045 section 6.4: a file of such a type is sent as opaque data."""
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_.-]{1,100}")
 _CONTENT_ID: Final = re.compile(r"[A-Za-z0-9_.+-]{1,100}@[A-Za-z0-9.-]{1,100}")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Attached:
-    """A file that goes with the message. With a ``content_id`` it is an image that the HTML shows as ``cid:``.
+    """A file that is sent with the message. With a ``content_id`` it is an image that the HTML shows as ``cid:``.
 
     ``content`` is iterated once, in pieces of any size, so that a large file need not be in memory twice.
     """
@@ -62,17 +61,16 @@ class Attached:
     content: Iterable[bytes]
     content_id: str | None = None
     method: str | None = None
-    """What a calendar file is meant for (RFC 6047, 2.4): ``REPLY``. Such a part is no attachment, and stands in
-    UTF-8."""
+    """The purpose of a calendar file (RFC 6047, 2.4): ``REPLY``. Such a part is no attachment, and is in UTF-8."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Composed:
-    """Everything that decides the bytes. Ids are without angle brackets; ``date`` is when it leaves.
+    """Everything that determines the bytes. Ids have no angle brackets; ``date`` is the time of sending.
 
     ``references`` are those of this message, see ``headers.references_of``; a stranger's id that can't be written is
-    left out. ``html`` is sanitized for sending, and
-    ``text`` says the same. Bcc stands in the header: the provider takes its recipients from there, and takes it out.
+    left out. ``html`` is sanitized for sending, and ``text`` says the same. Bcc is in the header: the provider takes
+    its recipients from there, and removes it.
     """
 
     outgoing_id: str
@@ -91,7 +89,8 @@ class Composed:
 
 
 def compose(composed: Composed) -> bytes:
-    """The message. Raises ``NotAsMeant`` when it would not read as what was meant: a bug, and nothing may be sent."""
+    """The message. Raises ``NotAsMeant`` if it would be read as something else: this is a bug, and nothing may be
+    sent."""
     if not _TOKEN.fullmatch(composed.outgoing_id) or not headers.usable_id(composed.message_id):
         raise headers.NotAsMeant("an id that is none")
     for person in (composed.sender, *composed.to, *composed.cc, *composed.bcc):
@@ -101,18 +100,18 @@ def compose(composed: Composed) -> bytes:
 
 
 def content_id_of(outgoing_id: str, index: int) -> str:
-    """The content id of the ``index``-th image shown in the message: unique in the world, as RFC 2045 wants it."""
+    """The content id of the ``index``-th image shown in the message: globally unique, as RFC 2045 requires."""
     return f"{index}.{outgoing_id}@svc.invalid"
 
 
 def encoded_size(sizes: Iterable[int]) -> int:
-    """At least what files of these sizes take in a message, in bytes, their part headers included."""
+    """An upper bound, in bytes, for what files of these sizes take in a message, including their part headers."""
     return sum((size + LINE_BYTES - 1) // LINE_BYTES * 78 + PART_HEADER_BYTES for size in sizes)
 
 
 @dataclass
 class _Writer:
-    """One message being written, front to back."""
+    """Writes one message, from start to end."""
 
     composed: Composed
     _output: io.BytesIO = field(default_factory=io.BytesIO)
@@ -126,7 +125,7 @@ class _Writer:
         else:
             self._alternative(self._head())
         self._output.write(b"\r\n")
-        # Not a copy: it hands over the buffer that the pieces were gathered in.
+        # Not a copy: it returns the buffer in which the pieces were collected.
         return self._output.getvalue()
 
     def _head(self) -> Fields:
@@ -171,7 +170,7 @@ class _Writer:
         self._output.write(b"\r\n" + delimiter + b"--")
 
     def _boundary(self) -> str:
-        """No line of base64 or quoted-printable holds the two characters it begins with."""
+        """No line of base64 or quoted-printable can hold its first two characters."""
         self._boundaries += 1
         digest = hashlib.sha256(f"{self.composed.outgoing_id}/{self._boundaries}".encode()).hexdigest()
         return f"=_{digest[:32]}"
@@ -230,12 +229,12 @@ def _sendable_type(mime: str) -> str:
 
 
 def _quoted_printable(data: bytes) -> bytes:
-    """RFC 2045 section 6.7, also for the last line: what ends in a blank must not lose it on the way."""
+    """RFC 2045 section 6.7, also for the last line: a final blank must not be lost in transport."""
     return binascii.b2a_qp(data + b"\r\n", istext=True)[:-2]
 
 
 def _base64_lines(content: Iterable[bytes]) -> Iterator[bytes]:
-    """The content in lines of 76 characters, each but the last with its line end; a few thousand at a time."""
+    """The content in lines of 76 characters, each but the last with its line end; a few thousand lines at a time."""
     waiting = bytearray()
     first = True
     for piece in content:

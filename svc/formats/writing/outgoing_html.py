@@ -1,9 +1,9 @@
-"""HTML that leaves: what a person composed, a signature, or a stranger's words they quote, rebuilt for other readers.
+"""Outgoing HTML: what a person composed, a signature, or a stranger's quoted words, rebuilt for other readers.
 
-The allow-list is that of ``sanitize``: whatever may be shown may be sent, nothing else, and nothing that could run or
-be followed to where it should not. Only images and links are written otherwise. An image stays if it is one of the
-message's own parts (``cid:``) or lies at an ``https`` address; any other leaves its text. Links need no ``target``:
-the reader's program decides.
+The allow-list is that of ``sanitize``: what may be shown may be sent, and nothing else; nothing that could run or lead
+to a forbidden place. Only images and links are written differently. An image stays if it is one of the message's own
+parts (``cid:``) or has an ``https`` address; any other is replaced by its text. Links need no ``target``: the reader's
+program decides.
 
 As with ``sanitize``, ask :func:`svc.formats.html.plan` where this may run: no parser is quick on every shape.
 """
@@ -20,7 +20,7 @@ _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 @dataclass(frozen=True, kw_only=True)
 class OutgoingHtml:
-    """HTML fit to leave. ``content_ids``: the parts it shows, in order, by the ids it shows them under."""
+    """HTML fit to send. ``content_ids``: the parts that it shows, in order, by the ids that it uses for them."""
 
     html: str
     content_ids: tuple[str, ...] = ()
@@ -28,8 +28,8 @@ class OutgoingHtml:
 
 
 def outgoing_html(html: str, *, images: Mapping[str, str] = _NONE) -> OutgoingHtml:
-    """``html`` rebuilt for sending. ``images``: by the content id it is shown under there, the one it will have."""
-    # Imported late: the parser comes with it (see :mod:`svc.formats.html.sanitizing`).
+    """``html`` rebuilt for sending. ``images``: the new content id by the one that ``html`` uses."""
+    # Imported late, because it loads the parser (see :mod:`svc.formats.html.sanitizing`).
     from svc.formats.html.rebuild import parsed
     from svc.formats.writing.outgoing_rebuild import OutgoingRebuild
 

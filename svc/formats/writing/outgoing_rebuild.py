@@ -1,4 +1,4 @@
-"""The rebuild of what leaves: as for the frame, but for links and images."""
+"""The rebuild for outgoing HTML: as for the frame, except for links and images."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""The original below a reply or a forward, and the subject above it.
+"""Quotes the original below a reply or a forward, and makes the subject.
 
-What is quoted is a stranger's: its HTML is rebuilt by the policy of what leaves, its names and subject are escaped, and
-its remote images stay at their ``https`` addresses, as the sender wrote them. Nothing is fetched here.
+The quoted text is a stranger's: its HTML is rebuilt by the policy for outgoing HTML, its names and subject are escaped,
+and its remote images keep their ``https`` addresses, as the sender wrote them. Nothing is fetched here.
 
-A subject carries ``Re:`` or ``Fwd:`` once, whatever prefixes in whatever language stood there before. Prefixes of one
-letter (Italian ``R:``) and words that begin subjects of their own (``Ref:``) are left alone: one prefix too many is
-harmless, a word of the subject lost is not.
+A subject gets ``Re:`` or ``Fwd:`` once, and loses earlier prefixes in any language. Prefixes of one letter (Italian
+``R:``) and words that begin real subjects (``Ref:``) are left alone: one prefix too many is harmless, a lost word of
+the subject is not.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from svc.formats.writing.outgoing_html import OutgoingHtml, outgoing_html
 QuoteKind = Literal["reply", "forward"]
 
 MAX_SHOWN_PEOPLE: Final = 100
-"""Of each list in the header block of a forward."""
+"""People of each list in the header block of a forward."""
 
 _QUOTE_STYLE: Final = "margin:0 0 0 4px;padding:0 0 0 12px;border-left:2px solid #8a8f98"
 _REPLIED: Final = (
@@ -46,7 +46,7 @@ _NO_IMAGES: Final[Mapping[str, str]] = MappingProxyType({})
 
 @dataclass(frozen=True, kw_only=True)
 class Original:
-    """A message as it is stored: its columns, its headers and its body, not sanitized."""
+    """A message as stored: its columns, its headers and its body, not sanitized."""
 
     sender: Person
     to: tuple[Person, ...] = ()
@@ -65,11 +65,11 @@ def quote(
     zone: tzinfo = UTC,
     as_text: bool = False,
 ) -> OutgoingHtml:
-    """The original as HTML to stand below what is written.
+    """The original as HTML, to be put below the new text.
 
-    ``images``: the inline parts that go along, by their content id in the original, under the one they will have.
-    ``zone`` is the one its date is told in. ``as_text``: for HTML that took too long. Ask
-    :func:`svc.formats.html.plan` where this may run: it costs what sanitizing ``original.html`` does.
+    ``images``: the new content id of each inline part that is sent along, by its id in the original. ``zone``: for
+    showing its date. ``as_text``: for HTML that took too long. Ask :func:`svc.formats.html.plan` where this may run: it
+    costs as much as sanitizing ``original.html``.
     """
     body = _body(original, images=images, as_text=as_text)
     if kind == "reply":
@@ -87,7 +87,7 @@ def attribution(original: Original, *, zone: tzinfo = UTC) -> str:
 
 
 def told_date(instant: Millis, *, zone: tzinfo = UTC) -> str:
-    """``Tue, 27 Oct 2026 at 09:00 UTC``, in English whatever the machine's locale."""
+    """``Tue, 27 Oct 2026 at 09:00 UTC``, in English for any locale of the machine."""
     at = datetime.fromtimestamp(instant // 1_000, tz=zone)
     name = at.tzname() or at.strftime("%z")
     day = f"{_DAYS[at.weekday()]}, {at.day} {_MONTHS[at.month - 1]} {at.year}"
@@ -103,7 +103,7 @@ def forward_subject(subject: str) -> str:
 
 
 def bare_subject(subject: str) -> str:
-    """Without the prefixes of replies and forwards."""
+    """The subject without the prefixes of replies and forwards."""
     subject = clean_line(subject)
     position = 0
     while match := _PREFIX.match(subject, position):
@@ -155,5 +155,5 @@ def _escaped(text: str) -> str:
 
 
 def _without_targets(html: str) -> str:
-    """``text_to_html`` writes links for the frame. In its text every ``>`` is escaped, so only tags are met."""
+    """``text_to_html`` writes links for the frame. In its text every ``>`` is escaped, so this matches only tags."""
     return html.replace(f"{LINK_ATTRIBUTES}>", ">")

@@ -1,12 +1,12 @@
-"""The text alternative of HTML that leaves: what it says, to be read without any markup, as ``format=flowed``.
+"""The text alternative of outgoing HTML: its content, readable without any markup, as ``format=flowed``.
 
-Reads only HTML that was rebuilt from the allow-list (``outgoing_html``), which is well-formed and holds nothing but
-start tags, end tags and escaped text; so one pass over its tags is enough, and nothing needs a parser. On any other
-input it is as quick, and only less good.
+Reads only HTML that was rebuilt from the allow-list (``outgoing_html``), which is well-formed and holds only start
+tags, end tags and escaped text. So one pass over its tags suffices, without a parser. On any other input it is as
+quick, but the result is less good.
 
-The form is RFC 3676: lines of at most 76 characters, a blank at the end of those that go on in the next one, so that
-a narrow screen breaks them elsewhere; quotations with a mark per level; what would look like a mark or an mbox's
-``From`` is kept apart with a blank.
+The form is RFC 3676: lines of at most 76 characters, with a blank at the end of lines that continue in the next one, so
+that a narrow screen can break them at other places; quotations have a mark per level. A line that would look like a
+mark or an mbox's ``From`` gets a blank in front.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ LINE_CHARS: Final = 76
 MAX_QUOTE_DEPTH: Final = 8
 MAX_INDENT_CHARS: Final = 24
 MAX_EMPTY_LINES: Final = 2
-"""That follow each other."""
+"""Consecutive empty lines."""
 RULE: Final = "-" * 20
 SIGNATURE_MARK: Final = "--"
 """The line between a letter and its signature; RFC 3676 section 4.3 keeps its blank."""
@@ -34,7 +34,7 @@ _SCHEME: Final = re.compile(r"^(?:mailto:|https?://)")
 
 _APART: Final = "p h1 h2 h3 h4 h5 h6 blockquote pre table ul ol dl figure"
 _PARAGRAPHS: Final = frozenset(_APART.split())
-"""Set apart by an empty line, unless in a list."""
+"""Separated by an empty line, except in a list."""
 _ALONE: Final = """
     address article aside caption center dd div dt figcaption footer header hgroup li main nav section tbody tfoot
     thead tr
@@ -51,7 +51,7 @@ def text_alternative(html: str) -> str:
 
 @dataclass(frozen=True)
 class _Line:
-    """A line before it is broken. ``fixed``: it must not be."""
+    """A line before it is broken. ``fixed``: it must not be broken."""
 
     text: str
     depth: int
@@ -60,23 +60,23 @@ class _Line:
 
 @dataclass
 class _Open:
-    """An element that has begun, and what its end has to undo."""
+    """An open element, and what its end has to undo."""
 
     name: str
     hidden: bool = False
     preformatted: bool = False
     href: str = ""
     start: int = 0
-    """Of a link: where its text begins in the line being gathered."""
+    """For a link: where its text begins in the current line."""
     shown: bool = False
-    """Of a link: some of its text stands in lines before."""
+    """For a link: some of its text is in earlier lines."""
     number: int | None = None
-    """Of an ordered list: its next item's."""
+    """For an ordered list: the number of its next item."""
 
 
 @dataclass
 class _Walker:
-    """Walks the tags once, gathering lines."""
+    """Walks the tags once and collects lines."""
 
     _lines: list[_Line] = field(default_factory=list)
     _open: list[_Open] = field(default_factory=list)
@@ -88,7 +88,7 @@ class _Walker:
     _preformatted: int = 0
     _pre: int = 0
     _item: str = ""
-    """The mark of a list item, until its first line."""
+    """The mark of a list item, until its first line is written."""
     _gap: bool = False
     _cell_ended: bool = False
 
@@ -113,7 +113,7 @@ class _Walker:
         text = _unescaped(escaped)
         if self._preformatted:
             if self._open[-1].name == "pre" and not self._pieces:
-                text = text.removeprefix("\n")  # a parser drops the first one
+                text = text.removeprefix("\n")  # a parser drops the first line feed
             text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\t", "    ")
         else:
             text = _WHITE.sub(" ", text)
@@ -174,7 +174,7 @@ class _Walker:
 
     def _end(self, name: str) -> None:
         if not self._open or self._open[-1].name != name:
-            return  # not ours: it was not rebuilt
+            return  # not rebuilt HTML
         opened = self._open.pop()
         if name in _PARAGRAPHS or name in _LINES:
             self._flush()
@@ -193,7 +193,7 @@ class _Walker:
         self._pre -= name == "pre"
 
     def _end_link(self, link: _Open) -> None:
-        """Where it leads, unless its text says that already. A link that shows nothing leads nowhere."""
+        """Write the link's target, unless its text already says it. The target of a link without text is dropped."""
         if link is self._link:
             self._link = None
         if self._hidden or not link.href:
@@ -217,7 +217,7 @@ class _Walker:
         return f"{indent}{innermost.number - 1}. "
 
     def _flush(self) -> None:
-        """What was gathered becomes lines; an end of line at its end is the block's own."""
+        """The collected text becomes lines; a line end at its end is the block's own."""
         text = "".join(self._pieces)
         if self._link is not None:
             self._link.shown |= bool("".join(self._pieces[self._link.start :]).strip())
@@ -228,14 +228,14 @@ class _Walker:
             return
         for line in text.removesuffix("\n").split("\n"):
             shown = line if self._preformatted else line.strip(" ")
-            self._emit(shown.replace("\xa0", " "), fixed=self._pre > 0)  # only these indent, and editors write them
+            self._emit(shown.replace("\xa0", " "), fixed=self._pre > 0)  # only these indent; editors write them
 
     def _emit(self, text: str, *, fixed: bool) -> None:
         depth = min(self._depth, MAX_QUOTE_DEPTH)
         if self._gap and self._lines and self._lines[-1].text:
             self._lines.append(_Line("", min(depth, self._lines[-1].depth)))
             if not text.strip():
-                return  # it has become one with the gap
+                return  # it has become part of the gap
         latest = self._lines[-MAX_EMPTY_LINES:]
         enough = len(latest) == MAX_EMPTY_LINES and not any(line.text for line in latest)
         if not text.strip() and (enough or not self._lines):
@@ -249,7 +249,7 @@ class _Walker:
 
 
 def _flowed(line: _Line) -> list[str]:
-    """RFC 3676 sections 4.2 to 4.5: a line in as many as it takes."""
+    """RFC 3676 sections 4.2 to 4.5: one line, broken into as many as needed."""
     mark = ">" * line.depth + (" " if line.depth else "")
     if line.text == SIGNATURE_MARK:
         return [f"{mark}{SIGNATURE_MARK} "]
@@ -268,7 +268,7 @@ def _flowed(line: _Line) -> list[str]:
 
 
 def _end_of_piece(text: str, start: int, room: int) -> int:
-    """Behind a blank, so that no piece is longer than ``room``, unless there is no blank before."""
+    """The position after a blank, so that no piece is longer than ``room``, unless there is no earlier blank."""
     if len(text) - start <= room:
         return len(text)
     blank = text.rfind(" ", start + 1, start + room)
@@ -282,7 +282,7 @@ def _bare(address: str) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """What ``escape_text`` and ``escape_attribute`` did, undone."""
+    """Reverses ``escape_text`` and ``escape_attribute``."""
     if "&" not in text:
         return text
     return text.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"').replace("&amp;", "&")
