@@ -1,1 +1,1 @@
-"""Threads and their messages: the rows that lists show, kept by whoever writes."""
+"""Threads and their messages: the rows that lists show, kept up to date at each write."""

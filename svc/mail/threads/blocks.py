@@ -1,7 +1,7 @@
-"""Blocked senders: what they send goes to spam or to the trash as it arrives, here and at the provider.
+"""Blocked senders: their new mail goes to spam or to the trash on arrival, here and at the provider.
 
-By the address that ``From`` names, whether or not anybody vouches for it: who sends in a blocked name is not wanted
-either. What the account itself sent, and what comes with a sync of the whole mailbox, stays where it is.
+The address in ``From`` decides, even if it is not authenticated: mail that uses a blocked name is not wanted either.
+Mail that the account itself sent, and mail from a sync of the whole mailbox, stays where it is.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _STAYS: Final = frozenset({SENT, DRAFT, SPAM, TRASH})
 
 @dataclass(frozen=True, kw_only=True)
 class Block:
-    """``account_id``: where it holds; ``None``: in all accounts of its owner."""
+    """A blocked address. ``account_id``: the account in which it is blocked; ``None``: in all accounts of its owner."""
 
     id: int
     owner_id: str | None
@@ -35,8 +35,8 @@ class Block:
 
 
 def label_on_arrival(tx: ReadTx, account: Account, message: Incoming, *, labels: frozenset[str]) -> str | None:
-    """The label that a message which has just come goes under; ``None`` where nobody who wrote it is blocked. One of
-    the account alone wins over one of all accounts."""
+    """The label for a message that has just arrived; ``None`` if none of its senders is blocked. A block for one
+    account has priority over one for all accounts."""
     if labels & _STAYS:
         return None
     writers = {one.address.casefold() for one in (message.sender, *message.headers.senders)}
@@ -56,7 +56,7 @@ def label_on_arrival(tx: ReadTx, account: Account, message: Incoming, *, labels:
 
 
 def blocked(tx: ReadTx, *, everything: bool, user_id: str | None, limit: int) -> list[Block]:
-    """Of this person, by address."""
+    """The person's blocks, ordered by address."""
     rows = tx.all(
         """
         select id, owner_id, account_id, address, place, since from mail_blocked_senders
@@ -83,7 +83,7 @@ def block_of(tx: ReadTx, *, owner_id: str | None, account_id: str | None, addres
 
 
 def put(tx: Tx, *, owner_id: str | None, account_id: str | None, address: str, to: BlockedTo | None) -> None:
-    """Block it there, or no longer (``None``)."""
+    """Block the address there, or unblock it (``to`` is ``None``)."""
     known = block_of(tx, owner_id=owner_id, account_id=account_id, address=address)
     if known is not None:
         tx.run("delete from mail_blocked_senders where id = :id", id=known.id)
@@ -102,7 +102,7 @@ def put(tx: Tx, *, owner_id: str | None, account_id: str | None, address: str, t
 
 
 def claim(tx: Tx, user_id: str) -> None:
-    """Whom anybody blocked before there was somebody, the first admin did."""
+    """Blocks that were made before the instance was claimed become the first admin's."""
     tx.run("update mail_blocked_senders set owner_id = :user_id where owner_id is null", user_id=user_id)
 
 

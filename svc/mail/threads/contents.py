@@ -1,4 +1,4 @@
-"""What a stored message refers to: its body, its raw bytes and its attachments, by their content."""
+"""Replaces the contents that a stored message refers to: its body, its raw bytes and its attachments."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from svc.store import Tx
 def replace(
     tx: Tx, *, message_id: str, made: Incoming, headers: MessageHeaders, body_before: str, raw_before: str
 ) -> bool:
-    """The message refers to what was made of it now. Returns whether it did: not where it refers to something else
-    by now, or is gone."""
+    """Let the message refer to the newly parsed contents. Returns ``False`` if it was changed meanwhile, or is
+    deleted."""
     changed = tx.run(
         """
         update mail_messages set body_sha256 = :body, raw_sha256 = :raw, raw_size = :size, headers = :headers,

@@ -1,6 +1,6 @@
-"""What mail tells people, and asks them: who wrote or is written to, what a sender is called, where a thread is filed.
+"""Connects mail with people: reports correspondents to them, and asks for titles and for the page of a thread.
 
-Spam, trash and drafts bring nobody, nor does bulk mail; of mail of one's own, each recipient counts.
+Spam, trash, drafts and bulk mail report no correspondents. In mail that the account sent, each recipient counts.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from svc.principal import Principal
 from svc.store import ReadTx, Tx
 
 MAX_CANDIDATES: Final = 100
-"""So many addresses of a thread are looked at for the page it is filed under."""
+"""How many addresses of a thread are checked to find its page."""
 
 Titles = dict[tuple[str, str], str]
-"""By account and address, as a row of the list has them: the title of their page."""
+"""Maps account id and address, as in a row of the list, to the title of the person's page."""
 
 
 def meet(tx: Tx, account: Account, message: Incoming, *, labels: frozenset[str]) -> None:
-    """A message was stored that was not here before."""
+    """A new message was stored: report its sender, or its recipients if it is the account's own, to people."""
     if labels & HIDDEN_LABELS or message.headers.bulk:
         return
     sent = is_own(labels)
@@ -49,9 +49,10 @@ def meet(tx: Tx, account: Account, message: Incoming, *, labels: frozenset[str])
 
 
 def titles(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None = None) -> Titles:
-    """What those named in these rows are called: a few look-ups, however many rows there are.
+    """The titles of the people whom these rows name, with a few queries for any number of rows.
 
-    By ``viewer``; ``None``: by the owner of each account. Pages are private: nobody learns what others call somebody.
+    They come from the pages of ``viewer``; ``None``: of the owner of each account. Pages are private: nobody learns
+    what another person calls somebody.
     """
     found: Titles = {}
     owners = account_queries.owners_of(tx, account_ids={row.account_id for row in rows})
@@ -73,7 +74,7 @@ def titles(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None = Non
 
 
 def named_in(row: ThreadRow) -> Iterator[str]:
-    """The addresses of those that a row may name: who wrote, and to whom the owner did."""
+    """The addresses that a row may name: those who wrote, and those to whom the owner wrote."""
     yield row.sender_address
     yield from (one.address for one in row.writers)
     for own in (row.sent, row.draft):
@@ -82,7 +83,7 @@ def named_in(row: ThreadRow) -> Iterator[str]:
 
 
 def filing(tx: ReadTx, viewer: Principal, *, account_id: str, messages: Iterable[MessageRow]) -> people.PageRef | None:
-    """The caller's page of a thread's first foreign correspondent. ``messages``: oldest first."""
+    """The caller's page of a thread's first correspondent who is not its owner. ``messages``: oldest first."""
     owner_id = account_queries.owners_of(tx, account_ids={account_id})[account_id]
     own = account_queries.addresses_of(tx, owner_id=owner_id)
     if not viewer.sees_everything:

@@ -1,9 +1,9 @@
-"""One mail received by several accounts of one person: its threads are duplicates, and one of them leads in Unified.
+"""Duplicates: threads with the same mail in several accounts of one person. One of them leads: Unified shows only it.
 
-Owns ``mail_threads.twins`` (the group, null for a thread that stands alone) and ``leads``. Twins share a message: the
-same Message-ID, sender, subject and body. The id alone would let a stranger hide a thread behind a forged one. A thread
-leads that is in the inbox, then one that is not hidden, then an unread one, then the newest. Groups stay small: they
-hold one thread an account or two, so that a change costs a few rows, and a list is never grouped when it is read.
+Owns ``mail_threads.twins`` (the group, null for a thread without duplicates) and ``leads``. Twins share a message: the
+same Message-ID, sender, subject and body. With the id alone a stranger could hide a thread behind a forged one. The
+leader is a thread in the inbox, then one that is not hidden, then an unread one, then the newest. Groups are small, one
+or two threads per account, so that a change costs a few rows, and a list is never grouped when it is read.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Duplicate:
 
 
 def link(tx: Tx, account: Account, *, message_id: str) -> list[Duplicate]:
-    """A message was stored: join its thread with those that hold the same one. Returns the others, if that is news."""
+    """A message was stored: group its thread with the threads that have the same message. Returns the others, if the
+    group has changed."""
     rows = tx.all(
         f"""
         select m.thread_id, o.thread_id from mail_messages m, mail_messages o
@@ -69,8 +70,8 @@ def link(tx: Tx, account: Account, *, message_id: str) -> list[Duplicate]:
 
 
 def unlink(tx: Tx, *, thread_id: str) -> list[Duplicate]:
-    """A message of a thread is gone: part what no longer shares one. Returns the other threads whose group is another
-    now."""
+    """A message of a thread was deleted: split the group into threads that still share a message. Returns the other
+    threads whose group has changed."""
     group = group_of(tx, thread_id)
     if group is None:
         return []
@@ -84,8 +85,8 @@ def unlink(tx: Tx, *, thread_id: str) -> list[Duplicate]:
 
 
 def join(tx: Tx, *, gone: str, into: str) -> list[Duplicate]:
-    """All messages of one thread are in another now: its group goes there, too. Returns the other threads whose group
-    is another now."""
+    """All messages of the thread ``gone`` are in ``into`` now: move its group there, too. Returns the other threads
+    whose group has changed."""
     group = group_of(tx, gone)
     if group is None:
         return []
@@ -99,9 +100,8 @@ def join(tx: Tx, *, gone: str, into: str) -> list[Duplicate]:
 
 
 def settle(tx: Tx, thread_id: str, *, leads: bool, group: str | None) -> tuple[bool, list[Duplicate]]:
-    """A thread's columns changed: let the right one of its group lead. ``leads``, ``group``: as they stand in its row.
-
-    Returns whether it leads now, and the others for which that is news, as they are now.
+    """A thread's columns changed: choose the leader of its group again. ``leads``, ``group``: the values in its row.
+    Returns whether the thread leads now, and the other threads whose ``leads`` has changed, with the new value.
     """
     if group is None:
         if not leads:
@@ -143,7 +143,7 @@ def members(tx: ReadTx, group: str) -> list[Duplicate]:
 
 
 def _join(tx: Tx, thread_ids: Iterable[str]) -> None:
-    """Make these threads one group, called by its first thread's id. A single one stands alone."""
+    """Make these threads one group, named after its first thread's id. A single thread gets no group."""
     ids = sorted(thread_ids)
     group = ids[0] if len(ids) > 1 else None
     for thread_id in ids:
@@ -151,7 +151,7 @@ def _join(tx: Tx, thread_ids: Iterable[str]) -> None:
 
 
 def _shared(tx: ReadTx, group: str) -> list[tuple[str, str]]:
-    """Pairs of the group's threads that hold the same message in different accounts."""
+    """Pairs of the group's threads that have the same message in different accounts."""
     rows = tx.all(
         f"""
         select distinct m.thread_id, o.thread_id from mail_threads a join mail_messages m on m.thread_id = a.id
@@ -165,7 +165,7 @@ def _shared(tx: ReadTx, group: str) -> list[tuple[str, str]]:
 
 
 def _parts(ids: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
-    """The connected parts of a graph."""
+    """The connected components of a graph."""
     part_of = {one: {one} for one in ids}
     for one, other in pairs:
         joined = part_of[one] | part_of[other]

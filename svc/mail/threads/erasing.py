@@ -1,4 +1,4 @@
-"""The end of an account: its threads and messages."""
+"""Deletes threads and messages when an account is erased."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ THREADS_A_BATCH: Final = 50
 
 
 def erase(tx: Tx, *, account_id: str) -> Left:
-    """Delete some threads with all that is in them.
+    """Delete one batch of threads with their messages.
 
-    Their duplicates in other accounts stand alone then, or lead.
+    Their duplicates in other accounts then have no group any more, or another leader.
     """
     account = account_queries.account(tx, account_id)
     if account is None:

@@ -1,8 +1,8 @@
-"""Every list by filter: a section, a label, Sent and Drafts, narrowed to what is unread, to me, and so on.
+"""The filtered lists: a section, a label, Sent or Drafts, filtered by unread, to me, attachment or starred.
 
-Owns ``mail_filtered_threads``: a row says that a thread stands in a list and passes a filter, so that a page of a
-filtered list is one walk of its rows, however few of the list pass. Which rows a thread has follows from its own
-columns (:class:`Standing`); ``thread_rows.py`` moves them with each change, and writes what differs alone.
+Owns ``mail_filtered_threads``: a row says that a thread is in a list and passes a filter. So a page of a filtered list
+is one index walk, even if only few threads pass. The rows of a thread follow from its own columns (:class:`Standing`);
+``thread_rows.py`` updates them at each change, and writes only the differences.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ANOTHER_LEADS: Final = """
 """
 
 ListName = str
-"""Of one account's list: :func:`section_list`, :func:`own_list_name` or :func:`label_list_name` make it."""
+"""The name of a list in one account, made by :func:`section_list`, :func:`own_list_name` or :func:`label_list_name`."""
 
 _LEADER_IS_LISTED: Final = """
     t.twins is not null and not t.leads and exists (
@@ -48,7 +48,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """A thread's columns, as far as its places follow from them."""
+    """The columns of a thread that decide its places in the lists."""
 
     in_inbox: bool
     visible: bool
@@ -86,7 +86,7 @@ class Standing:
 
 
 def passes(row: ThreadRow, only: Filter) -> bool:
-    """The same of a row at hand, in a list that is not kept by filter."""
+    """Whether a given row passes the filter; for lists that have no rows by filter."""
     if only == "starred":
         return STARRED in row.labels
     return {"unread": row.unread, "to-me": row.to_me, "attachment": row.attachments}[only] > 0
@@ -137,9 +137,9 @@ def threads(
     own_list: OwnList | None = None,
     leading: bool = False,
 ) -> list[ThreadRow]:
-    """The newest ``limit`` threads after ``cursor`` that pass. ``lists``: of each list, its name in each account.
+    """The newest ``limit`` threads after ``cursor`` that pass the filter. ``lists``: each list's name per account.
 
-    A duplicate is left out where the one that leads is listed; with ``leading`` wherever it does not lead.
+    A duplicate is left out if its leader is listed; with ``leading``, always if it is not the leader.
     """
     walks = [
         _walk(

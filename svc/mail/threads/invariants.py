@@ -1,4 +1,4 @@
-"""What must always hold of mail, checked by ``svc fsck``: the kept columns equal what the messages say."""
+"""The invariants of mail, checked by ``svc fsck``: the stored columns agree with the messages."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _drafts(tx: ReadTx) -> Iterable[str]:
 
 
 def _label_lists(tx: ReadTx) -> Iterable[str]:
-    """Compared as wholes, both ways: a row too many is as wrong as one that is missing."""
+    """Compares both ways: an extra row is as wrong as a missing one."""
     rows = tx.all(
         """
         with wanted as (
@@ -211,7 +211,7 @@ def _own_words(tx: ReadTx) -> Iterable[str]:
 
 
 def _writers(tx: ReadTx) -> Iterable[str]:
-    """Compared by their addresses, of threads that few wrote in."""
+    """Compares addresses, only in threads with so few writers that all are kept."""
     rows = tx.all(
         """
         with wrote as (

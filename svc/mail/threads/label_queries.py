@@ -1,4 +1,4 @@
-"""Statements that find labels: by id, by name, all of an account."""
+"""Queries that find labels: by id, by name, all of an account."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def labels_of(tx: ReadTx, account_ids: Sequence[str]) -> list[tuple[str, Label]]
 
 
 def label_of(tx: ReadTx, account_id: str, label_id: str) -> Label | None:
-    """A system label is known before the provider's first listing."""
+    """The label with this id. A system label is known even before the provider's first listing."""
     if label_id in SYSTEM_LABEL_NAMES:
         return Label(id=label_id, name=label_id, system=True, color=None)
     return thread_queries.labels(tx, account_id).get(label_id)
 
 
 def label_named(tx: ReadTx, account_id: str, name: str) -> Label | None:
-    """By the name that a person sees, upper and lower case alike, as the provider itself tells labels apart."""
+    """The label with this name, as people see it. Case does not matter, as at the provider itself."""
     wanted = name.casefold()
     for label in thread_queries.labels(tx, account_id).values():
         if wanted in {label.name.casefold(), shown_name(label).casefold()}:
@@ -37,6 +37,6 @@ def label_named(tx: ReadTx, account_id: str, name: str) -> Label | None:
 
 
 def labels_are_old(tx: ReadTx, account_id: str, *, after_ms: Millis) -> bool:
-    """Whether the provider has not listed its labels for that long; also when the wall clock jumped back since."""
+    """Whether the provider's last listing of labels is that old. Also true if the wall clock has jumped back since."""
     listed_at = cast(int, tx.value("select labels_at from mail_accounts where id = :id", id=account_id) or 0)
     return not listed_at <= tx.now < listed_at + after_ms

@@ -1,4 +1,4 @@
-"""Which list of threads a person means: a section, all mail, or a label, of one account or of all, filtered or not."""
+"""Decides which list of threads is meant: a section, all mail, or a label, of one account or all, filtered or not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from svc.store import ReadTx
 
 @dataclass(frozen=True, kw_only=True)
 class Listing:
-    """``label_ids``: the wanted label's id in each account that has it; ``None`` where none is wanted."""
+    """A list of threads. ``label_ids``: the wanted label's id in each account that has it; ``None`` if the list is not
+    by label."""
 
     account_ids: Sequence[str]
     sections: tuple[Section, ...]
@@ -59,12 +60,13 @@ class Listing:
 
 
 def of(tx: ReadTx, principal: Principal, wanted: ListInput) -> Listing:
-    """Raises :class:`Invalid` for what is no list, and :class:`NotFound` for an account that the caller may not see."""
+    """The list that the input describes. Raises :class:`Invalid` if there is no such list, and :class:`NotFound` for an
+    account that the caller may not see, or an unknown label."""
     return among(tx, wanted, _account_ids(tx, principal, wanted.account_id))
 
 
 def among(tx: ReadTx, wanted: ListInput, account_ids: Sequence[str]) -> Listing:
-    """The same, of these accounts alone."""
+    """The same, in these accounts only."""
     label_ids = _label_ids(tx, wanted, account_ids)
     return Listing(
         account_ids=account_ids,
@@ -76,7 +78,7 @@ def among(tx: ReadTx, wanted: ListInput, account_ids: Sequence[str]) -> Listing:
 
 
 def _sections(wanted: ListInput, label_ids: Mapping[str, str] | None) -> tuple[Section, ...]:
-    """Those that are wanted, by name or by label; none for any other list."""
+    """The wanted sections, by name or by label; empty for any other list."""
     if label_ids is None:
         if wanted.section is None:
             raise Invalid("Which threads are wanted? Name a section or a label.")
@@ -89,7 +91,7 @@ def _sections(wanted: ListInput, label_ids: Mapping[str, str] | None) -> tuple[S
 
 
 def _own_list(label_ids: Mapping[str, str] | None) -> OwnList | None:
-    """Sent and Drafts are the provider's own labels, with the same id everywhere."""
+    """Sent or Drafts, if its label is wanted: these system labels have the same id in all accounts."""
     ids = set(label_ids.values()) if label_ids else set()
     return OWN_LISTS.get(ids.pop()) if len(ids) == 1 else None
 

@@ -1,6 +1,6 @@
-"""What is written of single messages: stored, labelled, met by a full sync, deleted.
+"""Writes the rows of single messages: insert, set labels, mark as seen by a full sync, delete.
 
-Whoever writes here brings the message's thread up to it afterwards (``thread_rows.refresh_thread``).
+The caller must update the message's thread afterwards (``thread_rows.refresh_thread``).
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def write_labels(tx: Tx, account: Account, *, message_id: str, labels: frozenset
 
 
 def note_name(tx: Tx, message: Incoming, *, message_id: str) -> bool:
-    """Keep the Message-ID that a stored message has now beside the one that it was stored with, as one that it names.
-    Returns whether it is another."""
+    """Add the Message-ID that a stored message has now to its references, if it differs from the one that it was stored
+    with. Returns whether it differs."""
     names = (*message.headers.references, message.message_id_header)
     return (
         tx.run(
@@ -90,7 +90,7 @@ def note_name(tx: Tx, message: Incoming, *, message_id: str) -> bool:
 
 
 def mark_seen(tx: Tx, account: Account, *, provider_message_ids: Sequence[str]) -> None:
-    """The account's running full sync has met these."""
+    """Note that the account's running full sync has seen these messages."""
     tx.run(
         """
         update mail_messages set seen_sweep = :sweep
@@ -113,7 +113,7 @@ def delete(tx: Tx, account: Account, *, message_id: str, thread_id: str) -> None
 def _flags_of(labels: frozenset[str]) -> dict[str, int]:
     hidden = bool(labels & HIDDEN_LABELS)
     return {
-        "in_inbox": int(INBOX in labels and DRAFT not in labels),  # what is not sent yet was not received
+        "in_inbox": int(INBOX in labels and DRAFT not in labels),  # a draft is not sent, so it was not received
         "unread": int(UNREAD in labels and not hidden),
         "visible": int(not hidden),
         "own": int(is_own(labels)),
@@ -121,5 +121,5 @@ def _flags_of(labels: frozenset[str]) -> dict[str, int]:
 
 
 def _encoded(labels: frozenset[str]) -> str:
-    """As the column holds them."""
+    """The labels as the column stores them."""
     return json_array(sorted(labels))

@@ -1,7 +1,7 @@
-"""Muted threads: their new messages skip the inbox, and nobody is told of them.
+"""Muted threads: their new messages skip the inbox, and nobody is notified of them.
 
-A message that is for the person alone comes to the inbox all the same (:func:`skips_inbox`): somebody turns to them in
-the middle of a talk of many. Spam and trash are what they are, muted or not.
+A message that is addressed only to the person still comes to the inbox (:func:`skips_inbox`): in a conversation of
+many, somebody writes to them directly. Muting does not change spam and trash.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ def end(tx: Tx, *, thread_id: str) -> None:
 
 
 def hand_over(tx: Tx, *, thread_id: str, to: str) -> None:
-    """The one thread became part of the other, which is muted, too, from then on."""
+    """The thread was joined to ``to``, which is muted from then on, too."""
     tx.run("update or ignore mail_mutes set thread_id = :to where thread_id = :id", to=to, id=thread_id)
     end(tx, thread_id=thread_id)
 
 
 def skips_inbox(tx: ReadTx, account: Account, message: Incoming, *, thread_id: str) -> bool:
-    """Whether a message that has just come stays out of the inbox."""
+    """Whether a message that has just arrived stays out of the inbox."""
     if not tx.value("select exists (select 1 from mail_mutes where thread_id = :id)", id=thread_id):
         return False
     headers = message.headers

@@ -1,6 +1,6 @@
 """Statements that read threads and messages.
 
-None counts or groups over messages to show a list; ownership stands in each ``where``.
+None counts or groups messages to show a list. Reads for a person check access in their ``where``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ THREAD: Final = """
     t.sent, t.last_sent_at, t.draft, t.last_draft_at
 """
 _AS_THEY_ARE: Final = 16
-"""So many of these columns are the first fields of a :class:`ThreadRow`, in this order."""
+"""This many first columns are the first fields of a :class:`ThreadRow`, in the same order."""
 
 _MESSAGE: Final = """
     id, account_id, thread_id, provider_message_id, sent_at, sender_name, sender_address, subject, headers, labels,
@@ -68,10 +68,10 @@ _LEADER_IS_LISTED: Final = """
     ))
 """
 
-_OWN_AT: Final[dict[OwnList | None, int]] = {None: 6, "sent": 21, "draft": 23}  # among the columns of THREAD
+_OWN_AT: Final[dict[OwnList | None, int]] = {None: 6, "sent": 21, "draft": 23}  # the time's position in THREAD
 
 _Head = tuple[Millis, str, Row, Iterator[Row]]
-"""The next row of a walk, in the order of the list: no two rows have the same id."""
+"""The next row of an index walk: its time and id (the order of the list; ids are unique), the row, and the walk."""
 
 decode_headers = msgspec.json.Decoder(MessageHeaders).decode
 
@@ -88,7 +88,7 @@ class Cursor:
 
 
 def labels(tx: ReadTx, account_id: str) -> dict[str, Label]:
-    """Those that the provider lists, by id."""
+    """The labels that the provider lists, by id."""
     rows = tx.all(
         "select label_id, name, system, color from mail_labels where account_id = :id and not gone", id=account_id
     )
@@ -104,10 +104,9 @@ def labels(tx: ReadTx, account_id: str) -> dict[str, Label]:
 def threads(
     tx: ReadTx, *, account_ids: Sequence[str], sections: Sequence[Section], cursor: Cursor | None, limit: int
 ) -> list[ThreadRow]:
-    """The newest ``limit`` threads of these sections after ``cursor``, merged over them and over the accounts.
+    """The newest ``limit`` threads after ``cursor``, merged over these sections and accounts.
 
-    Of duplicates (one mail in several of these accounts) only the one that leads, or would without those accounts that
-    are not among these.
+    Of duplicates (one mail in several of these accounts) only the leader is listed, chosen among these accounts.
     """
     walks = [
         _walk(tx, account_id=one, account_ids=account_ids, section=section, cursor=cursor, limit=limit)
@@ -117,10 +116,10 @@ def threads(
 
 
 def threads_by_label(tx: ReadTx, *, label_ids: Mapping[str, str], cursor: Cursor | None, limit: int) -> list[ThreadRow]:
-    """The newest ``limit`` threads after ``cursor`` that carry a label. ``label_ids``: the label's id in each account.
+    """The newest ``limit`` threads after ``cursor`` that have a label. ``label_ids``: the label's id in each account.
 
-    What is hidden as a whole is listed only under the labels that hide it, as at the provider. A duplicate is left out
-    where the one that leads is listed.
+    A thread that is hidden as a whole is listed only under the labels that hide it, as at the provider. A duplicate is
+    left out if its leader is listed.
     """
     walks = [
         _walk_label(tx, account_id=account_id, label_ids=label_ids, cursor=cursor, limit=limit)
@@ -132,9 +131,9 @@ def threads_by_label(tx: ReadTx, *, label_ids: Mapping[str, str], cursor: Cursor
 def threads_written(
     tx: ReadTx, *, account_ids: Sequence[str], own_list: OwnList, cursor: Cursor | None, limit: int
 ) -> list[ThreadRow]:
-    """The ``limit`` threads after ``cursor`` in which the owner last sent (drafted) something, the latest first.
+    """The ``limit`` threads after ``cursor`` in which the owner sent (or drafted) a message, the latest first.
 
-    A duplicate is left out where the one that leads is listed.
+    A duplicate is left out if its leader is listed.
     """
     walks = [
         _walk_written(tx, account_id=one, account_ids=account_ids, own_list=own_list, cursor=cursor, limit=limit)
@@ -144,13 +143,13 @@ def threads_written(
 
 
 def merged(walks: Sequence[Iterator[Row]], limit: int, own_list: OwnList | None = None) -> list[ThreadRow]:
-    """One index walk an account, merged lazily: the cost is the page's, whatever the mailboxes hold."""
+    """Merges index walks lazily, one per account: the cost depends on the page, not on the size of the mailboxes."""
     at = _OWN_AT[own_list]
     if len(walks) == 1:
         return [_thread(row) for row in islice(walks[0], limit)]
     heads: list[_Head] = [(row[at], row[0], row, walk) for walk in walks if (row := next(walk, None)) is not None]
     found: list[ThreadRow] = []
-    heads.sort()  # they are as few as one's accounts
+    heads.sort()  # there are only as many as accounts
     while heads and len(found) < limit:
         _, _, row, walk = heads.pop()
         found.append(_thread(row))
@@ -165,7 +164,7 @@ def thread(tx: ReadTx, thread_id: str) -> ThreadRow | None:
 
 
 def duplicates_of(tx: ReadTx, groups: Iterable[str]) -> dict[str, list[tuple[str, str]]]:
-    """``(account id, thread id)`` of every thread of these groups, each group's in the order in which they lead."""
+    """``(account id, thread id)`` of every thread of these groups; in each group the leader comes first."""
     rows = tx.all(
         """
         select twins, account_id, id from mail_threads
@@ -180,7 +179,7 @@ def duplicates_of(tx: ReadTx, groups: Iterable[str]) -> dict[str, list[tuple[str
 
 
 def thread_for(tx: ReadTx, principal: Principal, *, thread_id: str) -> ThreadRow | None:
-    """The thread; for the id of one that was joined to another, that other one."""
+    """The thread, if the principal may read it. For the id of a thread that was joined to another, that other one."""
     row = tx.one(
         f"""
         select {THREAD} from mail_threads t
@@ -209,8 +208,8 @@ def threads_of(tx: ReadTx, *, message_ids: Iterable[str]) -> list[str]:
 
 
 def threads_from(tx: ReadTx, *, account_ids: Sequence[str], sender: str) -> list[str]:
-    """The threads of these accounts in which an address (in lower case) wrote what is neither spam nor trash, the
-    newest first. Walks all their messages."""
+    """The threads of these accounts with a message from this address (in lower case) that is not spam, trash or a
+    draft, the newest first. Reads all messages of the accounts."""
     rows = tx.all(
         """
         select thread_id from mail_messages
@@ -237,13 +236,13 @@ def message_for(tx: ReadTx, principal: Principal, *, message_id: str) -> Message
 
 
 def message(tx: ReadTx, message_id: str) -> MessageRow | None:
-    """For the service's own loops: no principal asks."""
+    """For the service's own loops: without a check of permissions."""
     row = tx.one(f"select {_MESSAGE} from mail_messages where id = :id", id=message_id)
     return None if row is None else _message(row)
 
 
 def message_id_header(tx: ReadTx, message_id: str) -> str | None:
-    """Of one stored message, without its brackets."""
+    """The Message-ID of one stored message, without angle brackets."""
     return cast("str | None", tx.value("select message_id_header from mail_messages where id = :id", id=message_id))
 
 
@@ -271,8 +270,8 @@ def known_ids(tx: ReadTx, *, account_id: str, provider_message_ids: Iterable[str
 
 
 def small_message(tx: ReadTx, account_id: str) -> str | None:
-    """The provider's id of a message that is here and costs little to ask for again; not the same one each time, since
-    it may not come any more."""
+    """The provider's id of a small stored message, which is cheap to fetch again. It is chosen at random, because one
+    message may not be available any more."""
     return cast(
         "str | None",
         tx.value(
@@ -360,7 +359,7 @@ def _walk_written(
 
 
 def _thread(row: Row) -> ThreadRow:
-    """A page makes fifty of them: by name they take three times as long."""
+    """Positional arguments, because a page makes fifty rows, and keyword arguments take three times as long."""
     made: Row = (
         *row[:_AS_THEY_ARE],
         texts_of(row[16]),

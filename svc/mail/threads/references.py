@@ -1,16 +1,16 @@
-"""Which thread a message belongs to: the provider's, or else the one that its own words name.
+"""Decides which thread a message belongs to: the provider's thread, or else the one that its own headers name.
 
-Theory: a message names itself by its Message-ID, and the messages before it by References and In-Reply-To (RFC 5322,
-3.6.4). Messages that share a name, directly or over others, are one thread: the grouping of RFC 5256's REFERENCES,
-without its last step, which joins what only has the same subject. Each name is a row that points to its thread. A reply
-that comes before what it answers leaves the names of both, so the order of arrival makes no difference; a message that
-names two threads joins them. The thread that is known longer keeps its id.
+Theory: a message names itself by its Message-ID, and earlier messages by References and In-Reply-To (RFC 5322, 3.6.4).
+Messages that share a name, directly or through others, are one thread. This is the grouping of RFC 5256's REFERENCES,
+without its last step, which joins threads that only have the same subject. Each name is a row that points to its
+thread. A reply that arrives before the answered message stores the names of both, so the order of arrival makes no
+difference. A message that names two threads joins them. The older thread keeps its id.
 
-Where a provider has threads, a new mail that was sent from here may be stored before its thread has a name there. Its
-own words name one meanwhile, which joins the provider's when a message of that refers to it.
+If the provider has threads, a mail that was just sent from here may be stored before its thread has an id there.
+Meanwhile its own headers name a thread. That thread is joined to the provider's when a message there refers to it.
 
-Owns ``mail_references``, ``mail_joined_threads`` (where the id of a thread that was joined leads) and the making of
-threads. Who has rows about a thread that is joined to another follows by a step of the ingest transaction
+Owns ``mail_references``, ``mail_joined_threads`` (which thread a joined thread's id leads to) and the creation of
+threads. Features with rows about a thread update them when it is joined, in a step of the ingest transaction
 (``StoredMessage.joined``).
 """
 
@@ -27,8 +27,8 @@ from svc.store import Tx, json_array
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """``joined``: threads whose messages are in ``thread_id`` now. Their rows are there until they are refreshed.
-    ``duplicates``: threads of other accounts whose group is another one by that."""
+    """The thread of a message. ``joined``: threads whose messages are in ``thread_id`` now; their rows exist until they
+    are refreshed. ``duplicates``: threads of other accounts whose group has changed by that."""
 
     thread_id: str
     joined: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Place:
 
 
 def place(tx: Tx, account: Account, message: Incoming) -> Place:
-    """The thread of a message that is about to be stored; it is made where there is none yet."""
+    """The thread of a message that is about to be stored; it is created if there is none yet."""
     names = _names_of(message)
     if message.provider_thread_id is not None:
         thread_id = _make(tx, account, provider_thread_id=message.provider_thread_id)
@@ -53,8 +53,8 @@ def place(tx: Tx, account: Account, message: Incoming) -> Place:
 
 
 def rename(tx: Tx, account: Account, message: Incoming, *, thread_id: str) -> Place:
-    """The thread of a message that is stored in ``thread_id``, and has another name now. Who answered that name already
-    is in a thread of its own, which is joined."""
+    """The thread of a message that is stored in ``thread_id`` and has another Message-ID now. A reply to that id may
+    already be in another thread, which is joined."""
     names = _names_of(message)
     if message.provider_thread_id is not None:
         return Place(thread_id=thread_id)
@@ -71,14 +71,14 @@ def _joined(tx: Tx, thread_id: str, joined: Sequence[str]) -> Place:
 
 
 def _names_of(message: Incoming) -> list[str]:
-    """The oldest first, its own last."""
+    """The Message-IDs that the message names: the oldest first, its own last."""
     headers = message.headers
     names = (*headers.references, headers.in_reply_to, message.message_id_header)
     return list(dict.fromkeys(name for name in names if name))
 
 
 def _threads_named(tx: Tx, account: Account, names: Sequence[str]) -> list[str]:
-    """The one that is known longest first."""
+    """The threads that these names point to, the oldest first."""
     rows = tx.all(
         """
         select t.id from mail_threads t where t.id in (
@@ -94,7 +94,7 @@ def _threads_named(tx: Tx, account: Account, names: Sequence[str]) -> list[str]:
 
 
 def _unnamed_yet(tx: Tx, account: Account, names: Sequence[str], *, but: str) -> list[str]:
-    """The threads among them that the provider had no name for: of mail that was just sent from here."""
+    """The threads among them without an id of the provider: those of mail that was just sent from here."""
     rows = tx.all(
         """
         select distinct t.id from mail_references r join mail_threads t on t.id = r.thread_id

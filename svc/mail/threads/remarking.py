@@ -1,8 +1,9 @@
-"""Mail that lay here before an address became the account's own: *To me* follows, and the address is nobody else's.
+"""Updates the *To me* mark of stored mail when an account's own addresses change, and removes those addresses from the
+people one knows.
 
-What arrives is marked by the addresses of that moment. A job finds the accounts whose addresses are others since, and
-looks through their mail, some messages a transaction; where it stands is kept there, so a kill goes on behind it, and
-addresses that change meanwhile begin it anew. Owns ``mail_marked_addresses``.
+New mail is marked by the addresses at its arrival. A job finds the accounts whose addresses have changed since, and
+checks their mail in batches, one transaction each. The position is stored in that transaction, so after a crash the job
+continues there; if the addresses change meanwhile, it starts again. Owns ``mail_marked_addresses``.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from svc.store import ReadTx, Tx, json_array
 from svc.workspace import Workspace
 
 AT_ONCE: Final = 500
-"""Messages of one transaction."""
+"""Messages per transaction."""
 STEPS_A_RUN: Final = 20
 _LOOP: Final = system("mail-own-addresses")
 
 
 def due(tx: ReadTx) -> Account | None:
-    """The first account whose mail is not marked by its addresses of now."""
+    """The first account whose mail is not marked by its current addresses."""
     rows = tx.all("select account_id, addresses from mail_marked_addresses")
     marked = {str(account_id): str(addresses) for account_id, addresses in rows}
     found = account_queries.accounts(tx, _LOOP)
@@ -37,13 +38,13 @@ def due(tx: ReadTx) -> Account | None:
 
 
 def mark_some(tx: Tx) -> None:
-    """One step, for the first account that has one."""
+    """One batch, for the first account that needs it."""
     account = due(tx)
     if account is None:
         return
     wanted = _written(account)
     row = tx.one("select goal, after from mail_marked_addresses where account_id = :id", id=account.id)
-    is_new = row is None and not account.aliases  # all of its mail was marked as it came
+    is_new = row is None and not account.aliases  # all of its mail was marked when it arrived
     after = str(row[1]) if row is not None and row[0] == wanted else ""
     last = None if is_new else _mark(tx, account, after=after)
     if last is None:
@@ -58,7 +59,7 @@ def _written(account: Account) -> str:
 
 
 def _mark(tx: Tx, account: Account, *, after: str) -> str | None:
-    """The messages behind ``after``; the last of them, or ``None`` where there is none."""
+    """Mark the next batch after ``after``. Returns its last message id, or ``None`` if there are no more messages."""
     rows = tx.all(
         """
         select id, thread_id, headers, to_me from mail_messages

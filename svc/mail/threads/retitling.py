@@ -1,8 +1,8 @@
-"""Titles that change in sight: a correspondent's page is renamed, or they are filed elsewhere, and rows follow at once.
+"""Updates shown rows when a title changes: a correspondent's page is renamed, or they are filed under another page.
 
-Rows take the titles of those they name when they are fetched. This consumer follows what is recorded of pages and
-people, and tells the newest rows of those concerned anew, as if their threads had changed: once, also when the process
-is killed in between. New correspondents get no such event: their rows are news anyway.
+A row gets the titles of the people it names when it is fetched. This consumer follows the events of pages and people,
+and emits the newest rows that name the affected people again, as if their threads had changed: exactly once, even after
+a crash. New correspondents need no such event: their rows are new anyway.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from svc.store import Consumer, Event, ReadTx, Tx
 from svc.workspace import Workspace
 
 NEWEST_ROWS: Final = 200
-"""Of each list and account: what it mostly holds."""
+"""How many of the newest rows of each list and account are checked."""
 
 _LOOP: Final = system("mail-titles")
 
@@ -36,7 +36,7 @@ class _PersonChanged(msgspec.Struct, frozen=True):
 
 
 def retell(tx: Tx, events: Sequence[Event]) -> None:
-    """Tell the rows of everybody whom these events concern."""
+    """Emit again the rows that name people whom these events concern."""
     concerned = _concerned(tx, events)
     if concerned:
         _tell_rows(tx, concerned=concerned)
@@ -62,7 +62,7 @@ def _tell_rows(tx: Tx, *, concerned: Set[people.Correspondent]) -> None:
 
 
 def _rows_from(tx: Tx, account_id: str, addresses: Set[str]) -> Iterable[str]:
-    """Each once: a thread stands in a section, and perhaps among the sent and drafted."""
+    """Each thread once: a thread is in a section, and maybe in Sent and Drafts, too."""
     found: dict[str, None] = {}
     for row in _newest_rows(tx, [account_id]):
         if not addresses.isdisjoint(map(people.plain_address, correspondents.named_in(row))):

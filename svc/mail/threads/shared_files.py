@@ -1,4 +1,4 @@
-"""The attachments of accounts that are shared: whoever may read the message may read its files."""
+"""Access to attachments in shared accounts: a person who may read the message may read its files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _WHERE: Final = {"id": "f.id = :value", "sha256": "f.sha256 = :value"}
 
 
 def shared_file(tx: ReadTx, principal: Principal, *, by: Literal["id", "sha256"], value: str) -> str | None:
-    """See :class:`svc.file_reader.FileReader`. Its owner has it by itself."""
+    """See :class:`svc.file_reader.FileReader`. For members only: the owner has access without this."""
     return cast(
         "str | None",
         tx.value(

@@ -1,4 +1,4 @@
-"""Threads that come back to the inbox by themselves: when each does, and that it does no more."""
+"""The rows of snoozed threads, which come back to the inbox at a set time: begin, end, hand over."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def end(tx: Tx, *, thread_id: str) -> None:
 
 
 def hand_over(tx: Tx, *, thread_id: str, to: str) -> None:
-    """The one thread became part of the other, whose own snooze stands."""
+    """The thread was joined to ``to``. If ``to`` has its own snooze, that one is kept."""
     tx.run("update or ignore mail_snoozes set thread_id = :to where thread_id = :id", to=to, id=thread_id)
     end(tx, thread_id=thread_id)

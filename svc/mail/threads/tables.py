@@ -1,6 +1,6 @@
-"""The tables and columns of threads that came later: ``m016_references``, ``m017_drafts_apart``, ``m019_joined``,
-``m022_filters``, ``m023_mutes``, ``m052_marked_addresses``, ``m053_writers`` and ``m061_blocked_senders``; and the
-statements of ``m011_drafts_not_received``. Nothing here may ever change its meaning."""
+"""The tables and columns of threads that later migrations add: ``m016_references``, ``m017_drafts_apart``,
+``m019_joined``, ``m022_filters``, ``m023_mutes``, ``m052_marked_addresses``, ``m053_writers`` and
+``m061_blocked_senders``; and the statements of ``m011_drafts_not_received``. Never change what these statements do."""
 
 from __future__ import annotations
 
@@ -185,8 +185,8 @@ DRAFTS_NOT_RECEIVED = (
 )
 
 MET_TOGETHER = (
-    # Mail that was stored before the pairs of `people_together` were kept tells of them as well. What is there stays
-    # where it is more: mail that is gone by now was counted, too.
+    # Fills `people_together` from mail that was stored before that table was kept. A higher number that is there stays:
+    # it also counted mail that is deleted by now.
     """
     with mine as materialized (
         select m.id, m.sent_at, m.headers, a.owner_id from mail_messages m join mail_accounts a on a.id = m.account_id
@@ -215,4 +215,4 @@ MET_TOGETHER = (
     on conflict do update set mails = max(mails, excluded.mails), last_at = max(last_at, excluded.last_at)
     """,
 )
-"""Of `m063_met_together`."""
+"""The statements of `m063_met_together`."""

@@ -1,7 +1,7 @@
-"""The columns a list shows, kept true by whoever changes a message: this module is the only one that writes them.
+"""Writes the columns of a thread that lists show. This is the only module that writes them.
 
-After any change to a thread's messages call :func:`refresh_thread`; it reads that one thread's messages, rewrites its
-row, moves the account's counters by the difference and emits the live update. Nothing else may touch those columns.
+After any change to a thread's messages call :func:`refresh_thread`. It reads the messages of that thread, rewrites its
+row, changes the account's counters by the difference and emits the live update.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ MAIL_TOPIC: Final = "mail"
 
 
 def refresh_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
-    """Bring a thread's row and its account's unread counter up to its messages; remove it when it has none left."""
+    """Update a thread's row and its account's unread counter from its messages; delete the thread if it has none."""
     refresh_threads(tx, account, [thread_id], device_id=device_id)
 
 
 def refresh_threads(tx: Tx, account: Account, thread_ids: Iterable[str], *, device_id: str) -> None:
-    """The same for many: what their rows share is looked up once."""
+    """The same for many threads: data that their rows share is read once."""
     there = [thread_id for thread_id in thread_ids if _refresh(tx, account, thread_id, device_id=device_id)]
     _emit_threads(tx, account, there, device_id=device_id)
 
 
 def _refresh(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> bool:
-    """Whether there is still such a thread."""
+    """Update one thread without emitting its row. Returns whether the thread still exists."""
     before = tx.one(
         """
         select in_inbox > 0 and unread > 0, leads, twins, messages > 0, in_inbox, visible, unread, to_me, attachments,
@@ -74,7 +74,7 @@ def _refresh(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> boo
         return False
     _relist(tx, account, thread_id, before=stood, after=_rewrite(tx, thread_id, sums))
     in_inbox, unread, visible = sums[1:4]
-    if in_inbox or not visible:  # it is back already, or there is nothing left that could come back
+    if in_inbox or not visible:  # it is in the inbox again, or has no visible message left
         snoozes.end(tx, thread_id=thread_id)
     leads_now, duplicates_now = duplicates.settle(tx, thread_id, leads=bool(leads), group=group)
     on_badge_now = int(in_inbox > 0 and unread > 0)
@@ -91,7 +91,7 @@ def _refresh(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> boo
 
 
 def _pass_lead(tx: Tx, duplicate: Duplicate, *, device_id: str) -> None:
-    """A thread of another account came to lead in Unified, or no longer does."""
+    """A thread of another account is the new leader in Unified, or no longer leads: adjust its counters and emit it."""
     account = account_queries.account(tx, duplicate.account_id)
     assert account is not None
     if duplicate.on_badge:
@@ -101,7 +101,7 @@ def _pass_lead(tx: Tx, duplicate: Duplicate, *, device_id: str) -> None:
 
 
 def refresh_duplicates(tx: Tx, others: Iterable[Duplicate]) -> None:
-    """Threads of other accounts that were joined with one, or parted from it."""
+    """Update threads of other accounts whose group of duplicates has changed."""
     for duplicate in others:
         account = account_queries.account(tx, duplicate.account_id)
         if account is not None:
@@ -114,7 +114,7 @@ def emit_thread(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> 
 
 
 def emit_details(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> None:
-    """Something has changed that only the open thread shows."""
+    """Notify clients of a change that only the open thread shows."""
     for audience, _ in viewers(tx, account):
         tx.emit(
             topic=MAIL_TOPIC,
@@ -159,7 +159,8 @@ _NOWHERE: Final = _standing((0, 0, 0, 0, 0, "[]", 0, None, None))
 
 
 def _rewrite(tx: Tx, thread_id: str, sums: Row) -> Standing:
-    # A draft, spam or trashed message leads only a thread that has nothing else; the sender shown is not the owner.
+    # A draft, spam or trashed message is shown only if the thread has nothing else. The sender shown is, if possible,
+    # not the owner.
     newest = tx.one(
         """
         select sender_name, sender_address, subject, snippet, sent_at, own from mail_messages where thread_id = :id
@@ -228,7 +229,7 @@ def _drafts_of(tx: Tx, thread_id: str) -> int:
 
 
 def retell(tx: Tx, *, message_id: str, snippet: str) -> None:
-    """What a stored message says, told in another way than when it came in; its thread's row follows."""
+    """Set a new preview line for a stored message, and update its thread's row."""
     if not tx.run(
         "update mail_messages set snippet = :snippet where id = :id and snippet <> :snippet",
         snippet=snippet,
@@ -248,8 +249,8 @@ def retell(tx: Tx, *, message_id: str, snippet: str) -> None:
 
 
 def _relist(tx: Tx, account: Account, thread_id: str, *, before: Standing, after: Standing) -> None:
-    """Move a thread in the lists by label, and by filter. Where it stood follows from its row, so that only what moves
-    is written."""
+    """Update a thread's rows in the lists by label and by filter. Its old rows follow from the old columns, so that
+    only the differences are written."""
     filtered.move(tx, account_id=account.id, thread_id=thread_id, before=before.places(), after=after.places())
     moved = before.at != after.at
     labels_before, labels_after = _listed_by(before), _listed_by(after)

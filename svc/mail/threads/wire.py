@@ -1,4 +1,4 @@
-"""Threads on the wire: the inputs that name them, the rows of a list, and how a record becomes one."""
+"""The wire types of threads: inputs that name threads, rows of a list, and the functions that make them of records."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ SYSTEM_LABEL_NAMES: Final = {
 
 
 class ListInput(Wire, frozen=True):
-    """By ``section`` (``all``: both of them in one list), by ``label_id`` of one account, or by ``label_name`` in all;
-    of these ``only`` some."""
+    """A list by ``section`` (``all``: both in one list), by ``label_id`` of one account, or by ``label_name`` in all
+    accounts. ``only``: a filter on it."""
 
     section: Literal["inbox", "skipped", "all"] | None = None
     account_id: Id | None = None
@@ -71,13 +71,13 @@ class FromMessageInput(Repeatable, frozen=True, kw_only=True):
 
 
 class ThreadIdsInput(Repeatable, frozen=True, kw_only=True):
-    """``group``: the client's name for a step that it tells in several calls; undo takes them back as one."""
+    """``group``: the client's name for an undo step that it makes by several calls; they are undone together."""
 
     thread_ids: Annotated[tuple[Id, ...], msgspec.Meta(max_length=MAX_THREADS_A_CALL)]
     group: Id | None = None
 
 
-# A page has hundreds of these, in no ring: that the collector need not look at them saves a tenth of it (``gc=False``).
+# A page has hundreds of these, without reference cycles: ``gc=False`` saves a tenth of the time for a page.
 
 
 class LabelOut(Wire, frozen=True, gc=False):
@@ -93,8 +93,8 @@ class SenderOut(Wire, frozen=True, gc=False):
 
 
 class WriterOut(Wire, frozen=True, gc=False):
-    """``own``: the account sent their first mail of the thread; ``bulk``: that one went to many, from a list or a shop.
-    ``title``: of the caller's page of them."""
+    """``own``: their first mail in the thread was sent by the account; ``bulk``: it went to many, from a list or a
+    shop. ``title``: the title of the caller's page about them."""
 
     name: str
     address: str
@@ -109,8 +109,8 @@ class DuplicateOut(Wire, frozen=True, gc=False):
 
 
 class OwnMessageOut(Wire, frozen=True, gc=False):
-    """``sender``: the address it is from; ``to``: the first of its recipients, and ``others`` how many more.
-    ``by``: who had it sent, in an account that is shared."""
+    """``sender``: the From address; ``to``: the first recipients; ``others``: how many more there are.
+    ``by``: the name of the person who sent it, in a shared account."""
 
     sender: str
     to: tuple[SenderOut, ...]
@@ -121,14 +121,13 @@ class OwnMessageOut(Wire, frozen=True, gc=False):
 
 
 class ThreadOut(Wire, frozen=True, gc=False):
-    """``hidden``: each of its messages is spam, trash or a draft, so that it belongs in neither section.
-
-    ``message_count``: without the ``draft_count`` that are not sent yet.
-    ``twins``: the same mail in other accounts of the caller; Unified shows the one of them that ``leads``.
+    """``hidden``: each of its messages is spam, trash or a draft, so that it is in neither section.
+    ``message_count``: without the ``draft_count`` messages that are drafts.
+    ``twins``: the same mail in other accounts of the caller; Unified shows only the one that ``leads``.
     ``to_me``: one of its messages names the account itself in ``To`` or ``Cc``.
     ``muted``: its new messages skip the inbox.
-    ``writers``: where several wrote, each once, by their first mails; of very many the first and the last.
-    ``sent``, ``draft``: the newest of its messages that the owner sent, and drafted.
+    ``writers``: if several people wrote, each once, in the order of their first mails; of very many the first and last.
+    ``sent``, ``draft``: the newest message that the owner sent, and drafted.
     """
 
     id: str
@@ -161,10 +160,10 @@ class ThreadsOut(Wire, frozen=True):
 
 
 def thread_summaries(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None = None) -> tuple[ThreadOut, ...]:
-    """Rows of a list, in their order: what they share is looked up once.
+    """The rows of a list, in their order; data that they share is read once.
 
-    As ``viewer`` sees them, ``None`` as the owner of each account does: what people are called, and which other
-    accounts hold the same mail, is each one's own to know.
+    They are made for ``viewer``; ``None`` means the owner of each account. The titles of people, and the other accounts
+    with the same mail, are private to each viewer.
     """
     labels = {account_id: _Named(labels_out(tx, account_id)) for account_id in {row.account_id for row in rows}}
     titles = correspondents.titles(tx, rows, viewer)
@@ -178,7 +177,7 @@ Groups = dict[str, list[tuple[str, str]]]
 
 
 class _Named(dict[tuple[str, ...], tuple[LabelOut, ...]]):
-    """The labels of threads with their names, by ids: most threads of a page have the same ones."""
+    """A cache from label ids to labels with names: most threads of a page have the same ones."""
 
     def __init__(self, known: Mapping[str, LabelOut]) -> None:
         self._known = known
@@ -204,7 +203,7 @@ def _thread_out(
     groups: Groups,
     senders: Mapping[str, str],
 ) -> ThreadOut:
-    """All by place: a page makes fifty of them, and by name they take three times as long."""
+    """Positional arguments, because a page makes fifty rows, and keyword arguments take three times as long."""
     group = None if row.twins is None else groups.get(row.twins)
     sender = SenderOut(row.sender_name, row.sender_address, titles.get((row.account_id, row.sender_address)))
     return ThreadOut(
@@ -271,7 +270,7 @@ def _own_message_out(
 
 
 def labels_out(tx: ReadTx, account_id: str) -> dict[str, LabelOut]:
-    """An account's labels by id, made once for all that shows them."""
+    """An account's labels by id, made once for all rows that show them."""
     return {
         label.id: LabelOut(id=label.id, name=shown_name(label), color=label.color)
         for label in thread_queries.labels(tx, account_id).values()
@@ -279,7 +278,7 @@ def labels_out(tx: ReadTx, account_id: str) -> dict[str, LabelOut]:
 
 
 def label_list(label_ids: tuple[str, ...], known: Mapping[str, LabelOut]) -> tuple[LabelOut, ...]:
-    """Labels with their names; one the provider has not told us of yet goes by its id."""
+    """Labels with their names. A label that the provider has not listed yet has its id as its name."""
     return tuple([known.get(label_id) or _unknown_label(label_id) for label_id in label_ids])
 
 
@@ -288,7 +287,7 @@ def _unknown_label(label_id: str) -> LabelOut:
 
 
 def shown_name(label: Label) -> str:
-    """As people say it: the provider calls its own labels by their ids."""
+    """The label's name for people: the provider's own labels have only their ids as names."""
     return SYSTEM_LABEL_NAMES.get(label.id, label.name)
 
 
@@ -301,7 +300,7 @@ def encode_cursor_at(place: Cursor) -> str:
 
 
 def decode_cursor(cursor: str | None) -> Cursor | None:
-    """Raises :class:`Invalid` for anything that this server did not hand out."""
+    """Raises :class:`Invalid` for a cursor that this server did not give."""
     if cursor is None:
         return None
     try:

@@ -1,7 +1,8 @@
-"""Who wrote in a thread, for its row: each once, in the order of their first mails. Owns ``mail_threads.writers``.
+"""The writers of a thread, for its row: each once, in the order of their first mails. Owns ``mail_threads.writers``.
 
-Drafts, spam and trash bring nobody to a thread that has other mail. Empty where one person wrote alone: the row says so
-already. Whose row it is decides who of them is "me", and is asked when it is shown.
+The senders of drafts, spam and trash count only in a thread that has no other mail. The column is empty if only one
+person wrote: the row already names the sender. Which of the writers is "me" depends on the viewer, so it is decided
+when the row is shown.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from svc.mail.model import Writer
 from svc.store import ReadTx
 
 AT_EACH_END: Final = 8
-"""So many of the first, and of the last, are kept: a row names three."""
+"""How many of the first writers, and of the last, are kept. A row names three."""
 
 _decode: Final = msgspec.json.Decoder(tuple[Writer, ...]).decode
 
@@ -23,7 +24,7 @@ def writers_of(tx: ReadTx, thread_id: str, *, messages: int, visible: int) -> st
     """The column's value. ``messages``: how many the thread has; ``visible``: how many of them are shown as mail."""
     if messages < 2:
         return "[]"
-    # The bare columns are those of the row that has the least.
+    # In SQLite, the bare columns come from the row that has the minimum.
     rows = tx.all(
         """
         select name, address, own, bulk from (

@@ -1,1 +1,1 @@
-"""What the owner wrote last in a thread, sent or drafted: the lists of Sent and Drafts are about that."""
+"""The owner's own newest message in a thread, sent or drafted: the lists Sent and Drafts show it."""

@@ -1,7 +1,7 @@
-"""What a thread's row says of the owner's own newest message: the one sent, and the one drafted.
+"""The columns of a thread's row about the owner's own newest messages: the one sent, and the one drafted.
 
 Owns ``mail_threads.sent``, ``last_sent_at``, ``draft`` and ``last_draft_at``; ``thread_rows.py`` calls
-:func:`own_words` with each change to a thread. Sent and Drafts show these columns, in the order of time.
+:func:`own_words` at each change of a thread. Sent and Drafts show these columns, in the order of time.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from svc.mail.threads import queries as thread_queries
 from svc.store import ReadTx, Value, json_array
 
 MAX_RECIPIENTS: Final = 8
-"""So many are kept for a row, and how many more there are."""
+"""How many recipients are kept for a row; of the others only their number."""
 
 
 def own_words(tx: ReadTx, thread_id: str, *, labels: Iterable[str]) -> dict[str, Value]:
-    """The columns' values. ``labels``: those of all the thread's messages."""
+    """The values of the columns. ``labels``: the labels of all the thread's messages."""
     carried = set(labels)
     found: dict[str, Value] = {}
     for label, name in OWN_LISTS.items():
@@ -31,7 +31,7 @@ def own_words(tx: ReadTx, thread_id: str, *, labels: Iterable[str]) -> dict[str,
 
 
 def _of(tx: ReadTx, thread_id: str, *, label: str, name: OwnList) -> dict[str, Value]:
-    """What is thrown away as well counts as neither sent nor drafted."""
+    """The columns for one label. A message that is also in spam or trash does not count, nor does a draft as sent."""
     newest = tx.one(
         """
         select sender_address, headers, snippet, sent_at from mail_messages m

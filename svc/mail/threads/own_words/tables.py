@@ -1,6 +1,6 @@
-"""What the migration ``m009_own_words`` does. Nothing here may ever change its meaning.
+"""The statements of the migration ``m009_own_words``. Never change what they do.
 
-A thread's row also says what its owner last sent and drafted in it (``columns.py``).
+It adds to a thread's row the newest message that its owner sent and drafted (``columns.py``).
 """
 
 from __future__ import annotations
