@@ -1,1 +1,1 @@
-"""Mail accounts: their rows, where their sync stands, and what failed with single messages."""
+"""Mail accounts: their rows, the state of their sync, and the failures of single messages."""

@@ -1,9 +1,9 @@
-"""Who may read an account, and who may act in it: the one rule of mail.
+"""The access rule of mail: who may read an account, and who may act in it.
 
-An account is its owner's. The owner may share it with named people, to read or to act; nothing else of the owner's is
-shared by that. ``own`` is for the account itself: its settings, its state, and with whom it is shared. Every statement
-that finds mail for somebody has :data:`MAY_SEE`; who changes something asks :func:`access_of`, or has the account by
-``account_for``, whose rule is ``own`` unless the caller says that less will do.
+An account belongs to its owner. The owner may share it with named people, to read or to act; this shares nothing else
+of the owner. ``own`` is needed for the account itself: its settings, its state, and its shares. Every statement that
+finds mail for a person contains :data:`MAY_SEE`. Code that changes something calls :func:`access_of`, or gets the
+account by ``account_for``, which requires ``own`` unless the caller asks for less.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from svc.principal import Principal
 from svc.store import ReadTx, Value
 
 Access = Literal["own", "act", "read"]
-"""From the most to the least: each includes those after it."""
+"""In order from most to least: each includes those after it."""
 
 ORDER: Final[tuple[Access, ...]] = ("own", "act", "read")
 
@@ -27,13 +27,13 @@ MAY_SEE: Final = """
         or id in (select account_id from mail_shares where mail_shares.user_id = :user_id)
     ) and not erasing
 """
-"""A condition on a row of ``mail_accounts``, whose columns go by no other name there."""
+"""A condition on a row of ``mail_accounts``, which must have no alias in the statement."""
 
 OWN: Final = "(:everything or owner_id is :user_id) and not erasing"
-"""The same, of the caller's own alone."""
+"""The same, for the caller's own accounts only."""
 
 READABLE: Final = f"(select id from mail_accounts where {MAY_SEE})"
-"""The accounts that the caller may read, as a set of ids."""
+"""A subquery for the ids of the accounts that the caller may read."""
 
 ACTABLE: Final = """
     (
@@ -55,7 +55,7 @@ def who(principal: Principal) -> dict[str, Value]:
 
 
 def access_of(tx: ReadTx, principal: Principal, account: Account) -> Access | None:
-    """What the caller may do with the account; ``None``: it is as missing as one that never was."""
+    """What the caller may do with the account; ``None``: to the caller it does not exist."""
     if principal.sees_everything or principal.user_id == account.owner_id:
         return "own"
     return cast(
@@ -73,10 +73,10 @@ def allows(granted: Access | None, needed: Access) -> bool:
 
 
 def refuse(needed: Access) -> Forbidden:
-    """For somebody who may see the account, and not do this."""
+    """The error for a person who may see the account, but not do this."""
     return Forbidden(_REFUSALS[needed])
 
 
 def writer_of(principal: Principal, account: Account) -> str | None:
-    """Whose a draft in the account is: its owner's, or that of the member who writes it."""
+    """The owner of a draft in the account: the account's owner, or the member who writes it."""
     return account.owner_id if principal.sees_everything else principal.user_id

@@ -1,4 +1,4 @@
-"""Connecting an account: the row that a finished OAuth round trip (or the fake world) leaves."""
+"""Connects an account: writes its row after a finished OAuth flow (or one with fake providers)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from svc.store import Tx
 
 
 def secret_name(address: str) -> str:
-    """Where an account's tokens lie in the secrets store (spec 1.1, rule 3)."""
+    """The name of an account's tokens in the secrets store (spec 1.1, rule 3)."""
     return f"idp.oauth.{address.lower()}"
 
 
 def connect(tx: Tx, principal: Principal, *, address: str, provider: ProviderName) -> str:
-    """Create the account, or bring back a known one, owned by whoever connected it. Returns its id.
+    """Create the account, or connect a known one again; its owner is the person who connects it. Returns its id.
 
-    An address has one owner: somebody else's account is refused, without a word about whose it is.
+    An address has one owner: an account of another person is refused, and the message does not say whose it is.
     """
     known = account_queries.account_by_address(tx, address)
     if known is None:

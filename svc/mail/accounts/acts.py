@@ -1,6 +1,7 @@
-"""Who did what in an account that is shared: a row for each thread that somebody changed, and for each mail sent.
+"""Records who did what in a shared account: a row for each thread that a person changed, and for each mail sent.
 
-Nothing is kept of accounts that are not shared: there it was their owner. Of each thread the newest are kept.
+Nothing is recorded for accounts that are not shared, because there it was the owner. The newest rows of each thread are
+kept.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ SENT: Final = "sent"
 
 @dataclass(frozen=True, kw_only=True)
 class Act:
-    """``what``: as the undo log calls it, or ``sent``; then ``message_id`` is the message. ``by``: a person's name."""
+    """``what``: the name in the undo log, or ``sent``; then ``message_id`` is the sent message. ``by``: a person's
+    name."""
 
     by: str
     what: str
@@ -30,7 +32,7 @@ class Act:
 
 
 def note(tx: Tx, principal: Principal, account: Account, *, what: str, thread_ids: Iterable[str]) -> None:
-    """A person changed these threads."""
+    """Record that a person changed these threads."""
     if principal.user_id is None or not account_queries.shared_count(tx, account.id):
         return
     for thread_id in thread_ids:
@@ -38,7 +40,7 @@ def note(tx: Tx, principal: Principal, account: Account, *, what: str, thread_id
 
 
 def note_sent(tx: Tx, *, account_id: str, thread_id: str, message_id: str, user_id: str) -> None:
-    """A person had this mail sent. Told again, it changes nothing."""
+    """Record that a person sent this mail. Idempotent."""
     if not tx.value(
         "select 1 from mail_acts where thread_id = :thread_id and message_id = :message_id",
         thread_id=thread_id,
@@ -48,7 +50,7 @@ def note_sent(tx: Tx, *, account_id: str, thread_id: str, message_id: str, user_
 
 
 def acts_of(tx: ReadTx, thread_id: str) -> list[Act]:
-    """What people did to a thread, oldest first."""
+    """The recorded acts of people in a thread, oldest first."""
     rows = tx.all(
         """
         select coalesce(nullif(u.name, ''), u.email, ''), a.what, a.at, a.message_id
@@ -63,7 +65,7 @@ def acts_of(tx: ReadTx, thread_id: str) -> list[Act]:
 
 
 def senders_of(tx: ReadTx, thread_ids: Iterable[str]) -> dict[str, str]:
-    """Who had the newest mail sent, by thread, where that was written down."""
+    """Maps each thread to the name of the person who sent its newest sent mail, if that was recorded."""
     rows = tx.all(
         """
         select a.thread_id, coalesce(nullif(u.name, ''), u.email, '')
@@ -76,7 +78,7 @@ def senders_of(tx: ReadTx, thread_ids: Iterable[str]) -> dict[str, str]:
 
 
 def hand_over(tx: Tx, *, thread_id: str, to: str) -> None:
-    """A thread became one with another."""
+    """The thread was joined to another: move its rows."""
     tx.run("update mail_acts set thread_id = :to where thread_id = :id", to=to, id=thread_id)
 
 

@@ -1,8 +1,8 @@
-"""What happens to an account's own addresses: its owner adds, names and removes them and says which is the default,
-and the provider tells those that it sends from.
+"""Changes of an account's own addresses: its owner adds, names and removes them and chooses the default, and the
+provider reports those that it sends from.
 
-Owns the table ``mail_own_addresses``, and the column ``default_address`` of ``mail_accounts``. What a person has
-written is never changed by what the provider tells.
+Owns the table ``mail_own_addresses``, and the column ``default_address`` of ``mail_accounts``. The provider's report
+never changes what a person has entered.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from svc.store import Tx
 MAX_BY_HAND: Final = 50
 """Sending addresses of an account that are added by hand. Beyond: 409 `conflict`."""
 MAX_TOLD: Final = 200
-"""Sending addresses that a provider tells of. Beyond: further ones are ignored."""
+"""Sending addresses that a provider reports. Beyond: further ones are ignored."""
 
 
 def set_address(tx: Tx, principal: Principal, *, account_id: str, address: str, name: str) -> None:
-    """Add an address by hand, or name anew one that was."""
+    """Add an address by hand, or change the name of one that was added by hand."""
     account = _own(tx, principal, account_id)
     address = sendable_address(address.strip()).lower()
     name = checked_name(name)
@@ -46,7 +46,7 @@ def set_address(tx: Tx, principal: Principal, *, account_id: str, address: str, 
 
 
 def remove_address(tx: Tx, principal: Principal, *, account_id: str, address: str) -> None:
-    """One that was added by hand."""
+    """Remove an address that was added by hand."""
     account = _own(tx, principal, account_id)
     found = _address(tx, account, address)
     if found.source != "person":
@@ -56,7 +56,7 @@ def remove_address(tx: Tx, principal: Principal, *, account_id: str, address: st
 
 
 def set_default(tx: Tx, principal: Principal, *, account_id: str, address: str) -> None:
-    """New mail from the account is from this one, unless its writer says otherwise."""
+    """Make this the address of new mail from the account, unless the writer chooses another."""
     account = _own(tx, principal, account_id)
     found = _address(tx, account, address)
     if not found.confirmed:
@@ -66,7 +66,7 @@ def set_default(tx: Tx, principal: Principal, *, account_id: str, address: str) 
 
 
 def note_told(tx: Tx, *, account_id: str, told: Sequence[SendingAddress]) -> None:
-    """All that the provider sends from for this account, as it just said, and what it calls the person."""
+    """Store the addresses that the provider reports for this account, and the person's name at the provider."""
     account = account_queries.connected_account(tx, account_id)
     if account is None:
         return

@@ -1,4 +1,4 @@
-"""What an account counts: its messages, and its unread threads. Whoever writes those says by how many they changed."""
+"""The counters of an account: its messages and its unread threads. Code that changes those adds the difference here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that failed alone, at which step, and why. Sync goes on beside them, and tries them again."""
+"""Records single messages that failed: at which step, and why. Sync continues without them, and tries them again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_REASON_CHARS: Final = 500
 
 @dataclass(frozen=True, kw_only=True)
 class Passed:
-    """A message that failed alone: which, at which step, and why."""
+    """A single message that failed: which, at which step, and why."""
 
     provider_message_id: str
     step: str
@@ -47,7 +47,7 @@ def pass_over(tx: Tx, *, account_id: str, passed: Sequence[Passed]) -> None:
 
 
 def forget_failures(tx: Tx, *, account_id: str, provider_message_ids: Sequence[str]) -> None:
-    """What failed with these messages is of no interest any more: the provider has deleted them."""
+    """Delete the failures of these messages: the provider has deleted the messages."""
     gone = tx.run(
         """
         delete from mail_ledger
@@ -61,7 +61,7 @@ def forget_failures(tx: Tx, *, account_id: str, provider_message_ids: Sequence[s
 
 
 def stored_after_all(tx: Tx, *, account_id: str, provider_message_id: str) -> None:
-    """It is here now; a change of it that the provider refused stays told."""
+    """The message is stored now: delete its failures, except a change of it that the provider refused."""
     tx.run(
         """
         delete from mail_ledger where account_id = :account_id and provider_message_id = :id and step <> 'change'
@@ -72,7 +72,7 @@ def stored_after_all(tx: Tx, *, account_id: str, provider_message_id: str) -> No
 
 
 def forget_message(tx: Tx, *, account_id: str, provider_message_id: str) -> None:
-    """The message is deleted here; whoever does that tells the account's news."""
+    """The message is deleted here: delete its failures. The caller emits the account's update."""
     tx.run(
         "delete from mail_ledger where account_id = :account_id and provider_message_id = :id",
         account_id=account_id,
@@ -99,7 +99,8 @@ def all_of(tx: ReadTx, account_id: str) -> list[Failing]:
 
 
 def overcome(tx: Tx, *, account_id: str, failure: Failing) -> None:
-    """It was tried once more. If that failed too, it counts one attempt more by now, and stays."""
+    """The message was tried again: delete this failure. If it failed again, its number of attempts differs, and it
+    stays."""
     if account_queries.connected_account(tx, account_id) is None:
         return
     tx.run(

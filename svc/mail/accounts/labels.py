@@ -1,4 +1,4 @@
-"""The rows of an account's labels, as its provider lists them."""
+"""Writes the rows of an account's labels, as its provider lists them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def store(tx: Tx, *, account_id: str, label: ProviderLabel) -> None:
 
 
 def store_listing(tx: Tx, *, account_id: str, labels: Iterable[ProviderLabel]) -> int:
-    """All that the provider lists now. Those it lists no more are marked as gone; returns how many there are."""
+    """Store all labels that the provider lists now. User labels that it no longer lists are marked as gone, system
+    labels deleted. Returns how many are marked."""
     listed = {label.id: label for label in labels}
     for label in listed.values():
         store(tx, account_id=account_id, label=label)

@@ -1,4 +1,4 @@
-"""The end of an account's row, and what is told on the way there."""
+"""Claims, disconnects and erases the rows of accounts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from svc.store import Tx
 
 
 def claim(tx: Tx, user_id: str) -> None:
-    """Accounts that were connected before there was anybody become the first admin's."""
+    """Accounts that were connected before the instance was claimed become the first admin's."""
     tx.run("update mail_accounts set owner_id = :user_id where owner_id is null", user_id=user_id)
 
 
 def still_granted(tx: Tx, *, account_id: str, notice: str) -> None:
-    """Disconnected here, but the provider could not be told."""
+    """Note that the account is disconnected here, but the provider could not be told, so the grant still exists."""
     changed = tx.run(
         "update mail_accounts set problem = :notice where id = :id and state = 'disconnected'",
         notice=notice,
@@ -25,6 +25,7 @@ def still_granted(tx: Tx, *, account_id: str, notice: str) -> None:
 
 
 def erase(tx: Tx, *, account_id: str) -> Left:
-    """The last of it: labels, snoozes, references, failures and signature go with the account's row."""
+    """Delete the account's row, as the last step: labels, snoozes, references, failures and signature are deleted with
+    it."""
     tx.run("delete from mail_accounts where id = :id and erasing", id=account_id)
     return "nothing"

@@ -1,4 +1,4 @@
-"""The live update that tells of an account: its state, its progress, its badge. And who hears of its mail at all."""
+"""The live updates of an account: its state, its progress, its badge; and the list of people who get updates."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ ACCOUNTS_TOPIC: Final = "accounts"
 
 
 def viewers(tx: ReadTx, account: Account) -> Iterator[tuple[str | None, Principal | None]]:
-    """Who hears of what happens in the account: the audience, and the principal as whom to look at it; ``None`` for its
-    owner. Each is told apart, for what they see beside it differs."""
+    """The people who get the account's updates: the audience, and the principal to read data for; ``None`` for the
+    owner. Each gets a separate event, because they see different other accounts."""
     yield account.owner_id, None
     for user_id in account_queries.members(tx, account.id):
         yield user_id, Principal(user_id=user_id, device_id=DEVICE_ID, is_admin=False, via="session")
 
 
 def emit_account(tx: Tx, account_id: str, *, device_id: str) -> None:
-    """Tell the clients that an account's state, progress or badge moved. Call it once, at the end of a transaction."""
+    """Notify clients that an account's state, progress or badge changed. Call it once, at the end of a transaction."""
     account = account_queries.account(tx, account_id)
     if account is None or account.erasing:
         return
@@ -40,5 +40,5 @@ def emit_account(tx: Tx, account_id: str, *, device_id: str) -> None:
 
 
 def emit_removed(tx: Tx, account_id: str, *, audience: str | None, device_id: str) -> None:
-    """Tell one of those who saw the account that it is there for them no more."""
+    """Notify a person who saw the account that they can't see it any more."""
     tx.emit(topic=ACCOUNTS_TOPIC, kind="account.removed", id=account_id, audience=audience, device_id=device_id)

@@ -1,7 +1,7 @@
-"""Which addresses are an account's own: mail to one of them is mail to the person, and mail may be written from it.
+"""An account's own addresses: mail to one of them is mail to the person, and mail may be sent from it.
 
-They are the account's own address, those that its provider tells it sends from, and those that its owner adds by hand.
-One that the provider still waits for a word about (unconfirmed) is nobody's yet: it is shown, and counts for nothing.
+They are the account's main address, those that its provider reports as sending addresses, and those that its owner adds
+by hand. An address that is not confirmed at the provider yet is only shown; it is not used for anything.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Source = Literal["account", "provider", "person"]
 
 @dataclass(frozen=True, kw_only=True)
 class OwnAddress:
-    """``name``: what ``From`` says beside it, empty for what it says of the account."""
+    """``name``: the name in ``From`` with this address; empty for the account's name."""
 
     address: str
     name: str
@@ -29,7 +29,7 @@ class OwnAddress:
 
 
 def addresses(tx: ReadTx, account: Account) -> tuple[OwnAddress, ...]:
-    """The account's own first, then the others by their spelling; exactly one is the default."""
+    """The account's main address first, then the others in alphabetical order; exactly one is the default."""
     rows = tx.all(
         """
         select address, name, source, confirmed from mail_own_addresses
@@ -52,7 +52,7 @@ def addresses(tx: ReadTx, account: Account) -> tuple[OwnAddress, ...]:
 
 
 def default_of(tx: ReadTx, account: Account) -> str:
-    """The address of new mail: as the owner said, else as the provider does, else the account's own."""
+    """The address of new mail: the owner's choice, else the provider's default, else the account's main address."""
     chosen = cast("str | None", tx.value("select default_address from mail_accounts where id = :id", id=account.id))
     if chosen is not None and chosen in sendable(account):
         return chosen
@@ -64,7 +64,7 @@ def default_of(tx: ReadTx, account: Account) -> str:
 
 
 def name_of(tx: ReadTx, *, account_id: str, address: str) -> str:
-    """What ``From`` says beside this address; empty where it says what it says of the account."""
+    """The name in ``From`` with this address; empty for the account's name."""
     found = tx.value(
         "select name from mail_own_addresses where account_id = :id and address = :address",
         id=account_id,
@@ -74,29 +74,30 @@ def name_of(tx: ReadTx, *, account_id: str, address: str) -> str:
 
 
 def sendable(account: Account) -> tuple[str, ...]:
-    """What its mail may be from, in lower case."""
+    """The addresses that the account may send from, in lower case."""
     return (account.address, *account.aliases)
 
 
 def sent_to(account: Account, reached: Iterable[str]) -> str | None:
-    """The account's address that the first of these is, tags aside: where an answer comes from."""
+    """The account's address that matches the first matching one of ``reached``, with or without its tag: a reply is
+    sent from it."""
     able = {plain(account.address): account.address, **{one: one for one in sendable(account)}}
     spelled = (one for address in reached for one in (address.lower(), plain(address)))
     return next((able[one] for one in spelled if one in able), None)
 
 
 def of_account(account: Account) -> frozenset[str]:
-    """As :func:`is_one` reads them."""
+    """The account's addresses in the form for :func:`is_one`."""
     return frozenset({plain(account.address), *sendable(account)})
 
 
 def is_one(address: str, own: Set[str]) -> bool:
-    """Whether it is one of these, or one of them with a tag."""
+    """Whether ``address`` is one of ``own``, or one of them with a tag."""
     return address.lower() in own or plain(address) in own
 
 
 def plain(address: str) -> str:
-    """In lower case and without the tag (``mia+shop@…``), which the one who has the address makes up."""
+    """The address in lower case and without the tag (``mia+shop@…``), which its owner invents."""
     local, _, domain = address.lower().rpartition("@")
     tagless = local.partition("+")[0]
     return f"{tagless or local}@{domain}"

@@ -1,8 +1,8 @@
-"""Where an account's sync stands: the one function that moves its state, and the events of sync.
+"""The state of an account's sync: the only function that changes it, and the events of sync.
 
-The table of the transitions stands in ``states.py``. Each function is a small transaction. What the provider says of an
-account that was disconnected meanwhile changes nothing. A full sync that was running when the process died goes on from
-its stored page token.
+The table of the transitions is in ``states.py``. Each function is a small transaction. A report of the provider about
+an account that was disconnected meanwhile changes nothing. A full sync that was running when the process died continues
+from its stored page token.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ MAX_PROBLEM_CHARS: Final = 500
 
 
 class Columns(TypedDict, total=False):
-    """What a transition writes beside the state. A column that is not named keeps its value, the first two apart."""
+    """The columns that a transition writes besides the state. A column that is not given keeps its value, except the
+    first two."""
 
     problem: str | None
     cause: Trouble | None
@@ -39,7 +40,7 @@ class Columns(TypedDict, total=False):
 
 
 def move(tx: Tx, account: Account, event: AccountEvent, **columns: Unpack[Columns]) -> None:
-    """Move an account as the table says. No other statement writes the state of an account that is there.
+    """Change the account's state as the table says. No other statement changes the state of an existing account.
 
     ``account`` was read in the same transaction. Raises :class:`svc.machine.ForbiddenTransition`.
     """
@@ -56,7 +57,7 @@ def move(tx: Tx, account: Account, event: AccountEvent, **columns: Unpack[Column
 
 
 def begin_full_sync(tx: Tx, *, account_id: str, cursor: str, total: int) -> None:
-    """Start (again) to read the whole mailbox. ``cursor`` was taken before the first page, so that nothing falls
+    """Start (again) to read the whole mailbox. ``cursor`` was taken before the first page, so that nothing is missed
     between the pages and the first poll."""
     account = account_queries.connected_account(tx, account_id)
     if account is None:
@@ -77,7 +78,7 @@ def begin_full_sync(tx: Tx, *, account_id: str, cursor: str, total: int) -> None
 
 
 def page_read(tx: Tx, *, account_id: str, next_page_token: str | None, seen: int) -> None:
-    """One more page of the full sync was stored, with so many messages on it."""
+    """One more page of the full sync was stored, with ``seen`` messages on it."""
     tx.run(
         """
         update mail_accounts set sweep_page_token = :token, progress_done = progress_done + :done where id = :id
@@ -89,7 +90,7 @@ def page_read(tx: Tx, *, account_id: str, next_page_token: str | None, seen: int
 
 
 def finish_full_sync(tx: Tx, *, account_id: str) -> None:
-    """The mailbox was read to its end: polling goes on from where the full sync began. Said twice, it is done once."""
+    """The mailbox was read to its end: polling continues from the point where the full sync began. Idempotent."""
     account = account_queries.connected_account(tx, account_id)
     if account is None or account.sweep_cursor is None:
         return
@@ -106,9 +107,10 @@ def finish_full_sync(tx: Tx, *, account_id: str) -> None:
 
 
 def finish_poll(tx: Tx, *, account_id: str, cursor: str, provider_total: int | None) -> None:
-    """A poll is done. Clients hear of it only when something they show changed. ``provider_total``: if it was asked.
+    """A poll is done. Clients are notified only if something that they show changed. ``provider_total``: the provider's
+    number of messages, if it was asked.
 
-    A cursor that was let go of during the poll (``mail.resync``) stays so: the next step is the full sync.
+    If the cursor was cleared during the poll (``mail.resync``) it stays cleared: the next step is the full sync.
     """
     account = account_queries.connected_account(tx, account_id)
     if account is None:
@@ -126,7 +128,7 @@ def finish_poll(tx: Tx, *, account_id: str, cursor: str, provider_total: int | N
 
 
 def one_more_there(tx: Tx, *, account_id: str) -> None:
-    """The provider has taken in a mail of ours since it last said how many it has."""
+    """The provider has stored a mail of ours since it last reported its number of messages: add one."""
     tx.run("update mail_accounts set provider_total = provider_total + 1 where id = :id", id=account_id)
 
 
@@ -136,7 +138,8 @@ def forget_cursor(tx: Tx, *, account_id: str) -> None:
 
 
 def set_trouble(tx: Tx, *, account_id: str, event: Literal["wait", "lose_grant"], problem: str, cause: Trouble) -> None:
-    """Show what stops the sync: the sentence that the user reads, and its stable name. Told only when it is news."""
+    """Set the reason why sync is stopped: the sentence for the user (``problem``) and its stable name (``cause``).
+    Clients are notified only if it changed."""
     account = account_queries.connected_account(tx, account_id)
     problem = problem[:MAX_PROBLEM_CHARS]
     if account is None or (SYNC.after(account.state, event), problem) == (account.state, account.problem):

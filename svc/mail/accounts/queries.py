@@ -1,6 +1,6 @@
-"""Statements that read the accounts of mail, and how many of their messages failed.
+"""Queries that read the mail accounts, and the number of their failed messages.
 
-Whose they are, and with whom they are shared, stands in each ``where`` (``access.py``).
+Reads for a person check ownership and sharing in their ``where`` (``access.py``).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _PENDING: Final = """
 
 
 def accounts(tx: ReadTx, principal: Principal) -> list[Account]:
-    """Those that the caller may read, oldest first: their own, then those that others share with them."""
+    """The accounts that the caller may read: their own, then those that others share with them; each oldest first."""
     rows = tx.all(
         f"""
         select {_ACCOUNT} from mail_accounts where {MAY_SEE}
@@ -50,18 +50,18 @@ def accounts(tx: ReadTx, principal: Principal) -> list[Account]:
 
 
 def account_ids(tx: ReadTx, principal: Principal) -> list[str]:
-    """Their ids alone, in no order."""
+    """The ids of the accounts that the caller may read, in no order."""
     return [str(one) for (one,) in tx.all(f"select id from mail_accounts where {MAY_SEE}", **who(principal))]
 
 
 def own_accounts(tx: ReadTx, principal: Principal) -> list[Account]:
-    """The caller's own, oldest first."""
+    """The caller's own accounts, oldest first."""
     return [one for one in accounts(tx, principal) if access_of(tx, principal, one) == "own"]
 
 
 def account_for(tx: ReadTx, principal: Principal, *, account_id: str, to: Access = "own") -> Account | None:
-    """The account, where the caller may do with it what they want ``to``. Raises :class:`Forbidden` where they may see
-    it, but not that; ``None`` where they may not even see it."""
+    """The account, if the caller has the access ``to`` to it. Raises :class:`Forbidden` if they may only see it, and
+    returns ``None`` if they may not even see it."""
     row = tx.one(f"select {_ACCOUNT} from mail_accounts where id = :id and {MAY_SEE}", id=account_id, **who(principal))
     if row is None:
         return None
@@ -72,13 +72,14 @@ def account_for(tx: ReadTx, principal: Principal, *, account_id: str, to: Access
 
 
 def account(tx: ReadTx, account_id: str) -> Account | None:
-    """For the service's own loops: no principal asks."""
+    """For the service's own loops: without a check of permissions."""
     row = tx.one(f"select {_ACCOUNT} from mail_accounts where id = :id", id=account_id)
     return None if row is None else _account(row)
 
 
 def connected_account(tx: ReadTx, account_id: str) -> Account | None:
-    """For those who write what the provider said: nothing is written any more once the account is disconnected."""
+    """The account if it is not disconnected. For code that writes what the provider reports: nothing is written once
+    the account is disconnected."""
     found = account(tx, account_id)
     return None if found is None or found.state == "disconnected" else found
 
@@ -89,7 +90,7 @@ def account_by_address(tx: ReadTx, address: str) -> Account | None:
 
 
 def addresses_of(tx: ReadTx, *, owner_id: str | None) -> frozenset[str]:
-    """The addresses of all accounts of one owner, their aliases too, lower case."""
+    """The addresses of all accounts of one owner, with their aliases, in lower case."""
     rows = tx.all(
         """
         select address from mail_accounts where owner_id is :owner_id
@@ -102,7 +103,7 @@ def addresses_of(tx: ReadTx, *, owner_id: str | None) -> frozenset[str]:
 
 
 def owners_of(tx: ReadTx, *, account_ids: Iterable[str]) -> dict[str, str | None]:
-    """Whose these accounts are."""
+    """Maps each of these accounts to its owner's id."""
     rows = tx.all(
         "select id, owner_id from mail_accounts where id in (select value from json_each(:ids))",
         ids=json_array(account_ids),
@@ -111,17 +112,17 @@ def owners_of(tx: ReadTx, *, account_ids: Iterable[str]) -> dict[str, str | None
 
 
 def owner_name(tx: ReadTx, account: Account) -> str:
-    """What its owner is called."""
+    """The name of the account's owner."""
     return name_of(tx, account.owner_id)
 
 
 def name_of(tx: ReadTx, user_id: str | None) -> str:
-    """A person's name, or address where they have given none."""
+    """A person's name, or their address if they have given none."""
     return cast(str, tx.value("select coalesce(nullif(name, ''), email) from users where id = :id", id=user_id) or "")
 
 
 def shared_count(tx: ReadTx, account_id: str) -> int:
-    """With how many the account is shared."""
+    """The number of people with whom the account is shared."""
     return cast(int, tx.value("select count(*) from mail_shares where account_id = :id", id=account_id))
 
 
@@ -137,7 +138,8 @@ def connected_accounts(tx: ReadTx) -> list[Account]:
 
 
 def pending_counts(tx: ReadTx, account_ids: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Per account: local changes the provider has not confirmed, and messages passed over. Both tables stay small."""
+    """Per account: the local changes that the provider has not confirmed, and the skipped messages. Both tables are
+    small."""
     found: dict[str, tuple[int, int]] = {}
     for account_id in account_ids:
         found[account_id] = cast("tuple[int, int]", tx.one(_PENDING, id=account_id))
@@ -145,8 +147,8 @@ def pending_counts(tx: ReadTx, account_ids: Sequence[str]) -> dict[str, tuple[in
 
 
 def unread_twins_for(tx: ReadTx, viewer: Principal, account_id: str) -> int:
-    """Of an account's unread threads, those that Unified shows a member of it under another account. Which accounts a
-    member sees is each one's own, so no column counts it; an index holds the few threads that it is about."""
+    """How many of an account's unread threads Unified shows to this member under another account. Each member sees
+    other accounts, so no column can count it; an index has the few threads that are concerned."""
     return cast(
         int,
         tx.value(
@@ -165,7 +167,7 @@ def unread_twins_for(tx: ReadTx, viewer: Principal, account_id: str) -> int:
 
 
 def failed_ids(tx: ReadTx, *, account_id: str) -> set[str]:
-    """Messages that were passed over: not asked for again by themselves."""
+    """The skipped messages: sync does not fetch them again automatically."""
     rows = tx.all("select provider_message_id from mail_ledger where account_id = :id", id=account_id)
     return {str(row[0]) for row in rows}
 

@@ -1,7 +1,7 @@
-"""The name in ``From`` of an account's mail: what the provider says, until a person says something else.
+"""The name in ``From`` of an account's mail: the provider's, until a person chooses another.
 
-Owns the column ``sender_name`` of ``mail_accounts``. The provider is believed only where nobody has said anything; what
-a person chose, also that there is to be no name, is never changed by it.
+Owns the column ``sender_name`` of ``mail_accounts``. The provider's name is used only if no person has chosen. A
+person's choice, also of no name, is never changed by the provider.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from svc.store import Tx
 
 MAX_SENDER_NAME_CHARS: Final = 200
 _BREAKS: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})
-"""Controls (CR and LF too), halves of characters, line and paragraph separators: refused, never quietly dropped."""
+"""Control characters (with CR and LF), surrogates, line and paragraph separators: refused, never silently removed."""
 
 
 def set_sender_name(tx: Tx, principal: Principal, *, account_id: str, name: str) -> None:
-    """As its person wants it; empty for none. What hides or reorders text in it is left out."""
+    """Set the name that the person chose; empty for none. Characters that hide or reorder text are removed."""
     account = account_queries.account_for(tx, principal, account_id=account_id)
     if account is None:
         raise NotFound("There is no such account.")
@@ -32,7 +32,7 @@ def set_sender_name(tx: Tx, principal: Principal, *, account_id: str, name: str)
 
 
 def checked_name(name: str) -> str:
-    """As it is kept. Raises :class:`Invalid` for what is no name."""
+    """The name in the form that is stored. Raises :class:`Invalid` if it can't be a name."""
     if len(name) > MAX_SENDER_NAME_CHARS:
         raise Invalid(f"A name has at most {MAX_SENDER_NAME_CHARS} characters.")
     if any(unicodedata.category(character) in _BREAKS for character in name):
@@ -41,7 +41,8 @@ def checked_name(name: str) -> str:
 
 
 def note_sender_name(tx: Tx, *, account_id: str, name: str) -> None:
-    """What the provider calls the mailbox's person. One that nobody could have set by hand counts for nothing."""
+    """Store the person's name as the provider reports it, if none was ever set. A name that could not be set by hand is
+    ignored."""
     line = clean_line(name)
     if not 0 < len(line) <= MAX_SENDER_NAME_CHARS:
         return

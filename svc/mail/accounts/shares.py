@@ -1,4 +1,4 @@
-"""The rows of sharing: who else may read an account, or act in it."""
+"""The rows of sharing: the other people who may read an account, or act in it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def put(tx: Tx, *, account_id: str, user_id: str, access: str) -> None:
 
 
 def remove(tx: Tx, *, account_id: str, user_id: str) -> bool:
-    """Whether there was one."""
+    """Returns whether there was a share."""
     gone = tx.run(
         "delete from mail_shares where account_id = :account_id and user_id = :user_id",
         account_id=account_id,

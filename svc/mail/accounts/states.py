@@ -1,4 +1,4 @@
-"""The states of an account's sync, and the table of its transitions. ``docs/states.md`` draws them."""
+"""The states of an account's sync, and the table of its transitions. ``docs/states.md`` has the diagram."""
 
 from __future__ import annotations
 

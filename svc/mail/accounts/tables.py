@@ -1,4 +1,4 @@
-"""The tables of sharing (who else may read an account or act in it, who did what in one that is shared), and of an
+"""The tables of sharing (who else may read an account or act in it, and who did what in a shared account), and of an
 account's own addresses."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An account on the wire."""
+"""The wire types of accounts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from svc.store import ReadTx
 
 
 class SenderNameInput(Wire, frozen=True):
-    """``name`` may be empty: then ``From`` has the address alone."""
+    """``name`` may be empty: then ``From`` has only the address."""
 
     account_id: Id
     name: str
@@ -32,7 +32,7 @@ class AddressInput(Wire, frozen=True):
 
 
 class NamedAddressInput(AddressInput, frozen=True):
-    """``name`` may be empty: then ``From`` says the account's."""
+    """``name`` may be empty: then ``From`` has the account's name."""
 
     name: str = ""
 
@@ -64,8 +64,8 @@ class ShareOut(Wire, frozen=True):
 
 
 class AddressOut(Wire, frozen=True):
-    """``name`` is empty where ``From`` says the account's. ``source``: the account itself, its provider, or a person
-    who added it. ``confirmed``: mail may be from it. ``default``: new mail is."""
+    """``name`` is empty if ``From`` has the account's name. ``source``: the account itself, its provider, or a person
+    who added it. ``confirmed``: mail may be sent from it. ``default``: new mail is sent from it."""
 
     address: str
     name: str
@@ -80,12 +80,13 @@ class Progress(Wire, frozen=True):
 
 
 class AccountOut(Wire, frozen=True):
-    """``pending``: local changes not yet at the provider; ``failed``: messages that were passed over.
+    """``pending``: local changes that are not at the provider yet; ``failed``: skipped messages.
 
     ``unread_twins``: of ``unread``, the threads that Unified shows (and counts) under another account.
-    ``sender_name``: what ``From`` of its mail says beside the address; ``None`` where it says nothing of its own.
-    ``access``: what the caller may do with it. ``owner``: who shares it with them, ``None`` for one's own;
-    ``shared_with``: with how many one's own is shared. ``addresses``: its own and its others, for whoever may send.
+    ``sender_name``: the name in ``From`` of its mail; ``None`` if it has none of its own.
+    ``access``: what the caller may do with it. ``owner``: the name of the person who shares it, ``None`` for the
+    caller's own account; ``shared_with``: with how many people the caller shares it. ``addresses``: all its addresses,
+    only for callers who may send.
     """
 
     id: str
@@ -107,11 +108,11 @@ class AccountOut(Wire, frozen=True):
     addresses: tuple[AddressOut, ...]
 
 
-# Records to the wire
+# Records to wire types
 
 
 def account_summary(tx: ReadTx, account: Account, viewer: Principal | None = None) -> AccountOut:
-    """As ``viewer`` sees it; ``None``: as its owner does."""
+    """The account as ``viewer`` sees it; ``None``: as its owner sees it."""
     access = "own" if viewer is None else access_of(tx, viewer, account) or "read"
     own = access == "own"
     pending, failed = account_queries.pending_counts(tx, [account.id])[account.id]

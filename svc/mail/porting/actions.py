@@ -1,4 +1,4 @@
-"""The rows of imports: begun, moved on with each batch, ended. Each function is a transaction, or a part of one."""
+"""Writes the rows of imports: begin, update with each batch, end. Each function is a transaction, or a part of one."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_OF_A_NAME = 1_000
 
 
 def create_local(tx: Tx, principal: Principal, *, name: str) -> str:
-    """The account that imports go to: the caller's of that name, made where there is none. Returns its id."""
+    """The caller's account of that name for imports, created if it does not exist. Returns its id."""
     address = " ".join(name.split())
     if not address or len(address) > MAX_NAME_CHARS or not address.isprintable():
         raise Invalid(f"An account needs a name, of at most {MAX_NAME_CHARS} characters.")
@@ -41,7 +41,8 @@ def create_local(tx: Tx, principal: Principal, *, name: str) -> str:
 
 
 def import_target(tx: Tx, principal: Principal, *, account_id: str) -> Account:
-    """The account that an import may go to."""
+    """The account, if the caller may import into it. Raises :class:`NotFound`, :class:`Forbidden` or
+    :class:`Conflict`."""
     account = account_queries.account_for(tx, principal, account_id=account_id)
     if account is None:
         raise NotFound("There is no such account.")
@@ -96,7 +97,8 @@ def store_batch(
     percent: int,
     steps: Sequence[IngestStep],
 ) -> bool:
-    """The mails of a batch and how far the import is, in one transaction. False where nobody wants more of it."""
+    """Store the mails of a batch and the import's progress in one transaction. Returns ``False`` if the import is not
+    wanted any more."""
     now = queries.import_of(tx, row.id)
     if now is None or now.state != "working" or not queries.is_wanted(tx, now):
         return False
@@ -120,7 +122,7 @@ def store_batch(
 
 
 def end(tx: Tx, row: ImportRow, *, state: ImportState, problem: str | None = None) -> None:
-    """All of it was taken; or it can't be gone on with. Once it is done, an upload that was made for it goes."""
+    """End the import: it is complete, or can't continue. When it is done, an upload that was made for it is deleted."""
     ended = tx.run(
         """
         update mail_imports set state = :state, problem = :problem, ended_at = :now, percent = iif(:done, 100, percent)
@@ -139,13 +141,13 @@ def end(tx: Tx, row: ImportRow, *, state: ImportState, problem: str | None = Non
 
 
 def give_up(tx: Tx, row: ImportRow) -> None:
-    """Nobody wants more of it: its run was cancelled, or the account is gone that it goes to."""
+    """The import is not wanted any more: its run was cancelled, or its account is gone."""
     stop_unwanted(tx)
     end(tx, row, state="failed", problem="The account that it goes to was disconnected.")
 
 
 def go_on(tx: Tx, row: ImportRow) -> None:
-    """Its run was taken up again, after it was stopped or has failed: behind the last mail that was stored."""
+    """The run was resumed after the import was stopped or failed: continue after the last mail that was stored."""
     tx.run(
         """
         update mail_imports set state = 'working', problem = null, ended_at = null
@@ -156,7 +158,7 @@ def go_on(tx: Tx, row: ImportRow) -> None:
 
 
 def stop_unwanted(tx: Tx) -> None:
-    """Imports whose run was cancelled, or has failed."""
+    """Stop the imports whose run was cancelled, or has failed."""
     tx.run(
         """
         update mail_imports set state = 'stopped', ended_at = :now
@@ -173,7 +175,8 @@ def claim(tx: Tx, user_id: str) -> None:
 
 
 def label_id(account_id: str, name: str) -> str:
-    """A label of one's own goes by its name: made twice, it is one."""
+    """The id of a user label in an account kept here. It is derived from the name, so creating it twice gives one
+    label."""
     return derived_id("lbl", account_id, name)
 
 
@@ -188,4 +191,4 @@ def _remove(tx: Tx, row: ImportRow) -> None:
     try:
         delete_file(tx, system("mail-import"), file_id=row.file_id)
     except (NotFound, Conflict):
-        return  # somebody was quicker, or it is a mail's attachment
+        return  # it is deleted already, or is a mail's attachment

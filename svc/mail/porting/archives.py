@@ -1,4 +1,4 @@
-"""The files of a zip or a tar archive, each as a stream; bounded against what is made to explode."""
+"""Reads the files of a zip or a tar archive, each as a stream, with limits against decompression bombs."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from dataclasses import dataclass
 from typing import IO, Any, Final
 
 MAX_RATIO: Final = 200
-"""An archive unpacks to at most so many times its size: text comes to twenty, what is made to explode to thousands."""
+"""An archive may unpack to at most this many times its size. Text reaches twenty, a decompression bomb thousands."""
 ALWAYS_BYTES: Final = 256 * 1024 * 1024
-"""So much is unpacked of any archive."""
+"""This many bytes are unpacked from any archive, even a small one."""
 MAX_DIRECTORY_BYTES: Final = 32 * 1024 * 1024
-"""Of a zip's list of files, which is read whole, and of a tar's longest header: room for 300,000 files."""
+"""The largest size of a zip's list of files, which is read whole, and of a tar header: enough for 300,000 files."""
 BUFFER_BYTES: Final = 256 * 1024
 
 
 class SourceFault(Exception):
-    """What was given can't be read, or not any further, in a sentence for a person."""
+    """The source can't be read, or not further. The text is a sentence for a person."""
 
 
 @dataclass(kw_only=True)
 class Bounds:
-    """How much may still be unpacked."""
+    """Counts how many bytes may still be unpacked."""
 
     left: int
 
     @classmethod
     def of(cls, size: int) -> Bounds:
-        """``size`` of the archive; of a pipe, which has none, as much as comes."""
+        """``size``: the size of the archive. A pipe has none (0), and no limit."""
         return cls(left=max(ALWAYS_BYTES, size * MAX_RATIO) if size else 2**62)
 
     def take(self, size: int) -> None:
@@ -45,7 +45,7 @@ class Bounds:
 def zip_members(file: IO[bytes], *, bounds: Bounds) -> Iterator[tuple[str, IO[bytes]]]:
     try:
         archive = zipfile.ZipFile(_Careful(file))
-    except (zipfile.BadZipFile, ValueError) as error:  # a name that is no text, a place before the beginning
+    except (zipfile.BadZipFile, ValueError) as error:  # a name that is not text, a negative offset
         raise SourceFault("The zip is damaged, or is cut off.") from error
     with archive:
         for info in archive.infolist():
@@ -55,7 +55,7 @@ def zip_members(file: IO[bytes], *, bounds: Bounds) -> Iterator[tuple[str, IO[by
 
 
 def tar_members(file: IO[bytes], *, name: str, bounds: Bounds) -> Iterator[tuple[str, IO[bytes]]]:
-    """Of a tar archive that is packed by gzip; anything else so packed is one file."""
+    """The files of a tar archive compressed by gzip. Any other gzip data is one file."""
     packed = gzip.GzipFile(fileobj=file)
     unpacked = _reader(packed, bounds)
     head = unpacked.peek(512)[:512]
@@ -65,7 +65,7 @@ def tar_members(file: IO[bytes], *, name: str, bounds: Bounds) -> Iterator[tuple
     try:
         with tarfile.open(fileobj=_Careful(unpacked), mode="r|") as archive:
             for info in archive:
-                archive.members = []  # type: ignore[attr-defined]  # it would keep each
+                archive.members = []  # type: ignore[attr-defined]  # else it keeps every entry
                 content = archive.extractfile(info) if info.isreg() else None
                 if content is not None:
                     yield info.name, io.BufferedReader(_Plain(content), BUFFER_BYTES)
@@ -78,7 +78,7 @@ def _reader(source: Any, bounds: Bounds) -> io.BufferedReader:
 
 
 class _Plain(io.RawIOBase):
-    """Bytes as they come, as many as there are: those before the place where an archive is cut off are read."""
+    """A raw stream that returns bytes as soon as there are some, so that an archive is read up to where it is cut."""
 
     def __init__(self, source: Any) -> None:
         self._source = source
@@ -91,7 +91,7 @@ class _Plain(io.RawIOBase):
             data = self._source.read1(len(buffer))
         except lzma.LZMAError as error:
             raise EOFError("damaged") from error
-        except OSError as error:  # bz2 and gzip say so of what they can't read; the system's own have a number
+        except OSError as error:  # bz2 and gzip raise it without errno for damaged data; system errors have an errno
             if error.errno is not None:
                 raise
             raise EOFError("damaged") from error
@@ -100,7 +100,7 @@ class _Plain(io.RawIOBase):
 
 
 class _Counted(_Plain):
-    """What is unpacked, counted."""
+    """A stream that counts the unpacked bytes against the bounds."""
 
     def __init__(self, source: Any, bounds: Bounds) -> None:
         super().__init__(source)
@@ -113,7 +113,7 @@ class _Counted(_Plain):
 
 
 class _Opening:
-    """A zip's file, opened when it is first read: one that is not read costs nothing, and its faults are its own."""
+    """A file in a zip, opened at its first read: an unread file costs nothing, and a fault concerns only that file."""
 
     def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> None:
         self._archive, self._info = archive, info
@@ -123,14 +123,14 @@ class _Opening:
         if self._file is None:
             try:
                 self._file = self._archive.open(self._info)
-            except ValueError as error:  # as of the list of files
+            except ValueError as error:  # a damaged entry, as for the list of files
                 raise EOFError("damaged") from error
         data: bytes = self._file.read1(size)  # type: ignore[attr-defined]
         return data
 
 
 class _Careful:
-    """A file that gives no more at once than a list of files may have."""
+    """A file that refuses a single read larger than a list of files may be."""
 
     def __init__(self, file: Any) -> None:
         self._file = file

@@ -1,7 +1,7 @@
-"""What an export tells of mail beside the mails themselves, into a new home: drafts, whose senders are blocked, which
-threads are muted or come back to the inbox. Each is a part of a transaction, and changes nothing the second time.
+"""Restores the mail data of an export other than the mails into a new home: drafts, blocked senders, muted and snoozed
+threads. Each function is a part of a transaction, and idempotent.
 
-A thread is named by a mail of it, by the hash of that mail's bytes: ids of threads are others in another home.
+A thread is identified by the hash of one of its mails' bytes, because thread ids differ in another home.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _message(tx: ReadTx, *, account_id: str, raw_sha256: str) -> str | None:
 
 
 def _is_away(tx: ReadTx, thread_id: str) -> bool:
-    """Out of the inbox, and neither spam nor trash."""
+    """Whether the thread is out of the inbox and has a message that is not spam, trash or a draft."""
     return bool(tx.value("select in_inbox = 0 and visible > 0 from mail_threads where id = :id", id=thread_id))
 
 
@@ -52,8 +52,8 @@ def draft(
     mail: str | None,
     quoted: tuple[str, QuoteKind] | None,
 ) -> None:
-    """Its files are here already, as its own. ``mail``: one of the thread that it answers; ``quoted``: the mail below
-    its text."""
+    """Restore a draft, whose files must be stored already. ``mail``: the hash of a mail of the thread that it answers;
+    ``quoted``: the hash of the mail quoted below its text, and the kind of the quote."""
     if sending_queries.draft(tx, draft_id) is not None:
         return
     thread_id = thread_of_mail(tx, account_id=request.account_id, raw_sha256=mail)
@@ -82,7 +82,8 @@ def mute(tx: Tx, *, account_id: str, mail: str) -> None:
 
 
 def snooze(tx: Tx, *, account_id: str, mail: str, until: Millis) -> None:
-    """It was taken out of the inbox before it was exported. One whose time has come since comes back at once."""
+    """Restore a snooze, if the thread is out of the inbox as it was at the export. If its time has passed, the thread
+    comes back at once."""
     thread_id = thread_of_mail(tx, account_id=account_id, raw_sha256=mail)
     if thread_id is None or not _is_away(tx, thread_id):
         return

@@ -1,4 +1,4 @@
-"""``svc mail import`` and ``svc mail export``: without a server, with the same reading, parsing and storing."""
+"""``svc mail import`` and ``svc mail export``: they run without a server and use the same reader, parser and store."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from svc.store import ReadTx, Store, Tx
 FAILED: Final = 1
 DEFAULT_NAME: Final = "Imported"
 TOLD_EVERY: Final = 1_000
-"""Mails between two words about the progress."""
+"""Number of mails between two progress messages."""
 THREADS: Final = 4
 PROCESSES: Final = 1
 
 
 def commands(steps: Sequence[IngestStep]) -> tuple[Command, ...]:
-    """``steps`` of the ingest transaction."""
+    """The commands. ``steps``: the steps of the ingest transaction."""
     return (
         Command(
             name="mail import",
@@ -101,7 +101,7 @@ def _import(call: Invocation, *, steps: Sequence[IngestStep]) -> int:
 
 @contextmanager
 def _source(given: str, format: Format) -> Iterator[Source]:
-    """Standard input, or what lies at a path."""
+    """Opens standard input (``-``), or the file or folder at a path."""
     if given == "-":
         yield open_file(sys.stdin.buffer, name="-", format=format)
         return
@@ -110,7 +110,7 @@ def _source(given: str, format: Format) -> Iterator[Source]:
 
 
 def _target(tx: Tx, *, address: str | None, name: str | None) -> Account:
-    """The account to import into. Made by the command line, it is the first admin's."""
+    """The account to import into. One that the command line creates belongs to the first admin."""
     if address is not None:
         account = account_queries.account_by_address(tx, address)
         if account is None:
@@ -127,7 +127,7 @@ def _target(tx: Tx, *, address: str | None, name: str | None) -> Account:
 
 @dataclass(frozen=True, kw_only=True)
 class _Desk:
-    """How the command line reaches an account: nothing else has the home open."""
+    """The command line's access to an account. It writes directly, because nothing else has the home open."""
 
     account_id: str
     store: Store
@@ -142,7 +142,7 @@ class _Desk:
 
 
 def _label_id(tx: Tx, *, account_id: str, name: str) -> str:
-    """The account's label of that name, upper and lower case alike; made where there is none."""
+    """The id of the account's label of that name, without regard to case; created if there is none."""
     for label in thread_queries.labels(tx, account_id).values():
         if not label.system and label.name.casefold() == name.casefold():
             return label.id
@@ -169,7 +169,7 @@ async def take_into(
     *,
     steps: Sequence[IngestStep],
 ) -> None:
-    """Store what the source has, and count it. Somebody runs the store's writer."""
+    """Store the mails of the source, and count them. The caller must run the store's writer."""
     threads = ThreadPool(limit=THREADS, name="import")
     told = tally.added + tally.known
 
@@ -230,7 +230,7 @@ def _to_export(tx: ReadTx, *, address: str | None) -> list[Account]:
 
 
 async def _write_mbox(out: str, going: Sequence[Export], total: int) -> None:
-    """Beside the file, which it then takes the place of: whatever happens, no half of it has its name."""
+    """Writes to a temporary file beside ``out`` and then renames it, so that no partial file ever has that name."""
     if out == "-":
         await _entries(sys.stdout.buffer, going, total)
         sys.stdout.buffer.flush()
@@ -247,7 +247,8 @@ async def _entries(file: BinaryIO, going: Sequence[Export], total: int) -> None:
 
 
 async def _write_maildir(out: Path, going: Sequence[Export], total: int) -> None:
-    """A file a mail, named by its bytes: what is there already takes no second place. Its flags may have changed."""
+    """Writes one file per mail, named by its bytes, so that a mail exported before is replaced; its flags may have
+    changed."""
     for below in ("tmp", "new", "cur"):
         (out / below).mkdir(mode=0o700, parents=True, exist_ok=True)
     there = {name.partition(":")[0]: name for name in os.listdir(out / "cur")}

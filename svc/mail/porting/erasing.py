@@ -1,4 +1,4 @@
-"""The end of an account: its imports."""
+"""Deletes the imports when an account is erased."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from svc.store import Tx
 
 
 def erase(tx: Tx, *, account_id: str) -> Left:
-    """The uploads that were imported stay where they are: they are the person's own files."""
+    """Delete the account's imports. The imported uploads stay: they are the person's own files."""
     tx.run("delete from mail_imports where account_id = :id", id=account_id)
     return "nothing"

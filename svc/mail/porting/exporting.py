@@ -1,6 +1,6 @@
-"""An account's mail on its way out: each mail's own bytes, with its labels, read and starred above them.
+"""Exports an account's mail: each mail's own bytes, with headers for its labels, read and starred above them.
 
-One pass in the order of the ids, a mail in memory at a time. Whoever exports says how it reads.
+It is one pass in the order of the ids, with one mail in memory at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PAGE: Final = 200
 
 @dataclass(kw_only=True)
 class Export:
-    """``done`` mails so far; ``lost``: those whose bytes are damaged here, or gone."""
+    """One export. ``done``: mails exported so far; ``lost``: mails whose bytes are damaged here, or missing."""
 
     account_id: str
     store: Store
@@ -37,7 +37,7 @@ class Export:
             yield entry(marked, sender=mail.sender, at=mail.sent_at)
 
     async def mails(self) -> AsyncIterator[tuple[Exported, bytes]]:
-        """Each mail with its marks above it."""
+        """Each mail, and its bytes with the mark headers at the top."""
         await self._read_names()
         after = ""
         while page := await self._page(after):
@@ -66,14 +66,15 @@ class Export:
 
 
 def marked(raw: bytes, mail: Exported, names: Mapping[str, str]) -> bytes:
-    """``names`` of one's own labels, by id; a label that no listing has named goes by its id."""
+    """The mail's bytes with its labels as headers. ``names``: user labels by id; one without a name is written by its
+    id."""
     system = frozenset(label for label in mail.labels if label in takeout.NAMES)
     own = tuple(sorted(names.get(label, label) for label in mail.labels - system))
     return with_marks(raw, system=system, own=own)
 
 
 def maildir_name(mail: Exported) -> str:
-    """The same for the same mail: exported again, it takes the place of itself."""
+    """The file name in a Maildir. Without its flags it is the same each time, so a new export replaces the mail."""
     system = frozenset(mail.labels)
     return f"{mail.sent_at // 1_000}.{mail.raw_sha256[:40]}.svc:2,{flags_for(system)}"
 

@@ -1,4 +1,5 @@
-"""What import and export add to mail's rows: the account that is kept here, and the importer as a subsystem."""
+"""Registers import and export with the mail feature: the provider for accounts kept here, and the importer as a
+subsystem."""
 
 from __future__ import annotations
 

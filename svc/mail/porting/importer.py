@@ -1,7 +1,7 @@
-"""The imports of a running service, one at a time: a subsystem that works off what runs have begun.
+"""The importer: a subsystem of the running service that carries out the imports that runs have begun, one at a time.
 
-How far an import is stands in the transaction that stores its mails, so a kill anywhere goes on behind the last of
-them; a cancelled run is noticed with the next batch.
+The progress of an import is written in the transaction that stores its mails, so after a crash it continues behind the
+last stored mail. A cancelled run is noticed at the next batch.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from svc.store import BlobMissing
 from svc.workspace import Workspace
 
 LOOK_AGAIN_S: Final = 60.0
-"""Whoever begins an import says so; this is for what was not heard."""
+"""The importer is woken when an import begins; this interval finds imports whose wake-up was missed."""
 NO_ROOM_S: Final = 60.0
 
 
@@ -50,7 +50,7 @@ class Importer:
                 await self._work(row)
 
     async def _work(self, row: ImportRow) -> None:
-        """Go on with one import, to its end or until nobody wants it."""
+        """Continue one import, to its end or until it is not wanted any more."""
         store = self.workspace.store
         try:
             await self._take(row)
@@ -65,7 +65,7 @@ class Importer:
                 raise
             self.workspace.log.warning("mail.import_disk_full", run=row.run_id)
             await trio.sleep(NO_ROOM_S)
-        except Exception as error:  # an edge: a stranger's file must not keep the imports after it from their turn
+        except Exception as error:  # an edge: a file from outside must not block the imports after it
             self.workspace.log.error("mail.import_failed", error, run=row.run_id)
             words = "Something went wrong that nobody expected; the server’s log says more."
             await store.write(actions.end, row, state="failed", problem=words)
@@ -87,7 +87,7 @@ class Importer:
             await workspace.store.write(actions.give_up, row)
 
     async def _take_from(self, row: ImportRow, source: Source, reader: Reader) -> bool:
-        """Whether it came to its end."""
+        """Import from the source. Returns ``False`` if the import is not wanted any more."""
         workspace = self.workspace
         wanted = True
 

@@ -1,4 +1,4 @@
-"""Mails that another feature has at hand, put into an account that is kept here: one batch, and no file."""
+"""Puts mails that another feature has in memory into an account kept here: one batch, without a file."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from svc.store import Tx
 from svc.workspace import Workspace
 
 MAX_MAILS: Final = 200
-"""They are stored in one transaction: all, or none."""
+"""Mails per call, because they are stored in one transaction: all or none."""
 
 
 async def keep_mails(workspace: Workspace, principal: Principal, *, name: str, mails: Sequence[Item]) -> str:
-    """The caller's account of that name, made where there is none, with these mails where it has none. Its id."""
+    """Create the caller's account of that name if it does not exist, and store these mails if it has none. Returns its
+    id."""
     if len(mails) > MAX_MAILS:
         raise Invalid(f"At most {MAX_MAILS} mails at a time.")
     engine = workspace.service(MailEngine)
@@ -58,7 +59,7 @@ def _account(tx: Tx, principal: Principal, *, name: str) -> Account:
 
 
 def _store(tx: Tx, *, account_id: str, taken: Sequence[Taken], steps: Sequence[IngestStep]) -> bool:
-    """Whether they were stored: not where somebody else was quicker."""
+    """Returns whether the mails were stored: not if another call stored some first."""
     account = account_queries.connected_account(tx, account_id)
     if account is None or account.messages:
         return False

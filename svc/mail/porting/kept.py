@@ -1,4 +1,4 @@
-"""The mailbox of an account that is kept here alone: what is stored of it, and its labels."""
+"""The mailbox of an account that is kept only on this server: its stored mails and labels, and access for imports."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def mailbox(store: Store, account: Account) -> Provider:
 
 @dataclass(frozen=True, kw_only=True)
 class RunningDesk:
-    """How an import reaches an account while the service runs: its labels are made by the account's loop, so that
-    none is made while they are being listed."""
+    """An import's access to an account while the service runs. The account's loop creates labels, so that none is
+    created while labels are being listed."""
 
     account_id: str
     store: Store

@@ -10,7 +10,7 @@ from svc.mail.model import Incoming
 ImportState = Literal["working", "done", "failed", "stopped"]
 
 REASONS_KEPT: Final = 20
-"""So many of those that were passed over are told one by one; the others are counted."""
+"""How many reasons for skipped mails are kept. Further skipped mails are only counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +35,8 @@ class ImportRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Taken:
-    """A mail of an import. ``incoming``: parsed, with its blobs durable; ``None`` where the mail is here already.
-    ``labels``: the ids of one's own labels that it carries, beside the system's."""
+    """A mail of an import. ``incoming``: parsed, with its blobs durable; ``None`` if the mail is stored already.
+    ``labels``: the ids of its user labels, without system labels."""
 
     provider_message_id: str
     labels: frozenset[str]
@@ -45,7 +45,7 @@ class Taken:
 
 @dataclass(kw_only=True)
 class Tally:
-    """What became of the mails of an import, or of a part of it."""
+    """Counts the results for the mails of an import, or of a part of it."""
 
     added: int = 0
     known: int = 0
@@ -53,7 +53,7 @@ class Tally:
     reasons: list[str] = field(default_factory=list)
 
     def skip(self, reason: str) -> None:
-        """``reason`` is empty for what its own program has deleted: that is nobody's trouble."""
+        """Count a skipped mail. An empty ``reason`` means that its own program has deleted it: this is not counted."""
         if reason:
             self.skipped += 1
             if len(self.reasons) < REASONS_KEPT:

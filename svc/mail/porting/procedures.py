@@ -1,4 +1,5 @@
-"""``mail.createLocal``, ``mail.import`` and ``mail.imports``; and what a run asks of its import."""
+"""The procedures ``mail.createLocal``, ``mail.import`` and ``mail.imports``, and the call by which a run asks for the
+state of its import."""
 
 from __future__ import annotations
 
@@ -52,10 +53,11 @@ async def imports(context: RequestContext, wanted: Nothing) -> list[ImportOut]:
 
 
 def _look(workspace: Workspace, tx: Tx, caller: Caller, wanted: LookInput) -> Json:
-    """Only a run that is at work asks: an import that was stopped with it goes on, for it was taken up again.
+    """The state of a run's import. Only an active run asks, so an import that was stopped with its run continues.
 
-    One that has failed is told as that, with the lease in which it was; asked about ``after`` that lease, which is when
-    the run is retried, it goes on where it stood. In the same lease it is a refusal, in the import's own words.
+    A failed import is first returned as failed, with the current lease. If the run then asks with the same lease in
+    ``after``, the call raises :class:`Conflict` with the import's own problem. If the lease in ``after`` is an older
+    one, the run was retried, and the import continues where it stopped.
     """
     row = queries.import_of(tx, wanted.import_)
     if row is None or row.run_id != caller.run_id:

@@ -1,4 +1,4 @@
-"""Statements that read imports, and what an account holds, for its export and for the mailbox that is kept here."""
+"""Queries that read imports, and the content of an account for its export and for mailboxes kept on this server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SHOWN: Final = 20
 
 
 class Exported(msgspec.Struct, frozen=True):
-    """A stored mail on its way out. ``labels``: ids."""
+    """A stored mail for export. ``labels``: ids."""
 
     id: str
     raw_sha256: str
@@ -57,7 +57,7 @@ def imports(tx: ReadTx, principal: Principal) -> list[ImportRow]:
 
 
 def is_any_unwanted(tx: ReadTx) -> bool:
-    """Whether there is something for ``actions.stop_unwanted``."""
+    """Whether ``actions.stop_unwanted`` has anything to do."""
     found = tx.value(
         """
         select exists (
@@ -71,7 +71,7 @@ def is_any_unwanted(tx: ReadTx) -> bool:
 
 
 def next_working(tx: ReadTx) -> ImportRow | None:
-    """The oldest import that is to be gone on with: its run is at work."""
+    """The oldest import in progress whose run is active."""
     row = tx.one(
         f"""
         select {_IMPORT} from mail_imports i join runs r on r.id = i.run_id
@@ -83,7 +83,7 @@ def next_working(tx: ReadTx) -> ImportRow | None:
 
 
 def is_wanted(tx: ReadTx, row: ImportRow) -> bool:
-    """Whether its run goes on, and its account is there."""
+    """Whether the import's run is active and its account is connected."""
     found: int = tx.value(
         """
             select exists (
@@ -98,15 +98,15 @@ def is_wanted(tx: ReadTx, row: ImportRow) -> bool:
 
 
 def lease_of(tx: ReadTx, run_id: str) -> int:
-    """The number of the lease under which its run is at work. Each retry brings another."""
+    """The number (epoch) of the lease of the import's run. Each retry gets a new one."""
     return cast(int, tx.value("select epoch from runs where id = :id", id=run_id))
 
 
-# What an account holds
+# The content of an account
 
 
 def exported(tx: ReadTx, account_id: str, *, after: str, limit: int) -> list[Exported]:
-    """The next mails after an id."""
+    """The next mails after the id ``after``."""
     rows = tx.all(
         """
         select id, raw_sha256, raw_size, sender_address, sent_at, labels from mail_messages
@@ -146,7 +146,7 @@ def provider_ids(tx: ReadTx, account_id: str, *, label: str | None, after: str, 
 
 
 def own_labels(tx: ReadTx, account_id: str) -> list[ProviderLabel]:
-    """The labels of an account that somebody made."""
+    """The user labels of an account, without system labels."""
     return [
         ProviderLabel(id=label.id, name=label.name, system=False, color=label.color)
         for label in thread_queries.labels(tx, account_id).values()

@@ -1,7 +1,8 @@
-"""Where an import reads: an mbox, a mail, a Maildir, a folder of such, and each of them in a zip or a tar archive.
+"""The sources of an import: an mbox, a mail, a Maildir, a folder of these, and each of them in a zip or tar archive.
 
-Blocks: it is read in a thread. Nothing is ever written to disk by the names in an archive, and no link is followed, so
-a name can only become a label. What an archive unpacks to is bounded by its size, and what a mail takes by its own.
+Reading blocks, so it runs in a thread. No file is ever written under a name from an archive, and no link is followed,
+so a name can only become a label. The unpacked size of an archive is bounded by its own size, and each mail has its own
+limit.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 
 @dataclass(frozen=True, kw_only=True)
 class Item:
-    """One mail as it was found: its own bytes, what the mailbox says of it, and when it came, where that is known."""
+    """One mail of a source: its own bytes, its labels and flags in that mailbox, and its time of arrival if known."""
 
     raw: bytes
     marks: Marks
@@ -38,7 +39,7 @@ class Item:
 
 @dataclass(frozen=True, kw_only=True)
 class Skipped:
-    """Something that is no mail that can be taken, in words for a person."""
+    """An item that can't be imported. ``reason`` is a text for a person."""
 
     reason: str
 
@@ -48,7 +49,7 @@ Found = Item | Skipped
 
 @dataclass(kw_only=True)
 class Source:
-    """Items in an order that is the same each time. ``done`` of ``total``: how far reading is, in bytes or in files."""
+    """The items, in an order that is the same each time. ``done`` of ``total``: the progress, in bytes or in files."""
 
     items: Iterator[Found]
     total: int = 0
@@ -66,7 +67,7 @@ class Source:
 
 @contextmanager
 def open_source(path: Path, *, format: Format = "auto") -> Iterator[Source]:
-    """A file or a folder. Raises :class:`SourceFault` with a sentence where it is none that can be read."""
+    """Opens a file or a folder. Raises :class:`SourceFault` with a sentence for a person if it can't be read."""
     if path.is_dir():
         files = _files_of(path)
         walked = [0]
@@ -81,7 +82,7 @@ def open_source(path: Path, *, format: Format = "auto") -> Iterator[Source]:
 
 
 def open_file(file: IO[bytes], *, name: str, format: Format = "auto") -> Source:
-    """An open file, whatever it holds; of a pipe, only what needs no way back."""
+    """A source from an open file of any supported content. A pipe can't be read as a zip, which needs seeking."""
     total = 0
     if file.seekable():
         total = file.seek(0, os.SEEK_END)
@@ -114,7 +115,7 @@ def _file(file: IO[bytes], *, name: str, format: Format, total: int) -> Iterator
 
 
 def _members(members: Iterator[tuple[str, IO[bytes]]], format: Format) -> Iterator[Found]:
-    """The mails among an archive's files. What else lies in it is passed by without a word."""
+    """The mails among an archive's files. Other files are ignored without a message."""
     for name, member in members:
         try:
             yield from _member(PurePosixPath(name), member, format)
@@ -199,12 +200,12 @@ def _item(
 
 
 def _known_folder(name: str) -> str:
-    """A file alone is a folder only where its name is one that everybody has."""
+    """The name of a single file, if it is a well-known folder name; otherwise empty."""
     return name if takeout.label_of(name) else ""
 
 
 def _folder_named(path: PurePosixPath) -> str:
-    """``Work.mbox``, and Apple's ``Work.mbox/mbox``."""
+    """The folder that an mbox file is named after: ``Work.mbox``, or Apple's ``Work.mbox/mbox``."""
     named = path.parent if path.name == "mbox" and path.parent.name else path
     return named.stem if named.suffix.lower() == ".mbox" else named.name
 
@@ -226,7 +227,7 @@ def _is_mbox(head: bytes) -> bool:
 
 
 def _looks_like_mail(head: bytes) -> bool:
-    """It begins with a header field."""
+    """Whether it begins with a header field."""
     name, colon, _ = head.partition(b"\n")[0].partition(b":")
     return bool(colon) and 0 < len(name) <= 100 and all(33 <= byte <= 126 for byte in name.rstrip())
 

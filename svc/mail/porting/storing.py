@@ -1,8 +1,7 @@
-"""What an import writes: a batch of mails in one transaction. Idempotent: a mail that is here keeps its state.
+"""Stores a batch of imported mails in one transaction. Idempotent: a mail that is stored already keeps its state.
 
-A mail is named by the hash of its bytes, so the same mail from whatever file, as often as it likes, is one. A later
-import of it adds the labels of one's own that it carries, and touches nothing else: what was read, archived or starred
-here stays so.
+A mail is identified by the hash of its bytes, so the same mail from any number of files is stored once. A later import
+of it adds its user labels and changes nothing else: a mail that was read, archived or starred here stays so.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from svc.store import Tx
 
 
 def store(tx: Tx, *, account_id: str, taken: Sequence[Taken], steps: Sequence[IngestStep]) -> Tally:
-    """Nothing, where the account is disconnected by now."""
+    """Store the mails, and count them. Does nothing if the account is disconnected by now."""
     account = account_queries.connected_account(tx, account_id)
     if account is None:
         return Tally()
@@ -44,7 +43,7 @@ def store(tx: Tx, *, account_id: str, taken: Sequence[Taken], steps: Sequence[In
 
 
 def _with_labels(tx: Tx, account: Account, one: Taken) -> set[str]:
-    """The threads that changed."""
+    """Add the mail's user labels. Returns the threads that changed."""
     stored = thread_queries.message_labels(tx, account_id=account.id, provider_message_id=one.provider_message_id)
     if stored is None or one.labels <= stored[2]:
         return set()

@@ -1,4 +1,4 @@
-"""The table of imports, as the migration ``m030_imports`` makes it. Nothing here may ever change its meaning."""
+"""The table of imports, as the migration ``m030_imports`` creates it. Never change what these statements do."""
 
 from __future__ import annotations
 

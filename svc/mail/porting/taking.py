@@ -1,7 +1,7 @@
-"""From a source to stored mail, a batch at a time: read and parsed here, stored in the transaction of :mod:`storing`.
+"""Imports a source batch by batch: reads and parses mails here, and stores them in the transaction of :mod:`storing`.
 
-Who imports, a run or the command line, says how it reads and writes the database; what happens to a mail is the same.
-Memory holds the raw mails of two batches, however long the source is.
+The caller, a run or the command line, provides the access to the database; the processing of a mail is the same.
+Memory holds the raw mails of two batches, however large the source is.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from svc.mail.sync.fetch import DURABLE_TOGETHER_BYTES, Preparer
 from svc.nursery import ThreadPool, open_task_group
 
 BATCH_MAILS: Final = 100
-"""Of one transaction; fewer where they are large."""
+"""Mails per transaction; fewer if they are large."""
 BATCH_SEEN: Final = 2_000
-"""What stands in a source and is no mail counts, too: a step of a long walk through such ends somewhere."""
+"""The most items of a batch, with those that are not mail. So a batch ends even in a long part without mail."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Batch:
-    """``seen``: how much of the source it took; ``is_last``: nothing comes after it."""
+    """A batch of items. ``seen``: how many items of the source it contains; ``is_last``: it is the last batch."""
 
     found: tuple[Found, ...]
     seen: int
@@ -41,18 +41,18 @@ class LocalPreparer(Preparer):
 
 
 class Desk(Protocol):
-    """How an import reaches the account that it goes to."""
+    """An import's access to its account."""
 
     async def known(self, provider_message_ids: Sequence[str]) -> Set[str]: ...
 
     async def label_id(self, name: str) -> str:
-        """The id of one's own label of that name, made where it is missing."""
+        """The id of the user label of that name, created if it does not exist."""
         ...
 
 
 @dataclass(kw_only=True)
 class Reader:
-    """Reads a source in threads. ``skip``: so much of it was seen to before."""
+    """Reads a source in threads. ``skip`` passes over items that were processed before."""
 
     items: Iterator[Found]
     threads: ThreadPool
@@ -87,7 +87,7 @@ class Taker:
     _label_ids: dict[str, str] = field(default_factory=dict)
 
     async def take(self, found: Sequence[Found]) -> tuple[list[Taken], Tally]:
-        """The mails of a batch, each once, and how many were passed over."""
+        """The mails of a batch, each once, and the counts of known and skipped ones."""
         tally = Tally()
         items: dict[str, Item] = {}
         names: dict[str, set[str]] = {}
@@ -135,11 +135,11 @@ async def take_all(
     *,
     store: Callable[[Batch, Sequence[Taken], Tally], Awaitable[bool]],
 ) -> None:
-    """To the end of the source, or until ``store`` says that nobody wants more. Raises the source's fault once what
-    came before it is stored.
+    """Import to the end of the source, or until ``store`` returns ``False``. Raises the source's fault after everything
+    before it is stored.
 
-    While a batch is stored the next one is parsed and made durable, and the one after that is read. They are stored in
-    their order: what was read ahead of one that is not stored is as if it had not been read.
+    While a batch is stored, the next one is parsed and made durable, and the one after that is read. Batches are stored
+    in order. If one is not stored, the batches read ahead are dropped.
     """
     read_in, read_out = trio.open_memory_channel[Batch](0)
     taken_in, taken_out = trio.open_memory_channel[_TakenBatch](0)
@@ -159,7 +159,7 @@ async def take_all(
 
 @dataclass(frozen=True, kw_only=True)
 class _TakenBatch:
-    """``batch`` without what was found in it."""
+    """A batch with its parsed mails. ``batch`` has no items any more."""
 
     batch: Batch
     taken: Sequence[Taken]
@@ -183,7 +183,7 @@ async def _read_all(
             if not is_last:
                 there_are_more()
             await batches.send(batch)
-            del batch  # another one holds it now
+            del batch  # the receiver holds it now
             if is_last:
                 return
 
@@ -194,5 +194,5 @@ async def _prepare_all(
     with prepared:
         async for batch in batches:
             taken, tally = await taker.take(batch.found)
-            batch = replace(batch, found=())  # its raw mails are durable, and nobody holds them any more
+            batch = replace(batch, found=())  # its raw mails are durable, so memory need not hold them
             await prepared.send(_TakenBatch(batch=batch, taken=taken, tally=tally))

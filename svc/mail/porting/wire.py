@@ -1,4 +1,4 @@
-"""Imports on the wire."""
+"""The wire types of imports."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CreateLocalOut(Wire, frozen=True):
 
 
 class ImportInput(Wire, frozen=True):
-    """``remove_file``: the upload goes once all of it is imported."""
+    """``remove_file``: the upload is deleted once all of it is imported."""
 
     file_id: Id
     account_id: Id
@@ -32,8 +32,8 @@ class ImportStartedOut(Wire, frozen=True):
 
 
 class ImportOut(Wire, frozen=True):
-    """``added``: mails that were new; ``known``: that were here already; ``skipped``: what could not be taken, with
-    the ``reasons`` of the first of them. ``percent``: of the file."""
+    """``added``: new mails; ``known``: mails that were stored already; ``skipped``: items that could not be imported,
+    with the ``reasons`` of the first ones. ``percent``: the progress in the file."""
 
     run_id: str
     account_id: str
@@ -48,7 +48,7 @@ class ImportOut(Wire, frozen=True):
 
 
 class LookInput(Wire, frozen=True):
-    """``after``: the lease in which it was told that the import had failed."""
+    """``after``: the lease in which the run was told that the import had failed."""
 
     import_: str = msgspec.field(name="import")
     after: int | None = None
