@@ -1,7 +1,7 @@
-"""Pages: a tree of Markdown pages with owners, grants and revisions; and the rule by which one may be read or written.
+"""Pages: a tree of Markdown pages with owners, grants and revisions; and the rule for who may read or write one.
 
-Owns the tables ``pages``, ``page_*`` and the topic ``pages``. A page that the caller may not read is as missing as one
-that never was, for everybody: an admin is no exception. Start reading at ``model.py`` and ``access.py``.
+Owns the tables ``pages``, ``page_*`` and the topic ``pages``. For every caller, a page that they may not read looks
+like one that does not exist: an admin is no exception. Start reading at ``model.py`` and ``access.py``.
 """
 
 from svc.pages import alone, edits, managed, together

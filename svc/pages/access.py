@@ -1,14 +1,14 @@
-"""The one rule by which a page is read or written, as SQL conditions on a row ``p`` of ``pages``.
+"""The one rule for who may read or write a page, as SQL conditions on a row ``p`` of ``pages``.
 
-Theory. A page is its owner's. Beyond that, the grants of one page hold: its own where its access is explicit, else
-those of the nearest page above whose access is; and the owner of that page then counts like one who may write. No such
-page above: the owner alone. A page that acts as its owner (a rule, an agent, an MCP server) is written by nobody else,
-whatever the grants: their word would become the owner's. Which page it is whose grants hold stands in ``source_id``,
-kept by whoever changes the tree, so the conditions are index look-ups and nothing walks. Being an admin is no part of
-the rule.
+Theory. A page belongs to its owner. Besides, the grants of one page apply: its own if its access is explicit, else
+those of the nearest page above with explicit access; the owner of that page may then write, too. Without such a page
+above, only the owner has access. A page that acts as its owner (a rule, an agent, an MCP server) is written by nobody
+else, whatever the grants: others' text would act as the owner. ``source_id`` names the page whose grants apply. The
+code that changes the tree keeps it up to date, so the conditions are index look-ups and need no walk. Being an admin
+has no effect here.
 
     everything    an unclaimed instance, identity turned off, or the service's own loops
-    user_id       who asks; null matches nothing
+    user_id       the caller; null matches nothing
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """What a principal may do with pages: plain functions over a transaction.
 
-    save, move, restore        who may write the page
+    save, move, restore        a caller who may write the page
     set_access, delete         its owner; of a deleted page, undelete and erase
-    move, delete               besides, only if each page below may be written: nobody's page is taken along unseen
+    move, delete               besides, each page below must be writable: no hidden page is taken along
 
-A page that the caller may not read is as missing as one that never was. Two things can be noticed: that a name is
-taken, by who tries to take it, and that others have pages below, by who tries to take those along. Texts never change
-in a move: a link names a path, and finds whatever page is there.
+A page that the caller may not read looks like one that does not exist. Two things can be noticed: that a path is taken,
+by a caller who tries to take it, and that others have pages below, by a caller who tries to move or delete those too. A
+move never changes texts: a link names a path, and finds whatever page is there.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from svc.store import Tx
 
 NO_PAGE: Final = "There is no such page."
 NOT_EXISTING: Final = 0
-"""As the revision a save starts from: there must be no page yet."""
+"""As the starting revision of a save: no page may exist yet."""
 
 
 def save(
@@ -49,8 +49,8 @@ def save(
 ) -> Saved:
     """Create the page at ``path``, or write a new revision of it. Without ``title`` it keeps the one it has.
 
-    ``revision`` is the one the writer started from: any other current one is a conflict. ``None`` overwrites. The same
-    text again is no new revision.
+    ``revision`` is the one that the writer started from: a different current one is a conflict. ``None`` overwrites. An
+    unchanged text makes no new revision.
     """
     path, body = page_path(path), page_body(body)
     page = queries.readable_page(tx, principal, path)
@@ -73,9 +73,9 @@ def make_private(
     body: str,
     grants: Sequence[Grant] = (),
 ) -> str | None:
-    """A page that another feature makes for somebody: theirs alone, whatever stands above, but for ``grants``.
+    """Create a page for a user on behalf of another feature: private whatever is above it, except for ``grants``.
 
-    Returns its id; ``None`` if the path is taken. It is told by :func:`news.tell_of_below`.
+    Returns its id; ``None`` if the path is taken. Readers are told by :func:`news.tell_of_below`.
     """
     path = page_path(path)
     if queries.exists(tx, path):
@@ -105,7 +105,7 @@ def restore(tx: Tx, principal: Principal, *, path: str, revision: int) -> Saved:
 
 
 def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
-    """Move a page with all below it. Grants go along; what is inherited is inherited from the new place, but never from
+    """Move a page with all below it. Grants move too; inherited access is inherited from the new place, but never from
     another's page above pages that act as their owners."""
     page, to = _seen(tx, principal, path), page_path(to)
     _must_write(page)
@@ -127,7 +127,7 @@ def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
 
 
 def delete(tx: Tx, principal: Principal, *, path: str) -> None:
-    """Move a page with all below it into the trash, where it lies for ``trash.KEEP_MS``."""
+    """Move a page with all below it into the trash, where it stays for ``trash.KEEP_MS``."""
     page = _seen(tx, principal, path)
     _must_own(principal, page, "Only its owner may delete a page.")
     _must_not_be_surface(page)
@@ -140,9 +140,9 @@ def delete(tx: Tx, principal: Principal, *, path: str) -> None:
 
 
 def undelete(tx: Tx, principal: Principal, *, page_id: str, to: str | None = None) -> str:
-    """Bring a deleted page of the caller's back with what was deleted below it: with ids, histories and grants.
+    """Restore a deleted page of the caller's and what was deleted below it: with ids, histories and grants.
 
-    It comes to ``to``, or to where it was, and the new path is returned. What inherits, inherits from the new place.
+    It goes to ``to``, or to where it was. Returns its new path. Inherited access is inherited from the new place.
     """
     page = _own_in_trash(tx, principal, page_id)
     path = page.path if to is None else page_path(to)
@@ -162,12 +162,13 @@ def undelete(tx: Tx, principal: Principal, *, page_id: str, to: str | None = Non
 
 
 def erase(tx: Tx, principal: Principal, *, page_id: str) -> None:
-    """Delete a page of the caller's in the trash for good, with those of theirs that were deleted below it."""
+    """Delete a page of the caller's in the trash for good, and the caller's pages that were deleted below it."""
     trash.erase(tx, principal, _own_in_trash(tx, principal, page_id))
 
 
 def set_access(tx: Tx, principal: Principal, *, path: str, access: Access, grants: Sequence[Grant]) -> None:
-    """Say who besides its owner may read or write a page and what inherits from it; ``grants`` replace the old."""
+    """Set who besides its owner may read or write a page and the pages that inherit from it. ``grants`` replace the old
+    ones."""
     page = _seen(tx, principal, path)
     _must_own(principal, page, "Only its owner may share a page.")
     _check_grants(tx, access, grants)
@@ -186,7 +187,7 @@ def set_access(tx: Tx, principal: Principal, *, path: str, access: Access, grant
     news.tell(tx, principal, "page.changed", after)
 
 
-# What must hold
+# Checks
 
 
 def _seen(tx: Tx, principal: Principal, path: str) -> Page:
@@ -226,21 +227,21 @@ def _must_have_subtree(tx: Tx, principal: Principal, page: Page) -> None:
 
 
 def _must_fit(*, top: str, paths: Iterable[str], to: str) -> None:
-    """No path below may become longer or deeper than a path can be."""
+    """Refuse if a path below would become longer or deeper than the limits."""
     moved = [to + path.removeprefix(top) for path in paths]
     if any(len(path.encode()) > MAX_PATH_BYTES or path.count("/") >= MAX_DEPTH for path in moved):
         raise Invalid("Paths below it would become too long there.")
 
 
 def _must_act_as_oneself(paths_of_others: Iterable[str], *, top: str, to: str) -> None:
-    """Nobody brings another's page to where it acts as that person."""
+    """Refuse to move another's page to a folder where it acts as its owner."""
     if any(acts(to + path.removeprefix(top)) for path in paths_of_others):
         raise Forbidden("A page acts as its owner there. Only its owner may move it to there.")
 
 
 def _must_be_free(tx: Tx, principal: Principal, path: str) -> bool:
-    """The caller may put a page at ``path``: nothing is there or below, and they may write the nearest page above.
-    Returns what :func:`_must_be_allowed_at` does."""
+    """Refuse unless the caller may put a page at ``path``: nothing is there or below, and they may write the nearest
+    page above. Returns the result of :func:`_must_be_allowed_at`."""
     if queries.readable_page(tx, principal, path):
         raise Conflict("There is a page at that path already.")
     apart = _must_be_allowed_at(tx, principal, path)
@@ -250,9 +251,10 @@ def _must_be_free(tx: Tx, principal: Principal, path: str) -> bool:
 
 
 def _must_be_allowed_at(tx: Tx, principal: Principal, path: str) -> bool:
-    """What the caller sees decides first: what they don't see is noticed only by who could have made the page.
+    """Refuse unless the caller may make a page at ``path``. Visible pages are checked first: only a caller who could
+    have made the page learns of a hidden one.
 
-    Returns whether a page stands apart there: whoever has the page above has no say, and it inherits nothing.
+    Returns whether the new page stands apart: the owner of the page above can't forbid it, and it inherits nothing.
     """
     if _stands_apart(tx, principal, path):
         if queries.exists(tx, path):
@@ -272,8 +274,8 @@ def _must_be_allowed_at(tx: Tx, principal: Principal, path: str) -> bool:
 
 
 def _must_have_room(tx: Tx, principal: Principal, path: str, paths: Sequence[str]) -> bool:
-    """Pages may come back at ``paths``, below ``path``: none is taken, and the caller may add one at ``path``. Returns
-    what :func:`_must_be_allowed_at` does."""
+    """Refuse unless pages can be restored at ``paths``, below ``path``: none is taken, and the caller may add one at
+    ``path``. Returns the result of :func:`_must_be_allowed_at`."""
     taken = queries.first_taken(tx, paths)
     if taken is not None:
         raise Conflict(f"There is a page at {taken} now. Move that one, or restore to another path.")
@@ -302,7 +304,7 @@ def _stale(current: int) -> Conflict:
 
 def _create(tx: Tx, principal: Principal, *, path: str, title: str, body: str, revision: int | None) -> Saved:
     if revision not in {None, NOT_EXISTING}:
-        raise _stale(NOT_EXISTING)  # also where there is one that the caller may not see
+        raise _stale(NOT_EXISTING)  # the same answer if a page exists that the caller may not see
     apart = _must_be_allowed_at(tx, principal, path)
     if apart and queries.unshared_of_others_below(tx, principal, path):
         raise Conflict("Below it lie pages of others, who have shared them with nobody.")
@@ -325,7 +327,8 @@ def _create(tx: Tx, principal: Principal, *, path: str, title: str, body: str, r
 
 
 def _stands_apart(tx: Tx, principal: Principal, path: str) -> bool:
-    """Whether a new page acts as its maker and only the folder's own page, another's, is above: it inherits nothing."""
+    """Whether a new page acts as its maker and the nearest page above is only the folder's own, of another owner: then
+    it inherits nothing."""
     above = queries.nearest_above(tx, path) if acts(path) else None
     return above is not None and above[0] in ACTING and not is_own(principal, queries.owner_of(tx, above[0]))
 

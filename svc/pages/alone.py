@@ -1,7 +1,7 @@
-"""How a manager moves and takes away one of its pages: without those below it, which are files of their own.
+"""How a manager moves or removes one of its pages: without the pages below, which are separate files.
 
-``actions.py`` takes a whole subtree along, as a person means it. A file that is renamed or deleted takes nothing along:
-what is below stays where it is, and inherits from what is then above.
+``actions.py`` moves a whole subtree, as a person means it. A file that is renamed or deleted moves nothing else: the
+pages below stay where they are, and inherit from what is then above them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from svc.store import Tx, json_array
 
 
 def make(tx: Tx, manager: Principal, *, owner_id: str | None, path: str, title: str | None, body: str) -> str | None:
-    """A page with inherited access. Returns its id; ``None`` if the path is taken."""
+    """Create a page with inherited access. Returns its id; ``None`` if the path is taken."""
     path = page_path(path)
     if queries.exists(tx, path):
         return None
@@ -28,7 +28,7 @@ def make(tx: Tx, manager: Principal, *, owner_id: str | None, path: str, title: 
 
 
 def move(tx: Tx, manager: Principal, page: Page, *, to: str) -> None:
-    """Raises `Conflict` if there is a page at ``to``."""
+    """Move the page. Raises `Conflict` if there is a page at ``to``."""
     to = page_path(to)
     if queries.exists(tx, to):
         raise Conflict("There is a page at that path already.")
@@ -41,7 +41,7 @@ def move(tx: Tx, manager: Principal, page: Page, *, to: str) -> None:
 
 
 def remove(tx: Tx, manager: Principal, page: Page) -> None:
-    """Into the trash."""
+    """Move the page into the trash."""
     before = news.reach_of(tx, page.path)
     trash.put(tx, manager, page, alone=True)
     tree.settle_sources(tx, page.path)
@@ -49,12 +49,12 @@ def remove(tx: Tx, manager: Principal, page: Page) -> None:
 
 
 def write(tx: Tx, manager: Principal, page: Page, *, title: str | None, body: str) -> None:
-    """A new revision, where the text is another."""
+    """Write a new revision, if the text differs."""
     revise(tx, manager, page, title=page_title(title, path=page.path), body=page_body(body))
 
 
 def bring_history(tx: Tx, manager: Principal, page: Page, earlier: Sequence[Earlier]) -> None:
-    """These, the oldest first, are all that was before the text of now."""
+    """Replace all revisions before the current one by ``earlier``, the oldest first."""
     number = len(earlier) + 1
     tx.run("delete from page_revisions where page_id = :id and revision <> :now", id=page.id, now=page.revision)
     tx.run("update page_revisions set revision = :number where page_id = :id", id=page.id, number=number)
@@ -76,8 +76,8 @@ def bring_history(tx: Tx, manager: Principal, page: Page, earlier: Sequence[Earl
 
 
 def share(tx: Tx, manager: Principal, page: Page, *, access: Access, grants: Sequence[Grant]) -> None:
-    """As :func:`svc.pages.actions.set_access`, for the page's owner. Raises `Conflict` where that would share pages of
-    others below it, too."""
+    """Like :func:`svc.pages.actions.set_access`, for the page's owner. Raises `Conflict` where that would also share
+    pages of others below it."""
     if access == page.access and sorted(grants, key=_to) == sorted(queries.grants(tx, page.id), key=_to):
         return
     owner = Principal(user_id=page.owner_id, device_id=manager.device_id, is_admin=False, via="session")
@@ -92,7 +92,7 @@ def share(tx: Tx, manager: Principal, page: Page, *, access: Access, grants: Seq
 
 
 def show_files(tx: Tx, page_id: str, file_ids: Iterable[str]) -> None:
-    """Whoever may read the page may read these files: the manager's own, which its text shows."""
+    """Let all readers of the page read these files: the manager's own, which its text shows."""
     tx.run(
         """
         insert into page_files (file_id, page_id) select value, :id from json_each(:files) where true

@@ -1,4 +1,4 @@
-"""What the claim means for pages: whose they all become, and which are open to everyone."""
+"""What a claim does to pages: who owns them, and which are open to everyone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svc.store import Tx
 
 
 def claim(tx: Tx, user_id: str) -> None:
-    """The first admin claims the instance: every page becomes theirs, the shared surfaces are open to everyone."""
+    """Give every page to the first admin, and open the shared surfaces to everyone."""
     principal = system("claim")
     tx.run("update pages set owner_id = :user_id", user_id=user_id)
     trash.hand_over(tx, user_id)

@@ -1,4 +1,4 @@
-"""What people do to managed pages becomes edits, in the transaction of the change: see ``edits.py``."""
+"""Records what people change in managed pages as edits, in the transaction of the change: see ``edits.py``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svc.principal import Principal
 from svc.store import ReadTx, Tx, json_array
 
 Gone = dict[str, list[EditedPage]]
-"""Pages that a move or deletion takes from where they are, by manager."""
+"""The pages that a move or deletion takes away, by manager."""
 
 
 def note_saved(tx: Tx, principal: Principal, *, page_id: str, is_new: bool) -> None:
@@ -29,7 +29,8 @@ def note_access(tx: Tx, principal: Principal, page: Page) -> None:
 
 
 def in_subtree(tx: ReadTx, principal: Principal, path: str) -> Gone:
-    """Before a move or deletion: by manager, the pages of others than the caller, to be told to :func:`note_gone`."""
+    """Before a move or deletion: the pages of other managers than the caller, by manager. Pass them to
+    :func:`note_moved` or :func:`note_deleted`."""
     rows = tx.all(
         f"""
         select d.manager_id, p.id, p.path from pages p join page_managed d on d.page_id = p.id
@@ -60,7 +61,7 @@ def note_moved(tx: Tx, principal: Principal, before: Gone, *, top: str, to: str)
 
 
 def note_undeleted(tx: Tx, principal: Principal, page_ids: Sequence[str]) -> None:
-    """Those of the pages that a manager's trash rows named are its own again, and new there."""
+    """Record that these pages came back from the trash. Those managed by a manager are new pages to it."""
     rows = tx.all(
         "select d.manager_id, d.page_id from page_managed d where d.page_id in (select value from json_each(:ids))",
         ids=json_array(page_ids),

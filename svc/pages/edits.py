@@ -1,7 +1,8 @@
-"""The outbox of managed pages: what people changed here, kept until the manager has done it where the pages live too.
+"""The queue of edits to managed pages: what people changed here, kept until the manager has made the same change in its
+source.
 
-Owns the tables ``page_edits`` and ``page_edit_pages``. An edit is written in the transaction of the change, holds all
-that carrying it out takes, and says nothing of what it left as it was. What the manager itself changes is no edit.
+Owns the tables ``page_edits`` and ``page_edit_pages``. An edit is written in the transaction of the change. It holds
+all that is needed to carry it out, and only the changed fields. A change by the manager itself is no edit.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from svc.store import ReadTx, Tx, json_array
 EditKind = Literal["save", "move", "delete", "access", "undelete"]
 Grants = tuple[tuple[str, str], ...]
 """``(address or everyone, level)``."""
-_ALL = -1  # as a limit
+_ALL = -1  # no limit
 
 
 @dataclass(frozen=True, kw_only=True)
 class EditedPage:
-    """One page of an edit. ``was_path`` is ``None`` for a new page, ``path`` for a deleted one; other fields for what
-    the edit leaves as it was."""
+    """One page of an edit. ``was_path`` is ``None`` for a new page, ``path`` for a deleted one; other fields where the
+    edit leaves them unchanged."""
 
     page_id: str
     was_path: str | None
@@ -40,7 +41,7 @@ class EditedPage:
 
 @dataclass(frozen=True, kw_only=True)
 class Edit:
-    """``id`` names it for ever; ``seq`` gives the order."""
+    """``id`` is permanent; ``seq`` gives the order."""
 
     seq: int
     id: str
@@ -54,7 +55,7 @@ class Edit:
 
 
 def waiting_edits(tx: ReadTx, manager: Principal, *, most: int, but_of: Iterable[str] = ()) -> list[Edit]:
-    """The oldest edits that are not carried out, in their order; without what they did to the pages ``but_of``."""
+    """The oldest waiting edits, in order; without their changes to the pages ``but_of``."""
     rows = tx.all(
         """
         select e.seq, e.id, e.kind, e.author_id, e.at, p.page_id, p.was_path, p.path, p.title, p.body, p.access,
@@ -95,7 +96,7 @@ def count_waiting(tx: ReadTx, manager: Principal) -> int:
 
 
 def pages_with_waiting_edits(tx: ReadTx, manager: Principal) -> set[str]:
-    """The pages that the manager must not change before it has carried their edits out."""
+    """The pages that the manager must not change before it has carried out their edits."""
     rows = tx.all(
         "select distinct p.page_id from page_edits e join page_edit_pages p on p.seq = e.seq where e.manager_id = :id",
         id=manager.device_id,
@@ -104,7 +105,7 @@ def pages_with_waiting_edits(tx: ReadTx, manager: Principal) -> set[str]:
 
 
 def carried_out(tx: Tx, manager: Principal, *, seq: int, page_ids: Iterable[str]) -> None:
-    """These pages of the edit are done there, or given up; the edit goes with the last of them."""
+    """Mark these pages of the edit as carried out, or given up. With its last page the edit is deleted."""
     tx.run(
         "delete from page_edit_pages where seq = :seq and page_id in (select value from json_each(:ids))",
         seq=seq,
@@ -121,18 +122,18 @@ def carried_out(tx: Tx, manager: Principal, *, seq: int, page_ids: Iterable[str]
 
 
 def newest_waiting(tx: ReadTx, page_id: str) -> int:
-    """The number of the page's newest edit that waits; 0 for none."""
+    """The number of the page's newest waiting edit; 0 for none."""
     return int(tx.value("select coalesce(max(seq), 0) from page_edit_pages where page_id = :id", id=page_id))
 
 
 def give_up(tx: Tx, manager: Principal, page_id: str) -> None:
-    """What waits of this page is not to be carried out any more."""
+    """Drop the waiting edits of this page."""
     for (seq,) in tx.all("select seq from page_edit_pages where page_id = :id", id=page_id):
         carried_out(tx, manager, seq=seq, page_ids=[page_id])
 
 
 def as_one(tx: Tx, manager: Principal, page_id: str) -> None:
-    """All that waits of this page becomes one edit, by whoever made the last of them."""
+    """Merge the waiting edits of this page into one, by the author of the last."""
     waiting = [
         (edit, page) for edit in waiting_edits(tx, manager, most=_ALL) for page in edit.pages if page.page_id == page_id
     ]
@@ -141,7 +142,7 @@ def as_one(tx: Tx, manager: Principal, page_id: str) -> None:
         return
     (_, first), (last_edit, last) = waiting[0], waiting[-1]
     if first.was_path is None and last.path is None:
-        return  # made and deleted again
+        return  # created and deleted again
     whole = EditedPage(page_id=page_id, was_path=first.was_path, path=last.path)
     for _, page in waiting:
         whole = EditedPage(
@@ -157,7 +158,8 @@ def as_one(tx: Tx, manager: Principal, page_id: str) -> None:
 
 
 def note_whole(tx: Tx, principal: Principal, manager: Principal, page_id: str, *, was_path: str | None) -> None:
-    """The page as it is now is to be the one there, by the principal's word; ``was_path``: ``None`` for a new one."""
+    """Record an edit that makes the source's page equal to the page here, by the principal. ``was_path``: ``None`` for
+    a new one."""
     (now,) = pages_now(tx, [page_id], is_new=True)
     insert(tx, "save", [replace(now, was_path=was_path)], manager=manager.device_id, by=principal.user_id)
 
@@ -166,7 +168,7 @@ def note_whole(tx: Tx, principal: Principal, manager: Principal, page_id: str, *
 
 
 def pages_now(tx: ReadTx, page_ids: Sequence[str], *, is_new: bool) -> list[EditedPage]:
-    """The pages as they are."""
+    """The current state of the pages."""
     rows = tx.all(
         """
         select p.id, p.path, p.title, r.body, p.access, (

@@ -1,4 +1,4 @@
-"""The rows that pages contribute."""
+"""The feature rows of pages."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,7 @@
-"""Pages by their words: what a principal may read of what the full-text index knows.
+"""Full-text search of pages, limited to what the principal may read.
 
-The order is the reader's own: pages with all words in the title first, of each kind the one that changed last. No
-ranking by how rare a word is: that would tell of pages that others keep for themselves.
+The order depends only on readable pages: first those with all words in the title, and in each group the latest change
+first. There is no ranking by how rare a word is: it would reveal pages that others keep private.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from svc.store import ReadTx, Row, json_array
 
 MAX_FOUND: Final = 20
 MAX_LOOKED_THROUGH: Final = 20_000
-"""Of the pages with the words, those that changed last: for whom so many of others' come first, nothing is found."""
+"""Only so many pages with the words are checked, those that changed last. A caller finds nothing if that many of
+others' pages come first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,8 @@ class FoundPage:
 
 
 def find(tx: ReadTx, principal: Principal, *, text: str, limit: int) -> list[FoundPage]:
-    """The readable pages with all words of ``text``, the last one perhaps unfinished. Without any: the latest."""
+    """The readable pages with all words of ``text``; the last word may be incomplete. Without words: the latest
+    pages."""
     words = search_words.typed_words(text)
     if not words:
         return _latest(tx, principal, limit=limit) if not text.strip() else []
@@ -44,7 +46,7 @@ def find(tx: ReadTx, principal: Principal, *, text: str, limit: int) -> list[Fou
 
 
 def readable_ids(tx: ReadTx, principal: Principal) -> list[str]:
-    """Every page that may be read, up to a bound: those that changed last."""
+    """Every readable page, up to a limit: those that changed last."""
     rows = tx.all(
         f"""
         select p.id from pages p where p.kind = 'page' and {READABLE} order by p.updated_at desc limit :most
@@ -56,7 +58,7 @@ def readable_ids(tx: ReadTx, principal: Principal) -> list[str]:
 
 
 def found_pages(tx: ReadTx, principal: Principal, page_ids: Sequence[str], *, text: str) -> dict[str, FoundPage]:
-    """Those of these that may be read and can be found, as a search for ``text`` shows them."""
+    """Those of ``page_ids`` that are readable and indexed, in the form that a search for ``text`` shows."""
     rows = tx.all(
         f"""
         select p.id, p.path, p.title, s.body, p.updated_at from page_search s join pages p on p.id = s.page_id
@@ -70,7 +72,7 @@ def found_pages(tx: ReadTx, principal: Principal, page_ids: Sequence[str], *, te
 
 
 def searched_texts(tx: ReadTx, page_ids: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Title and readable text of pages, as the index has them."""
+    """Title and readable text of pages, from the index."""
     rows = tx.all(
         "select page_id, title, body from page_search where page_id in (select value from json_each(:ids))",
         ids=json_array(page_ids),
@@ -98,7 +100,7 @@ def _matching(tx: ReadTx, principal: Principal, wanted: str, *, limit: int) -> l
 
 
 def _latest(tx: ReadTx, principal: Principal, *, limit: int) -> list[FoundPage]:
-    """Of the pages themselves: the index learns of a change only a moment later."""
+    """The latest pages, from the pages themselves: the index learns of a change a moment later."""
     rows = tx.all(
         f"""
         select p.id, p.path, p.title, coalesce(s.body, ''), p.updated_at

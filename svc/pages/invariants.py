@@ -1,4 +1,6 @@
-"""What must always hold of pages, checked by ``svc fsck``: the kept columns and tables follow from tree and texts."""
+"""What must always be true of pages, checked by ``svc fsck``: stored columns and tables match the tree and the
+texts.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def _paths(tx: ReadTx) -> Iterator[str]:
 
 
 def _sources(tx: ReadTx) -> Iterator[str]:
-    expected: dict[str, str | None] = {}  # by path; what is above comes first
+    expected: dict[str, str | None] = {}  # by path; pages above come first
     for page_id, path, access, source_id in tx.each("select id, path, access, source_id from pages order by path"):
         above = next((expected[higher] for higher in paths_above(path) if higher in expected), None)
         expected[path] = page_id if access == "explicit" else above
@@ -72,7 +74,7 @@ def _references(tx: ReadTx) -> Iterator[str]:
 
 
 def _trash(tx: ReadTx) -> Iterator[str]:
-    """What is in the trash can come back: with its revisions, and under an id that no page has."""
+    """Pages in the trash can come back: each has its revisions, and no live page has its id."""
     rows = tx.all(
         """
         select t.id from page_trash t where t.id in (select id from pages)

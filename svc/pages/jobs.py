@@ -1,4 +1,4 @@
-"""What pages do by themselves: what has lain in the trash long enough goes."""
+"""The scheduled job of pages: deletes what has been in the trash long enough."""
 
 from __future__ import annotations
 

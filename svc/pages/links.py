@@ -1,7 +1,8 @@
-"""What a page's Markdown points to: pages, by ``[[path]]`` and ``/p/<path>``, and files, by ``/files/<id>/content``.
+"""Finds what a page's Markdown links to: pages, by ``[[path]]`` and ``/p/<path>``, and files, by
+``/files/<id>/content``.
 
-Pure functions over the body, linear in its length. They look at text and know no Markdown: a link in a code block
-counts. A link of another site that happens to end like one of ours does not.
+Pure functions over the body, linear in its length. They look at the text and do not parse Markdown: a link in a code
+block counts. A link of another site that happens to end like one of ours does not.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from svc.pages.model import page_path
 MAX_LINKS: Final = 1_000  # distinct ones of one page; later ones are not followed
 MAX_FILES: Final = 1_000
 
-_STARTS: Final = r"(?:^|(?<=[\s(<\"'\[=]))"  # an address of ours begins here: not in the middle of another
+_STARTS: Final = r"(?:^|(?<=[\s(<\"'\[=]))"  # one of our addresses begins here, not in the middle of another address
 _WIKI_LINK: Final = re.compile(r"\[\[([^\[\]\n]{1,1000})\]\]")
 _PAGE_LINK: Final = re.compile(_STARTS + r"/p/([^\s()<>\[\]\"'`|?#]{1,3000})", re.MULTILINE)
 _FILE_LINK: Final = re.compile(_STARTS + r"/files/([A-Za-z0-9_-]{1,100})/content(?![\w-])", re.MULTILINE)
@@ -31,7 +32,7 @@ def pages_in(body: str) -> set[str]:
 
 def files_in(body: str) -> set[str]:
     """The ids of the files that ``body`` shows or links to, whether they exist or not."""
-    if "/files/" not in body:  # most texts: looking for it is much cheaper than matching
+    if "/files/" not in body:  # most texts have none; this check is much cheaper than the pattern
         return set()
     return set(islice(_distinct(match[1] for match in _FILE_LINK.finditer(body)), MAX_FILES))
 

@@ -1,10 +1,12 @@
-"""Pages that also live elsewhere (files in a git repository), kept in step by a loop of the service: their manager.
+"""Managed pages: they are also files in a git repository, and a loop of the service, their manager, keeps both the
+same.
 
-Owns the tables ``page_managers`` and ``page_managed``. Where the manager says so, people may change its pages here, and
-each change is an edit (``edits.py``), which the manager carries out there. Where not, its pages are refused to others.
+Owns the tables ``page_managers`` and ``page_managed``. If the manager allows it, people may change its pages here, and
+each change is an edit (``edits.py``), which the manager repeats in the repository. If not, nobody else may change its
+pages.
 
-A page that is made below a managed one and inherits its access is managed too; one with an access of its own, or with
-nothing managed above it, stays here alone.
+A page that is made below a managed one and inherits its access is managed too. One with its own access, or with no
+managed page above it, exists only here.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ READONLY: Final = "It follows a git repository, and is changed there."
 
 @dataclass(frozen=True, kw_only=True)
 class Managed:
-    """``author`` and ``at``: of the commit that changed the file last, where they are known."""
+    """``author`` and ``at``: of the commit that last changed the file, if known."""
 
     file: str
     commit: str
@@ -40,7 +42,7 @@ class Managed:
 
 @dataclass(frozen=True, kw_only=True)
 class ManagedFile:
-    """As :func:`manage` is told of it."""
+    """The arguments of :func:`manage` for one page."""
 
     page_id: str
     file: str
@@ -55,7 +57,7 @@ class ManagedFile:
 
 
 def set_manager(tx: Tx, manager: Principal, *, editable: bool) -> None:
-    """There is such a manager; ``editable``: people may change its pages here."""
+    """Add or update a manager. ``editable``: people may change its pages here."""
     tx.run(
         """
         insert into page_managers (id, editable) values (:id, :editable)
@@ -67,7 +69,7 @@ def set_manager(tx: Tx, manager: Principal, *, editable: bool) -> None:
 
 
 def forget_manager(tx: Tx, manager: Principal) -> None:
-    """Its pages stay, and are like all others."""
+    """Remove the manager. Its pages stay and are ordinary pages."""
     tx.run("delete from page_managers where id = :id", id=manager.device_id)
     tx.run("update page_trash set manager_id = null where manager_id = :id", id=manager.device_id)
 
@@ -84,7 +86,7 @@ def manage(
     at: Millis | None = None,
     tags: Sequence[str] | None = None,
 ) -> None:
-    """The page is that file, as of that commit. Without ``tags`` it keeps those it has."""
+    """Set the file and commit of a page. Without ``tags`` it keeps those it has."""
     one = ManagedFile(page_id=page_id, file=file, commit=commit, url=url, author=author, at=at, tags=tags)
     manage_all(tx, manager, [one])
 
@@ -120,7 +122,8 @@ def unmanage(tx: Tx, page_ids: Iterable[str]) -> None:
 
 
 def set_in_conflict(tx: Tx, manager: Principal, page_id: str, in_conflict: bool) -> None:
-    """Whether a person has to choose between here and there. Readers of the page are told."""
+    """Set whether a person has to choose between the version here and the one in the source. Readers of the page are
+    told."""
     path = tx.value("select path from pages where id = :id", id=page_id)
     if path is None:
         return
@@ -129,7 +132,7 @@ def set_in_conflict(tx: Tx, manager: Principal, page_id: str, in_conflict: bool)
 
 
 def managed(tx: ReadTx, page_id: str) -> Managed | None:
-    """Where the page is a file; ``None`` also while it is not there yet."""
+    """The page's file; ``None`` also while the source does not have it yet."""
     row = tx.one(
         """
         select d.file, d.commit_id, d.url, d.author, d.at, d.tags, m.editable, d.in_conflict
@@ -151,11 +154,12 @@ def managed(tx: ReadTx, page_id: str) -> Managed | None:
     )
 
 
-# For who changes pages
+# For changes by people
 
 
 def must_be_editable(tx: ReadTx, principal: Principal, path: str, *, below: bool = False) -> None:
-    """The page (and those ``below`` it) belongs to no manager, other than the caller, that lets nobody change it."""
+    """Raise `Forbidden` if the page (or one ``below`` it) has a manager, other than the caller, that allows no
+    changes."""
     place = SUBTREE if below else "p.path = :path"
     found = tx.value(
         f"""
@@ -170,7 +174,7 @@ def must_be_editable(tx: ReadTx, principal: Principal, path: str, *, below: bool
 
 
 def join(tx: Tx, principal: Principal, *, page_id: str, path: str) -> None:
-    """A new page of somebody's, which inherits its access: it belongs to whose page stands above."""
+    """Give a new page, which inherits its access, to the manager of the page above it, if there is an editable one."""
     tx.run(
         """
         insert into page_managed (page_id, manager_id)

@@ -175,13 +175,13 @@ _MANAGED = (
     ) strict, without rowid
     """,
     "create index page_edit_pages_page on page_edit_pages (page_id)",
-    "alter table page_trash add column manager_id text",  # whose it becomes again when it comes back
+    "alter table page_trash add column manager_id text",  # the manager that gets it back when it is restored
 )
 
 
 @MIGRATIONS(name="m004_managed_by_whom")
 def m004_managed_by_whom(db: Database) -> None:
-    """Who changed the file last, and when; and its tags."""
+    """The author and time of the file's last change; and its tags."""
     db.execute("alter table page_managed add column author text")
     db.execute("alter table page_managed add column at integer")
     db.execute("alter table page_managed add column tags text not null default '[]'")  # JSON
@@ -189,7 +189,7 @@ def m004_managed_by_whom(db: Database) -> None:
 
 @MIGRATIONS(name="m005_search")
 def m005_search(db: Database) -> None:
-    """The full-text index; every page there is stands in its queue."""
+    """The full-text index; every existing page is queued for it."""
     for statement in _SEARCH:
         db.execute(statement)
 

@@ -1,4 +1,4 @@
-"""The records of pages, and what a path and a title may be. All frozen or pure; none knows SQL or the wire."""
+"""The records of pages, and the rules for paths and titles. All are frozen or pure; none knows SQL or the wire."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ MAX_SEGMENT_CHARS: Final = 200
 MAX_DEPTH: Final = 16
 MAX_TITLE_CHARS: Final = 200
 MAX_BODY_BYTES: Final = 1024 * 1024
-MAX_GRANTS: Final = 200  # of one page; each is a live update when the page changes
+MAX_GRANTS: Final = 200  # of one page; each makes a live update when the page changes
 MAX_SUBTREE_PAGES: Final = 10_000  # moved or deleted by one call
-MAX_LISTED_PAGES: Final = 10_000  # next below one
+MAX_LISTED_PAGES: Final = 10_000  # directly below one page
 MAX_LISTED_REVISIONS: Final = 500
 MAX_LISTED_BACKLINKS: Final = 200
 
@@ -39,18 +39,21 @@ SHARED_SURFACES: Final = (
 """Path and title of the pages that the claim opens to everyone."""
 
 ACTING: Final = ("mail-rules", "agents", "mcp")
-"""Folders whose pages act as their owner, so nobody else writes one. A test holds the list to the kinds there are."""
+"""Folders whose pages act as their owner, so nobody else writes one. A test compares this list with the
+existing kinds."""
 
 _UNWRITABLE: Final = frozenset({"Cc", "Cs", "Zl", "Zp"})  # control, lone surrogates, line and paragraph separators
-_BIDI_CONTROLS: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # show a path as another
+_BIDI_CONTROLS: Final = frozenset(
+    "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)  # these make a path look like another one
 
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """A page as somebody who may read it sees it; ``can_write`` is theirs.
+    """A page as one of its readers sees it; ``can_write`` is about that reader.
 
-    ``source_id`` is the page whose grants hold here: itself when ``access`` is explicit, else the nearest explicit one
-    above; ``None`` when there is none, then the page is its owner's alone. ``owner_id`` is ``None`` until the claim.
+    ``source_id`` is the page whose grants apply here: itself when ``access`` is explicit, else the nearest explicit one
+    above; ``None`` when there is none: then only the owner has access. ``owner_id`` is ``None`` until the claim.
     """
 
     id: str
@@ -85,7 +88,7 @@ class Revision:
 
 @dataclass(frozen=True, kw_only=True)
 class Earlier:
-    """A revision that is not the newest one any more."""
+    """A revision before the newest one."""
 
     title: str
     author_id: str | None
@@ -94,7 +97,7 @@ class Earlier:
 
 
 def page_path(text: str) -> str:
-    """``text`` as the one spelling of its path: ``a/b/c``, composed (NFC), each segment trimmed. Raises `Invalid`."""
+    """The canonical spelling of a path: ``a/b/c``, composed (NFC), each segment trimmed. Raises `Invalid`."""
     segments = [segment.strip() for segment in unicodedata.normalize("NFC", text).split("/")]
     if any(segment in {"", ".", ".."} for segment in segments):
         raise Invalid("A path is a/b/c, without empty parts, '.' and '..'.")
@@ -111,7 +114,7 @@ def page_path(text: str) -> str:
 
 
 def page_title(text: str | None, *, path: str) -> str:
-    """A page's title; the last part of its path where none is given. Raises `Invalid`."""
+    """A page's title; without one, the last part of its path. Raises `Invalid`."""
     title = (text or "").strip() or path.rpartition("/")[2]
     if len(title) > MAX_TITLE_CHARS or not _is_writable(title):
         raise Invalid(f"A title has at most {MAX_TITLE_CHARS} characters, and no control characters.")
@@ -119,7 +122,7 @@ def page_title(text: str | None, *, path: str) -> str:
 
 
 def page_body(text: str) -> str:
-    """Raises `TooLarge`, or `Invalid` for what is no text."""
+    """A page's text. Raises `TooLarge`, or `Invalid` if it is not valid text."""
     try:
         size = len(text.encode())
     except UnicodeEncodeError as error:

@@ -1,10 +1,11 @@
-"""Who is told of what happens to pages: exactly those who may read them, in the transaction that changes them.
+"""Live updates about pages: sent to exactly the users who may read them, in the transaction of the change.
 
-A change of a page with others below is told once, by its path: everything below is meant too. Only who can't read the
-page itself but something below it (a page with grants or an owner of its own) is told of that one instead.
+A change of a page with others below is sent once, with its path: it covers everything below, too. Only users who can't
+read the page itself but something below it (a page with grants or an owner of its own) get an update for that one
+instead.
 
-What is told of a page that changed is recorded too, as ``page-changed``, for those who follow it durably. Pages that a
-feature makes for itself (:func:`tell_of_below`) are not: there may be thousands at once, and nobody did anything.
+An update of a changed page is also recorded as ``page-changed``, for durable consumers. Pages that a feature makes for
+itself (:func:`tell_of_below`) are not recorded: there may be thousands at once, and no person acted.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from svc.store import ReadTx, Tx, json_array
 
 TOPIC: Final = "pages"
 PAGE_CHANGED: Final = "page-changed"
-"""The event of it. Its ``pageId`` stands for all that lies below ``path``, too."""
+"""The event of a change. Its ``pageId`` also covers all pages below ``path``."""
 PageNews = Literal["page.changed", "page.removed"]
 
 _Group = tuple[str | None, str | None]  # owner and source: pages of one group have the same readers
@@ -31,7 +32,7 @@ _Group = tuple[str | None, str | None]  # owner and source: pages of one group h
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """A page and the audiences that may read it (:meth:`Tx.emit` says what an audience is)."""
+    """A page and the audiences that may read it (:meth:`Tx.emit` defines an audience)."""
 
     page_id: str
     path: str
@@ -39,7 +40,8 @@ class Reach:
 
 
 def reach_of(tx: ReadTx, path: str, *, alone: bool = False) -> list[Reach]:
-    """Who reads the page at ``path``; and, unless ``alone``, each page below with other readers than what is above it.
+    """The readers of the page at ``path``; and, unless ``alone``, each page below whose readers differ from those above
+    it.
 
     The page itself comes first.
     """
@@ -59,7 +61,8 @@ def reach_of(tx: ReadTx, path: str, *, alone: bool = False) -> list[Reach]:
 
 
 def tell(tx: Tx, principal: Principal, kind: PageNews, reaches: Sequence[Reach]) -> None:
-    """Tell of a change to what :func:`reach_of` found: of the first page, and of others to whom can't see that one."""
+    """Send a change for the result of :func:`reach_of`: of the first page, and of the others to users who can't see the
+    first."""
     first, *others = reaches
     _emit(tx, principal, kind, first, first.readers)
     if EVERYBODY_SIGNED_IN in first.readers:
@@ -69,7 +72,8 @@ def tell(tx: Tx, principal: Principal, kind: PageNews, reaches: Sequence[Reach])
 
 
 def tell_of_below(tx: Tx, principal: Principal, *, path: str, page_id: str, audience: str | None) -> None:
-    """Tell one reader of ``page_id``, new below ``path``: once a transaction, however many there are."""
+    """Send one reader an update about ``page_id``, new below ``path``: once per transaction, however many pages there
+    are."""
     payload = {"path": path}
     encoded = msgspec.json.encode(payload)
     if not any(row.topic == TOPIC and row.audience == audience and row.payload == encoded for row in tx.emitted):
@@ -84,7 +88,7 @@ def tell_of_below(tx: Tx, principal: Principal, *, path: str, page_id: str, audi
 
 
 def tell_of_new(tx: Tx, principal: Principal, made: Sequence[tuple[str, str, str | None, str | None]]) -> None:
-    """Tell of many new pages, each a ``(page id, path, owner, source)``, each to its readers."""
+    """Send updates about many new pages, each a ``(page id, path, owner, source)``, to the readers of each."""
     readers = _readers_by_source(tx, {source_id for *_, source_id in made if source_id is not None})
     audiences = {
         group: _in_order(_audiences(group[0], readers.get(group[1] or "", frozenset())))
@@ -109,7 +113,7 @@ def tell_of_new(tx: Tx, principal: Principal, made: Sequence[tuple[str, str, str
 
 
 def tell_the_excluded(tx: Tx, principal: Principal, *, before: Reach, after: Reach) -> None:
-    """Tell those who could read a page and no longer can that it is gone."""
+    """Tell users who could read a page and no longer can that it is removed."""
     if EVERYBODY_SIGNED_IN not in after.readers:
         _emit(tx, principal, "page.removed", before, before.readers - after.readers)
 
@@ -155,7 +159,8 @@ def _in_order(audiences: Set[str | None]) -> list[str | None]:
 
 
 def _audiences(owner_id: str | None, others: Set[str]) -> Set[str | None]:
-    """Everyone is one audience; nobody's page is told to those who see everything."""
+    """The audiences of a page. Everyone is one audience. A page without an owner is sent to those who see
+    everything."""
     if EVERYBODY_SIGNED_IN in others:
         return frozenset({EVERYBODY_SIGNED_IN})
     return frozenset(others | {owner_id}) if owner_id is not None or not others else others

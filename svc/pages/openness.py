@@ -1,4 +1,4 @@
-"""Who besides its owner has to do with a page, or would have with a new one at that path."""
+"""Who besides the owner can access a page, or a new page at that path."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from svc.store import ReadTx
 
 @dataclass(frozen=True, kw_only=True)
 class Openness:
-    """``foreign``: another owns it. ``by_another``: another wrote its text. ``synced``: it is a file elsewhere, too."""
+    """``foreign``: another user owns it. ``by_another``: another wrote its text. ``synced``: it is also a file in a
+    repository."""
 
     foreign: bool
     by_another: bool
@@ -26,7 +27,7 @@ class Openness:
 
 
 def openness(tx: ReadTx, principal: Principal, path: str) -> Openness:
-    """Of the page at ``path``; where there is none, of what a new one there inherits."""
+    """For the page at ``path``; if there is none, for a new page there, by what it would inherit."""
     row = tx.one(
         """
         select p.id, p.owner_id, p.source_id, r.author_id from pages p
@@ -53,7 +54,7 @@ def openness(tx: ReadTx, principal: Principal, path: str) -> Openness:
 
 
 def _levels(tx: ReadTx, source_id: str | None, *, user_id: str | None) -> set[str]:
-    """What others may do there. The owner of the page whose grants hold counts like one who may write."""
+    """What other users may do there. The owner of the page whose grants apply may write, too."""
     if source_id is None:
         return set()
     owner_id = tx.value("select owner_id from pages where id = :id", id=source_id)

@@ -1,4 +1,4 @@
-"""The ``pages.*`` procedures. Each decides nothing: it hands typed input to a query or an action."""
+"""The ``pages.*`` procedures. They decide nothing: each passes typed input to a query or an action."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every statement that reads pages. Who may read one stands in the ``where`` (``access.py``)."""
+"""Every statement that reads pages. The ``where`` limits it to what the caller may read (``access.py``)."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ BELOW: Final = "p.path > :path || '/' and p.path < :path || '0'"
 """The pages below ``:path``; ``0`` comes right after ``/``."""
 SUBTREE: Final = f"(p.path = :path or ({BELOW}))"
 
-SHOWN_BY: Final = 3  # pages of a file that are told
-_STEP: Final = 16  # rows of a tree read at once
+SHOWN_BY: Final = 3  # pages that are listed for one file
+_STEP: Final = 16  # rows of a tree that are read at once
 
 
 def readable_page(tx: ReadTx, principal: Principal, path: str) -> Page | None:
-    """The page at ``path`` (as :func:`page_path` spells it), if the caller may read it."""
+    """The page at ``path`` (as spelled by :func:`page_path`), if the caller may read it."""
     row = tx.one(f"select {_PAGE} from pages p where p.path = :path and {READABLE}", path=path, **who(principal))
     return None if row is None else _page(row)
 
@@ -52,7 +52,7 @@ def readable_titles(tx: ReadTx, principal: Principal, page_ids: Iterable[str]) -
 
 
 def file_is_readable_through_a_page(tx: ReadTx, principal: Principal, file_id: str) -> bool:
-    """Whether a page that the caller may read shows the file, put there by somebody who could read it."""
+    """Whether a page that the caller may read shows the file, and was given it by a writer who could read the file."""
     found = tx.value(
         f"""
         select 1 from page_files f join pages p on p.id = f.page_id
@@ -65,7 +65,7 @@ def file_is_readable_through_a_page(tx: ReadTx, principal: Principal, file_id: s
 
 
 def first_file_readable_through_a_page(tx: ReadTx, principal: Principal, file_ids: Iterable[str]) -> str | None:
-    """The first of these files for which that holds: one statement, however many there are, and also for none."""
+    """The first of these files for which that is true: one statement, however many there are, even for none."""
     found = tx.value(
         f"""
         select f.file_id from json_each(:ids) wanted
@@ -99,7 +99,7 @@ def pages_that_show(tx: ReadTx, principal: Principal, file_ids: Iterable[str]) -
 
 
 def files_on_readable_pages(tx: ReadTx, principal: Principal, *, most: int) -> list[str]:
-    """The files that pages show which the caller may read; of as many mentions as ``most``."""
+    """The files that are shown by pages which the caller may read; looks at ``most`` mentions at most."""
     rows = tx.all(
         f"""
         select distinct f.file_id from (select file_id, page_id from page_files limit :most) f
@@ -112,10 +112,10 @@ def files_on_readable_pages(tx: ReadTx, principal: Principal, *, most: int) -> l
 
 
 def tree(tx: ReadTx, principal: Principal, top: str | None) -> list[tuple[Page, bool]]:
-    """The readable pages next below ``top`` (or of all), and whether there are readable ones below each.
+    """The readable pages directly below ``top`` (or at the top), and whether each has readable pages below it.
 
-    A page whose parent is missing, or not the caller's to see, stands under the nearest one above that they see. What
-    is below a shown page is stepped over after a few rows: the cost is that of what is shown, not of the whole tree.
+    A page whose parent is missing, or hidden from the caller, is listed under the nearest page above that they see. The
+    query skips what is below a listed page after a few rows: the cost depends on what is listed, not on the whole tree.
     """
     shown: dict[str, Page] = {}
     with_children: set[str] = set()
@@ -124,7 +124,7 @@ def tree(tx: ReadTx, principal: Principal, top: str | None) -> list[tuple[Page, 
     while len(shown) < MAX_LISTED_PAGES:
         rows = _readable_from(tx, principal, start=start, end=end)
         above = None
-        for page in rows:  # an ancestor comes before what is below it
+        for page in rows:  # an ancestor comes before its descendants
             above = next((path for path in paths_above(page.path) if path in shown), None)
             if above is None:
                 shown[page.path] = page
@@ -132,7 +132,7 @@ def tree(tx: ReadTx, principal: Principal, top: str | None) -> list[tuple[Page, 
                 with_children.add(above)
         if len(rows) < _STEP:
             break
-        # No path holds a control character: nothing lies between the last one and the first start.
+        # No path has a control character: nothing lies between the last row and this start.
         start = f"{rows[-1].path}\x01" if above is None else f"{above}0"
     return [(page, path in with_children) for path, page in shown.items()][:MAX_LISTED_PAGES]
 
@@ -149,7 +149,8 @@ def _readable_from(tx: ReadTx, principal: Principal, *, start: str, end: str | N
 
 
 def exists(tx: ReadTx, path: str) -> bool:
-    """Whether there is a page, whoever may read it. Not for answers, only for what may go where."""
+    """Whether a page exists, even one that the caller may not read. Not for answers; only to check where a page
+    may go."""
     return tx.value("select 1 from pages where path = :path", path=path) is not None
 
 
@@ -158,7 +159,7 @@ def has_below(tx: ReadTx, path: str) -> bool:
 
 
 def nearest_above(tx: ReadTx, path: str) -> tuple[str, str | None] | None:
-    """``(path, source_id)`` of the nearest page above, whoever may read it."""
+    """``(path, source_id)`` of the nearest page above, even one that the caller may not read."""
     row = tx.one(
         """
         select path, source_id from pages where path in (select value from json_each(:above))
@@ -170,7 +171,7 @@ def nearest_above(tx: ReadTx, path: str) -> tuple[str, str | None] | None:
 
 
 def unwritable_below(tx: ReadTx, principal: Principal, path: str) -> bool:
-    """Whether a page below is not the caller's to write."""
+    """Whether there is a page below that the caller may not write."""
     found = tx.value(
         f"select 1 from pages p where {BELOW} and not ifnull({WRITABLE}, 0) limit 1", path=path, **who(principal)
     )
@@ -178,7 +179,7 @@ def unwritable_below(tx: ReadTx, principal: Principal, path: str) -> bool:
 
 
 def paths_of_others(tx: ReadTx, principal: Principal, path: str) -> list[str]:
-    """The page and those below it that are not the caller's own."""
+    """The paths of the page and those below it, without the caller's own."""
     found = tx.all(
         f"select p.path from pages p where {SUBTREE} and p.owner_id is not :user_id and not :everything",
         path=path,
@@ -192,7 +193,7 @@ def owner_of(tx: ReadTx, path: str) -> str | None:
 
 
 def unshared_of_others_below(tx: ReadTx, principal: Principal, path: str) -> bool:
-    """Whether below lies a page of somebody else that nothing above it shares: made while there was nothing above."""
+    """Whether a page of another user is below that no page above shares: it was made while nothing was above it."""
     found = tx.value(
         f"""
         select 1 from pages p
@@ -213,7 +214,7 @@ def subtree_paths(tx: ReadTx, path: str) -> list[str]:
 
 
 def first_taken(tx: ReadTx, paths: Iterable[str]) -> str | None:
-    """The first of these paths at which there is a page, whoever may read it."""
+    """The first of these paths with a page, even one that the caller may not read."""
     found = tx.value(
         "select path from pages where path in (select value from json_each(:paths)) order by path limit 1",
         paths=json_array(paths),

@@ -1,8 +1,8 @@
-"""The full-text index of pages: what is queued is taken out of it and, where the page is still there, put in anew.
+"""Updates the full-text index of pages: a queued page is removed from it and, if it still exists, added again.
 
-Triggers queue a page in the very transaction that makes, changes or deletes it, whoever does that: pages that a feature
-makes for itself and pages that go into the trash are no recorded events. So nothing is lost over a crash, and the one
-who writes does not wait. Each page is put in at the end: the order of the index is that of the latest changes.
+Triggers queue a page in the transaction that makes, changes or deletes it, whatever code does that: pages that a
+feature makes for itself and pages that go into the trash are not recorded events. So a crash loses nothing, and the
+writer does not wait. Each page is added at the end: the order of the index is that of the latest changes.
 
 Owns ``page_search``, ``page_search_fts`` and ``page_search_queue``.
 """
@@ -15,11 +15,11 @@ from svc.pages import search_words
 from svc.store import ReadTx, Tx, json_array
 
 TAKEN_AT_ONCE: Final = 100
-"""Pages of one transaction: others' writes wait for it some tens of milliseconds."""
+"""Pages in one transaction: other writes wait some tens of milliseconds for it."""
 
 
 def take(tx: Tx) -> bool:
-    """Work off some of the queue. Returns whether anything is left."""
+    """Process a part of the queue. Returns whether anything is left."""
     rows = tx.all("select page_id from page_search_queue order by number limit :most", most=TAKEN_AT_ONCE)
     page_ids = [str(page_id) for (page_id,) in rows]
     for page_id in page_ids:

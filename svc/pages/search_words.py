@@ -1,8 +1,8 @@
-"""The words of a page as the full-text table has them, and what somebody typed as its query. Pure functions.
+"""Prepares page texts for the full-text table, and typed words for its queries. Pure functions.
 
-The tokenizer (``unicode61``) takes runs of letters, marks and digits for words, without case and diacritics. Where a
-script has no spaces, each of its characters is a word of its own here, and any part of a text is a phrase of them: a
-joint stands around each, which :func:`restored` takes away. Of Markdown only what a reader sees is kept.
+The tokenizer (``unicode61``) treats runs of letters, marks and digits as words, without case and diacritics. In a
+script without spaces, each character is a word of its own here, so any part of a text is a phrase of them: a joiner
+character is put around each, which :func:`restored` removes. Of Markdown only what a reader sees is kept.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 MAX_INDEXED_CHARS: Final = 100_000  # of one page's text
 MAX_TYPED_WORDS: Final = 8
 MIN_PREFIX_CHARS: Final = 2
-"""What the full-text table keeps a list for; one letter stands for a word of one letter."""
+"""The shortest prefix that the full-text table has a list for; a single letter matches only a word of one letter."""
 SNIPPET_CHARS: Final = 120
 _BEFORE_CHARS: Final = 40
 
@@ -28,21 +28,21 @@ _LINE_SIGNS: Final = re.compile(r"^[ \t]*(?:#{1,6}|>|[-*+]|\d{1,9}[.)])[ \t]+(?:
 _MARKS: Final = re.compile(r"[*`~|]+|(?<!\w)_+|_+(?!\w)")
 _BLANKS: Final = re.compile(r"\s+")
 _FRONT_MATTER: Final = re.compile(r"--- .*? ---(?: |\Z)")
-"""What a page that sets something up begins with, in one line."""
+"""The front matter of a page that configures something, in one line."""
 
 
 def indexed(text: str) -> str:
-    """A title or a readable text, for the tokenizer."""
+    """A title or a readable text, prepared for the tokenizer."""
     return _UNSPACED.sub(rf"{_JOINT}\g<0>{_JOINT}", text.replace(_JOINT, ""))
 
 
 def restored(text: str) -> str:
-    """What :func:`indexed` was given."""
+    """The text that :func:`indexed` was given."""
     return text.replace(_JOINT, "")
 
 
 def readable(markdown: str) -> str:
-    """What a reader sees of it, in one line."""
+    """The text that a reader sees, in one line."""
     text = _LINK.sub(r"\1", markdown[:MAX_INDEXED_CHARS])
     text = _PAGE_LINK.sub(r"\1", text)
     text = _MARKS.sub("", _LINE_SIGNS.sub("", text))
@@ -50,18 +50,18 @@ def readable(markdown: str) -> str:
 
 
 def typed_words(text: str) -> list[str]:
-    """What holds a letter or a digit; the rest is no word of any page."""
+    """The words that have a letter or a digit; no page has others as words."""
     return [word for word in text.split() if any(map(str.isalnum, word))][:MAX_TYPED_WORDS]
 
 
 def expression(words: list[str]) -> str:
-    """A full-text query for all of these, each of which may be the beginning of a word."""
+    """A full-text query for all of these words, each of which may be the beginning of a word."""
     return " AND ".join(map(_phrase, words))
 
 
 def snippet(text: str, words: list[str]) -> str:
-    """The passage around the first word that stands there to the letter; else the beginning. Of front matter nothing
-    is shown, unless a word stands there alone."""
+    """The passage around the first literal occurrence of a word; else the beginning. Front matter is shown only if a
+    word occurs nowhere else."""
     front = _FRONT_MATTER.match(text)
     if front is not None and (_places(text[front.end() :], words) or not _places(text, words)):
         text = text[front.end() :]

@@ -1,4 +1,4 @@
-"""The indexer of pages: a moment after a page was made, changed or deleted, the search knows."""
+"""The indexer of pages: updates the search index a moment after a page is made, changed or deleted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _indexing(store: Store) -> Callable[[Child], Awaitable[None]]:
         child.started()
         while True:
             with store.outbox.subscribe() as news, suppress(Overflowed):
-                await catch_up(store)  # with what was told before
+                await catch_up(store)  # with the changes made before the subscription
                 while True:
                     if any(row.topic == TOPIC for row in await news.receive()):
                         await catch_up(store)
@@ -30,7 +30,7 @@ def _indexing(store: Store) -> Callable[[Child], Awaitable[None]]:
 
 
 async def catch_up(store: Store) -> None:
-    """Work off all that waits. What asks costs a read, and nothing is written where nothing waits."""
+    """Process the whole queue. An empty queue costs one read and no write."""
     if await store.read_small(search_index.has_waiting):
         while await store.write(search_index.take):
             pass

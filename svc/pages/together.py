@@ -1,7 +1,7 @@
-"""How a manager makes many pages at once: a handful of statements, however many the pages are.
+"""Creates many pages of a manager at once, with a fixed small number of statements.
 
-A repository's first sync brings pages by the thousand. Only those with nothing in their way are made here; each other
-one is for ``alone.py``, which says what is in its way.
+A repository's first sync brings thousands of pages. Only pages without a conflict are made here; for each other one
+``alone.py`` reports the conflict.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from svc.store import ReadTx, Tx, json_array
 
 @dataclass(frozen=True, kw_only=True)
 class NewPage:
-    """``title`` ``None``: the last part of the path. ``grants`` with explicit access only. ``file_ids``: the manager's
+    """``title`` ``None``: the last part of the path. ``grants`` only with explicit access. ``file_ids``: the manager's
     own files that the text shows."""
 
     path: str
@@ -32,10 +32,10 @@ class NewPage:
 
 
 def make(tx: Tx, manager: Principal, *, owner_id: str | None, pages: Iterable[NewPage]) -> dict[str, str]:
-    """Make those pages with nothing in their way. Returns their ids, by path.
+    """Make the pages that have no conflict. Returns their ids, by path.
 
-    Left out is a page whose path is taken, whose path, title or text no page may have, or that would share what lies
-    below it already.
+    It leaves out a page whose path is taken, whose path, title or text is invalid, or that would share pages that exist
+    below it.
     """
     free = _free(tx, {page.path: page for page in pages if _may_be(page)})
     ids = {path: new_id("pag") for path in free}
@@ -55,7 +55,7 @@ def _may_be(page: NewPage) -> bool:
 
 
 def _free(tx: ReadTx, pages: Mapping[str, NewPage]) -> dict[str, NewPage]:
-    """In the order of their paths, so that each stands after what is above it."""
+    """The pages that can be made, sorted by path, so that each comes after the pages above it."""
     explicit = [page.path for page in pages.values() if page.access == "explicit"]
     in_the_way = tx.all(
         """
@@ -72,7 +72,7 @@ def _free(tx: ReadTx, pages: Mapping[str, NewPage]) -> dict[str, NewPage]:
 
 
 def _sources(tx: ReadTx, pages: Mapping[str, NewPage], ids: Mapping[str, str]) -> dict[str, str | None]:
-    """The page whose grants hold for each of ``pages``: what ``access.py`` says of ``source_id``."""
+    """The page whose grants apply for each of ``pages``: the ``source_id`` that ``access.py`` defines."""
     above = {higher for path in pages for higher in paths_above(path)}
     known: dict[str, str | None] = dict(
         tx.all(

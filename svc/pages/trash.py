@@ -1,8 +1,8 @@
 """The trash: deleted pages with their history, grants and files, kept for 30 days in tables that nothing else reads.
 
-A page and all below it are deleted together and come back together, each with its id. Of what was deleted together,
-everybody gets back what is theirs: an entry of the trash is a page whose owner has no other page above it that went
-along. Nothing here asks who may do it, but for the two queries; ``actions.py`` has, before.
+A page and all below it are deleted together and restored together, with the same ids. Each owner can restore their own
+part: an entry of the trash is a deleted page whose owner owns no page above it in the same deletion. Nothing here
+checks permissions, except the two queries; ``actions.py`` has done it before.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Trashed:
 
 
 def put(tx: Tx, principal: Principal, page: Page, *, alone: bool = False) -> None:
-    """Move the page into the trash; unless ``alone``, with all below it."""
+    """Move the page into the trash, with all below it unless ``alone``."""
     deletion_id, place = new_id("del"), "p.path = :path" if alone else SUBTREE
     rows = tx.all(f"select p.id, p.path, p.owner_id from pages p where {place} order by p.path", path=page.path)
     tx.run(
@@ -95,8 +95,8 @@ def put(tx: Tx, principal: Principal, page: Page, *, alone: bool = False) -> Non
 
 @dataclass(frozen=True, kw_only=True)
 class Deleted:
-    """A page of another home's trash, whole. ``revisions``: the oldest first, the last is its text. ``grants`` and
-    ``file_ids`` are as they stood on it; ``deletion_id`` is the same for what comes back together."""
+    """A whole page from another home's trash. ``revisions``: the oldest first, the last is its text. ``grants`` and
+    ``file_ids`` are those it had; pages restored together have the same ``deletion_id``."""
 
     id: str
     deletion_id: str
@@ -114,7 +114,7 @@ class Deleted:
 
 
 def bring_back_deleted(tx: Tx, principal: Principal, page: Deleted) -> None:
-    """As it lay in the trash of another home. The same page again changes nothing. Raises `Invalid`."""
+    """Add a page to the trash as it was in another home's. Repeating it changes nothing. Raises `Invalid`."""
     path, newest = page_path(page.path), page.revisions[-1]
     new = tx.run(
         """
@@ -170,7 +170,7 @@ def bring_back_deleted(tx: Tx, principal: Principal, page: Deleted) -> None:
 
 
 def listed(tx: ReadTx, principal: Principal) -> list[tuple[Trashed, int]]:
-    """The caller's entries, the last deleted first, each with the number of pages that come back with it."""
+    """The caller's entries, the newest deletion first, each with the number of pages that are restored with it."""
     rows = tx.all(
         f"""
         select t.id, t.deletion_id, t.path, t.title, t.deleted_at, t.deleted_by, (
@@ -189,7 +189,7 @@ def listed(tx: ReadTx, principal: Principal) -> list[tuple[Trashed, int]]:
 
 
 def own(tx: ReadTx, principal: Principal, page_id: str) -> Trashed | None:
-    """A page in the trash that is the caller's."""
+    """A page in the trash, if it is the caller's."""
     row = tx.one(
         f"""
         select t.id, t.deletion_id, t.path, t.title, t.deleted_at, t.deleted_by from page_trash t
@@ -204,7 +204,7 @@ def own(tx: ReadTx, principal: Principal, page_id: str) -> Trashed | None:
 
 
 def paths_of_others(tx: ReadTx, principal: Principal, page: Trashed) -> list[str]:
-    """Where those stood that were deleted with the page, below it, and are not the caller's own."""
+    """The old paths of the pages below that were deleted with the page and are not the caller's own."""
     found = tx.all(
         f"""
         select t.path from page_trash t
@@ -219,7 +219,7 @@ def paths_of_others(tx: ReadTx, principal: Principal, page: Trashed) -> list[str
 
 
 def with_it(tx: ReadTx, page: Trashed) -> list[tuple[str, str, bool]]:
-    """``(id, path, whether its access is explicit)`` of the page and what was deleted with it below, by path."""
+    """``(id, path, whether its access is explicit)`` of the page and of those deleted with it below it, by path."""
     rows = tx.all(
         f"""
         select t.id, t.path, t.access = 'explicit' from page_trash t
@@ -232,9 +232,10 @@ def with_it(tx: ReadTx, page: Trashed) -> list[tuple[str, str, bool]]:
 
 
 def take_out(tx: Tx, page: Trashed, *, to: str, page_ids: Sequence[str]) -> None:
-    """Put ``page_ids``, which are :func:`with_it`, back into the tree, the page itself at ``to``, where all is free.
+    """Put ``page_ids``, the result of :func:`with_it`, back into the tree, the page itself at ``to``. All their paths
+    must be free.
 
-    A grant to somebody who is no user any more is left out.
+    A grant to a user who no longer exists is left out.
     """
     ids = json_array(page_ids)
     tx.run(
@@ -285,7 +286,7 @@ def take_out(tx: Tx, page: Trashed, *, to: str, page_ids: Sequence[str]) -> None
 
 
 def erase(tx: Tx, principal: Principal, page: Trashed) -> None:
-    """Delete for good the page, and those of the caller's that were deleted with it below. Others keep theirs."""
+    """Delete for good the page, and the caller's pages that were deleted with it below it. Others keep theirs."""
     rows = tx.all(
         f"select t.id from page_trash t where t.deletion_id = :deletion_id and {_WITH_IT} and {_OWN}",
         deletion_id=page.deletion_id,
@@ -297,7 +298,7 @@ def erase(tx: Tx, principal: Principal, page: Trashed) -> None:
 
 
 def purge(tx: Tx) -> int:
-    """Delete for good what has lain there long enough, a bounded batch; how many pages went."""
+    """Delete for good, in a bounded batch, pages whose time in the trash is over. Returns how many."""
     rows = tx.all(
         "select id from page_trash where deleted_at <= :oldest order by deleted_at limit :most",
         oldest=tx.now - KEEP_MS,
@@ -308,24 +309,26 @@ def purge(tx: Tx) -> int:
 
 
 def _erase(tx: Tx, rows: Sequence[Row]) -> None:
-    """Revisions, grants and mentions of files go with them; a file that nothing names any more goes as all such do."""
+    """Delete rows with their revisions, grants and mentions of files. A file that nothing mentions any more is deleted
+    as any such file."""
     ids = json_array(str(page_id) for (page_id,) in rows)
     tx.run("delete from page_trash where id in (select value from json_each(:ids))", ids=ids)
 
 
 def next_purge(tx: ReadTx) -> Millis | None:
-    """When the oldest goes."""
+    """When the oldest page is due for deletion."""
     oldest = tx.value("select min(deleted_at) from page_trash")
     return None if oldest is None else cast(Millis, oldest) + KEEP_MS
 
 
 def hand_over(tx: Tx, user_id: str) -> None:
-    """What was deleted before there was anybody is the first admin's too."""
+    """Give the first admin the pages that were deleted before the claim."""
     tx.run("update page_trash set owner_id = :user_id", user_id=user_id)
 
 
 def _tops(rows: Sequence[Row]) -> list[str]:
-    """Of ``(id, path, owner)``, each after what is above it: the pages whose owner has none above among them."""
+    """Of ``(id, path, owner)``, sorted so that each follows the pages above it: the pages whose owner owns none of the
+    given pages above."""
     owners: dict[str, str | None] = {}
     tops = []
     for page_id, path, owner_id in rows:

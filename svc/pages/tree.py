@@ -1,7 +1,7 @@
-"""Changes to the tree itself: where pages are, and whose grants hold for them.
+"""Changes to the tree itself: the paths of pages, and whose grants apply to them.
 
-Owns the column ``source_id``: after each function here it is again what ``access.py`` says of it. Nothing here asks who
-may do it; ``actions.py`` has, before.
+Owns the column ``source_id``: after each function here it is what ``access.py`` defines. Nothing here checks
+permissions; ``actions.py`` has done it before.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def set_access(tx: Tx, page: Page, *, access: Access, grants: Sequence[Grant]) -
 
 
 def grant(tx: Tx, page_id: str, grants: Sequence[Grant]) -> None:
-    """Give a page with explicit access its grants; it has none yet."""
+    """Give a page with explicit access its grants; it must have none yet."""
     tx.run_many(
         "insert into page_grants (page_id, grantee, level) values (:id, :to, :level)",
         [{"id": page_id, "to": one.to, "level": one.level} for one in grants],
@@ -31,7 +31,7 @@ def grant(tx: Tx, page_id: str, grants: Sequence[Grant]) -> None:
 
 
 def relocate(tx: Tx, page: Page, *, to: str) -> None:
-    """Give a subtree its new paths. Nothing is at ``to`` or below it."""
+    """Give a subtree its new paths. Nothing may be at ``to`` or below it."""
     tx.run(
         f"update pages as p set path = :to || substr(p.path, length(:path) + 1) where {SUBTREE}", path=page.path, to=to
     )
@@ -44,9 +44,9 @@ def remove(tx: Tx, page: Page) -> None:
 
 
 def settle_sources(tx: Tx, path: str) -> None:
-    """Set ``source_id`` in a whole subtree anew, whatever it was: pages came back into it."""
+    """Recompute ``source_id`` in a whole subtree, after pages came back into it."""
     above = _inherited(tx, path)
-    settled: dict[str, str | None] = {}  # by path; what is above comes first
+    settled: dict[str, str | None] = {}  # by path; pages above come first
     wrong = []
     rows = tx.all(f"select p.id, p.path, p.access, p.source_id from pages p where {SUBTREE} order by p.path", path=path)
     for page_id, page_path, access, source_id in rows:
@@ -63,7 +63,7 @@ def _inherited(tx: Tx, path: str) -> str | None:
 
 
 def _change_source(tx: Tx, page: Page, *, path: str, new: str | None) -> None:
-    """The page has a new source, and so have those below that had the same one as it: between them none is explicit."""
+    """Set a new source for the page and for those below with the same old source: no page between them is explicit."""
     tx.run(
         f"update pages as p set source_id = :new where p.path = :path or (({BELOW}) and p.source_id is :old)",
         path=path,

@@ -1,7 +1,7 @@
-"""Pages that a feature made and nobody has touched since: which they are, and how they go again.
+"""Finds pages that a feature made and nobody has changed since, and removes them.
 
-Who wrote a revision, shared a page, put one below it or linked to it has made it theirs: such a page is not found here,
-and nothing here takes it away.
+A user who wrote a revision, shared a page, put one below it or linked to it has made use of it: such a page is not
+found here, and not removed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from svc.store import ReadTx, Tx, json_array
 
 @dataclass(frozen=True, kw_only=True)
 class MadePage:
-    """As it was made, but for its path, which may have changed."""
+    """The page as it was made; only its path may have changed."""
 
     id: str
     path: str
@@ -25,7 +25,7 @@ class MadePage:
 
 
 def untouched(tx: ReadTx, maker: Principal, *, page_ids: Iterable[str]) -> dict[str, MadePage]:
-    """Those of ``page_ids`` that ``maker`` made and that only it has written."""
+    """Those of ``page_ids`` that ``maker`` made and nobody has touched since."""
     rows = tx.all(
         """
         select p.id, p.path, r.title, r.body from pages p
@@ -43,7 +43,7 @@ def untouched(tx: ReadTx, maker: Principal, *, page_ids: Iterable[str]) -> dict[
 
 
 def take_away(tx: Tx, maker: Principal, page: MadePage) -> None:
-    """The caller has asked :func:`untouched` in this transaction."""
+    """Remove the page. The caller must have called :func:`untouched` in this transaction."""
     found = queries.readable_page(tx, maker, page.path)
     assert found is not None
     before = news.reach_of(tx, page.path, alone=True)

@@ -1,4 +1,4 @@
-"""Pages on the wire: the inputs and outputs of the ``pages.*`` procedures, and how a record becomes one."""
+"""The inputs and outputs of the ``pages.*`` procedures, and the conversion of records to them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svc.principal import Principal
 from svc.protocol.rows import Wire
 from svc.store import ReadTx
 
-Path = Annotated[str, msgspec.Meta(max_length=4_000)]  # what it may really be, `model.page_path` says
+Path = Annotated[str, msgspec.Meta(max_length=4_000)]  # `model.page_path` checks the exact rules
 MAX_TYPED_CHARS: Final = 500
 RevisionNumber = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
@@ -34,7 +34,7 @@ class PathInput(Wire, frozen=True):
 
 
 class SaveInput(Wire, frozen=True):
-    """``revision`` is the one the writer started from, 0 for none; without it the save overwrites."""
+    """``revision`` is the one that the writer started from, 0 for none; without it the save overwrites."""
 
     path: Path
     body: str
@@ -43,7 +43,7 @@ class SaveInput(Wire, frozen=True):
 
 
 class FindInput(Wire, frozen=True):
-    """``text``: the words typed so far; without any, the pages that changed last."""
+    """``text``: the words typed so far; without any, the result is the latest pages."""
 
     text: Annotated[str, msgspec.Meta(max_length=MAX_TYPED_CHARS)] = ""
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_FOUND)] = 5
@@ -101,7 +101,7 @@ class PersonOut(Wire, frozen=True):
 
 
 class GrantOut(Wire, frozen=True):
-    """``name`` is a user's; ``None`` for everyone."""
+    """``name`` is the user's; ``None`` for everyone."""
 
     to: str
     level: Level
@@ -114,9 +114,9 @@ class BacklinkOut(Wire, frozen=True):
 
 
 class ManagedOut(Wire, frozen=True):
-    """The page is a file of a repository. ``commit`` is the one it was last the same in. ``editable``: it may be
-    changed here, too. ``in_conflict``: here and there differ, and somebody has to choose. ``author`` and ``at``: of the
-    commit."""
+    """The page is a file of a repository. ``commit`` is the last one in which both were the same. ``editable``: it may
+    be changed here, too. ``in_conflict``: the two versions differ, and a person has to choose. ``author`` and ``at``:
+    of the commit."""
 
     file: str
     commit: str
@@ -129,7 +129,8 @@ class ManagedOut(Wire, frozen=True):
 
 
 class PageOut(Wire, frozen=True):
-    """``can_share``: the caller may share and delete the page. What is managed elsewhere alone, nobody writes here."""
+    """``can_share``: the caller may share and delete the page. A page whose manager allows no edits can't be written
+    here."""
 
     id: str
     path: str
@@ -163,7 +164,7 @@ class SavedOut(Wire, frozen=True):
 
 
 class TrashEntryOut(Wire, frozen=True):
-    """``pages``: how many come back with it, itself included. ``goes_at``: when it is deleted for good."""
+    """``pages``: how many are restored with it, itself included. ``goes_at``: when it is deleted for good."""
 
     id: str
     path: str

@@ -1,6 +1,6 @@
-"""Writing a page's row and its text: revisions, and what the current text links to and shows.
+"""Writes a page's row and its text: revisions, and what the current text links to and shows.
 
-Nothing here asks who may do it; ``actions.py`` has, before. Where a page stands and whose grants hold is ``tree.py``'s.
+Nothing here checks permissions; ``actions.py`` has done it before. ``tree.py`` owns the paths and whose grants apply.
 """
 
 from __future__ import annotations
@@ -86,13 +86,13 @@ def _store_text(tx: Tx, principal: Principal, *, page_id: str, revision: int, ti
     )
     links, files = pages_in(body), files_in(body)
     if revision == 1 and not links and not files:
-        return  # there is nothing to replace either: pages come by the thousand with a mailbox
+        return  # nothing to replace either: thousands of such pages come with a mailbox
     link_to(tx, page_id=page_id, links=links)
     _refer_to_files(tx, principal, page_id=page_id, file_ids=json_array(files))
 
 
 def link_to(tx: Tx, *, page_id: str, links: Set[str]) -> None:
-    """Keep which pages the page's text names."""
+    """Store which pages the page's text links to."""
     tx.run("delete from page_links where page_id = :id", id=page_id)
     tx.run(
         "insert into page_links (target_path, page_id) select value, :id from json_each(:paths)",
@@ -102,8 +102,9 @@ def link_to(tx: Tx, *, page_id: str, links: Set[str]) -> None:
 
 
 def _refer_to_files(tx: Tx, principal: Principal, *, page_id: str, file_ids: str) -> None:
-    """Keep which files the page shows. A new one counts only if the writer may read it: who merely knows a file's id
-    can't read it by naming it in a page of their own. A manager writes what strangers wrote: it may read none."""
+    """Store which files the page shows. A new one counts only if the writer may read it: else anybody who knows a
+    file's id could read it by naming it in a page of their own. A manager writes text of strangers, so no new file
+    counts for it."""
     tx.run(
         "delete from page_files where page_id = :id and file_id not in (select value from json_each(:files))",
         id=page_id,
