@@ -1,8 +1,8 @@
-"""Capabilities: every credential in one place, reached through one door.
+"""Capabilities: all credentials in one place, with one way to read them.
 
 A feature declares which credentials it works with (``Feature.capabilities``) and which it may acquire
-(``Feature.uses``), and asks :func:`door_of` for its door. The audit says who acquired what. The secrets store itself is
-in nobody else's hands.
+(``Feature.uses``), and gets its door from :func:`door_of`. The audit records who acquired what. Only this package holds
+the secrets store.
 """
 
 from svc.capabilities.broker import Broker, Door, NotGranted

@@ -1,4 +1,4 @@
-"""Writing the audit, and letting go of what is old in it."""
+"""Writes the audit and deletes its old rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def note(tx: Tx, *, name: str, actor: str, purpose: str, run_id: str | None, out
 
 
 def prune(tx: Tx) -> int:
-    """Drop some of what is too old or too much; how many went."""
+    """Delete a batch of rows that are too old or too many. Returns how many."""
     return tx.run(
         """
         delete from capability_audit where seq in (

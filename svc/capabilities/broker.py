@@ -1,8 +1,8 @@
-"""The capability broker: the one door to a credential.
+"""The capability broker: the only way to a credential.
 
-Whoever needs one holds a :class:`Door`, which knows who they are and what they were granted. Each acquisition leaves a
-row in the audit, in the same transaction, with its outcome and never with the value. Nothing else in the program holds
-the secrets store.
+Code that needs a credential holds a :class:`Door`, which knows the actor and its grants. Each acquisition adds a row to
+the audit, in the same transaction, with its outcome and never with the value. Nothing else in the program holds the
+secrets store.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SETTINGS_ACTOR: Final = "settings"
 
 
 class NotGranted(Forbidden):
-    """Whoever asks was never granted this capability."""
+    """The actor was never granted this capability."""
 
     def __init__(self, actor: str, name: str) -> None:
         super().__init__(f"{actor} is not granted {name}.", data={"reason": "not_granted"})
@@ -28,9 +28,9 @@ class NotGranted(Forbidden):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Broker:
-    """Owns the secrets of one home, and the table of capabilities that all features' rows make.
+    """Owns the secrets of one home, and the table of capabilities from the rows of all features.
 
-    ``grants``: by actor, what its row declares that it uses.
+    ``grants``: for each actor, the uses that its row declares.
     """
 
     store: Store
@@ -43,17 +43,18 @@ class Broker:
         return Door(broker=self, actor=actor, grants=self.grants.get(actor, _NOTHING))
 
     def door_for_tests(self) -> Door:
-        """The door of an admin who tests a credential: to what admins set, and to nothing that a person connected."""
+        """The door of an admin who tests a credential: only for credentials that admins set, not for those that a
+        person connected."""
         return Door(broker=self, actor=SETTINGS_ACTOR, grants=Grants(frozenset(self.capabilities)))
 
     def door_for_run(self, actor: str, *, run_id: str, grants: Grants) -> Door:
-        """The door of a run: what it may acquire was decided when it began."""
+        """The door of a run: its grants were decided when it began."""
         return Door(broker=self, actor=actor, grants=grants, run_id=run_id)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Door:
-    """What one actor may acquire."""
+    """The credentials that one actor may acquire."""
 
     broker: Broker
     actor: str
@@ -69,7 +70,7 @@ class Door:
         return await self.broker.store.write(self.acquire_in, name, purpose=purpose)
 
     async def demand(self, name: str, *, purpose: str) -> None:
-        """Raises :class:`NotGranted`, audited, unless this actor may acquire ``name``; acquires nothing."""
+        """Raise :class:`NotGranted`, audited, unless this actor may acquire ``name``; acquires nothing."""
         if not self.grants.allow(name):
             await self.broker.store.write(
                 actions.note, name=name, actor=self.actor, purpose=purpose, run_id=self.run_id, outcome="refused"
@@ -89,12 +90,12 @@ class Door:
         return self.grants.allow(name) and self.broker.secrets.has(tx, name)
 
     def keep(self, tx: Tx, name: str, value: bytes) -> None:
-        """Keep what a consent screen or a connection gave, in place of what was there."""
+        """Store the value from a consent screen or a connection, in place of the old one."""
         self._demand(name)
         self.broker.secrets.write(tx, name, value, source="oauth")
 
     def remove(self, tx: Tx, name: str) -> bool:
-        """Whether there was one."""
+        """Delete the value. Returns whether there was one."""
         self._demand(name)
         return self.broker.secrets.delete(tx, name)
 

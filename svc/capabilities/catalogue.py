@@ -1,7 +1,7 @@
-"""The capabilities of features that come later, declared here so that their credentials can be kept for them.
+"""The capabilities of features that do not exist yet, declared here so that their credentials can be stored already.
 
-A feature that comes takes its rows along. What a person connects through a consent screen or by a mail server's
-password (``idp.oauth.<address>``, ``mail.imap.<address>``) has no row: no admin sets it.
+When a feature is added, its rows move there. A credential that a person connects through a consent screen or by a mail
+server's password (``idp.oauth.<address>``, ``mail.imap.<address>``) has no row: no admin sets it.
 """
 
 from __future__ import annotations

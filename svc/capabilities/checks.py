@@ -1,4 +1,6 @@
-"""Whether the credentials can be used: the master key is there and the right one, and the services take what is set."""
+"""Checks whether the credentials can be used: the master key exists and is the right one, and the services accept the
+values.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ NAMED: Final = 3
 
 
 async def _key(context: CheckContext) -> Sequence[Finding]:
-    """The key as it lies there now: a running service has it in memory, and would not start again without."""
+    """Check the stored key now: a running service has it in memory, and would not start again without it."""
     try:
         home_id = await context.threads.run(Home.id_of, context.home)
     except CannotOpen:
@@ -46,7 +48,7 @@ def _is_there(keys: MasterKeySource) -> bool:
     try:
         return keys.exists()
     except KeyRefused:
-        return True  # or nobody can say: then the refusal is told
+        return True  # perhaps, so the refusal is shown
 
 
 async def _opens(context: CheckContext, keyring: Keyring) -> Finding:
@@ -69,7 +71,7 @@ async def _opens(context: CheckContext, keyring: Keyring) -> Finding:
 
 
 def _unreadable(tx: ReadTx, secrets: Secrets) -> tuple[int, list[str]]:
-    """How many secrets there are, and which of them the keys do not open."""
+    """How many secrets there are, and the names of those that the keys can't decrypt."""
     names = secrets.names(tx)
     closed = []
     for name in names:
@@ -81,7 +83,7 @@ def _unreadable(tx: ReadTx, secrets: Secrets) -> tuple[int, list[str]]:
 
 
 async def _credentials(context: CheckContext) -> Sequence[Finding]:
-    """The same question as the Test button asks, of all that are set."""
+    """Run the test of the Test button for all credentials that are set."""
     if context.workspace is None:
         return [skipped("A credential is used by a running service only, which writes down each use", _START)]
     if not context.asks_outside:
@@ -93,7 +95,7 @@ async def _credentials(context: CheckContext) -> Sequence[Finding]:
 
 
 async def _asked(workspace: Workspace, broker: Broker, row: Capability) -> Finding | None:
-    """``None`` where it is not set."""
+    """The result of one test; ``None`` where the credential is not set."""
     if row.probe is None or not await broker.store.read(broker.secrets.has, row.name):
         return None
     again = f"Set it anew under Settings > Credentials. Where to get it: {row.obtain}"

@@ -1,4 +1,4 @@
-"""The words of the ``svc`` command on credentials: which there are, and a new master key for them."""
+"""The ``svc`` subcommands for credentials: list them, and make a new master key."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def rotate(call: Invocation) -> int:
 
 
 def escrow(call: Invocation) -> int:
-    """The key of a home that was a local one; the home is only asked for its id."""
+    """Move the key of a local home to the escrow service. Only the home's id is read from the home."""
     config = call.config
     keys = escrow_keys(config, rng=random.Random())  # noqa: S311  spreads pauses, guards nothing
     if keys is None:

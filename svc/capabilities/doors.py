@@ -1,4 +1,4 @@
-"""From a workspace to the broker and its doors."""
+"""Finds the broker and its doors for a workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows that capabilities contribute."""
+"""The feature rows of capabilities."""
 
 from __future__ import annotations
 

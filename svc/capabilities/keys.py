@@ -1,4 +1,4 @@
-"""Where the master key of a home is kept, by its settings."""
+"""Chooses the place of a home's master key by its settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from svc.store import KeyFile, MasterKeySource, OsKeyring, master_key_path
 
 
 def escrow_keys(config: Config, *, rng: random.Random) -> EscrowKeys | None:
-    """Of a hosted cell; ``None`` where the key is kept on this machine."""
+    """The key source of a hosted cell; ``None`` where the key is stored on this machine."""
     return EscrowKeys(config, home=config[HOME], rng=rng) if is_hosted(config) else None
 
 

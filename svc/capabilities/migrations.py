@@ -1,4 +1,4 @@
-"""The table of the broker: who acquired which credential. Never its value."""
+"""The broker's table: who acquired which credential, never its value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The records of the broker: who acquired what, when, and with which outcome."""
+"""The records of the broker: who acquired what, when, and the outcome."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Outcome = Literal["granted", "refused", "missing"]
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """When a capability was acquired last, and by whom."""
+    """The last acquisition of a capability: when, and by whom."""
 
     at: Millis
     actor: str
@@ -20,7 +20,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One acquisition. ``run_id``: of the run that asked, if one did."""
+    """One acquisition. ``run_id``: of the run that acquired it, if it was one."""
 
     seq: int
     at: Millis

@@ -1,6 +1,6 @@
-"""Asking a real service whether it takes a credential: one harmless call, and the service's own words.
+"""Tests whether a real service accepts a credential: one harmless call, and the service's own message.
 
-The value goes into a header and nowhere else; an answer is shown cut, and never with the value in it.
+The value is sent only in a header. An answer is shown shortened, and never with the value in it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WORDS_MAX_CHARS: Final = 300
 
 
 async def ask_llm_a(workspace: Workspace, value: Mapping[str, str]) -> ProbeResult:
-    """List the models, by the Messages API's version of that call."""
+    """List the models, in the Messages API's form of that call."""
     headers = {"x-api-key": value["value"], "anthropic-version": "2023-06-01"}
     return await ask(workspace, f"{workspace.config[LLM_A_URL]}/v1/models", headers=headers, value=value)
 
@@ -33,7 +33,7 @@ async def ask_llm_b(workspace: Workspace, value: Mapping[str, str]) -> ProbeResu
 
 
 async def ask(workspace: Workspace, url: str, *, headers: Mapping[str, str], value: Mapping[str, str]) -> ProbeResult:
-    """``GET url``: status 200 is a yes, anything else is told in the service's words."""
+    """``GET url``: status 200 is a success; for any other, the service's message is shown."""
     try:
         answer = await workspace.egress.request(
             "GET",
@@ -59,7 +59,7 @@ class _Answer(msgspec.Struct):
 
 
 def words_of(answer: EgressResponse) -> str:
-    """What an error answer says, as most services shape it; else the beginning of its text."""
+    """The message of an error answer in the form that most services use; else the beginning of its text."""
     try:
         told = msgspec.json.decode(answer.body, type=_Answer)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -71,7 +71,7 @@ def words_of(answer: EgressResponse) -> str:
 
 
 def without(value: Mapping[str, str], text: str) -> str:
-    """``text`` with each part of the credential taken out: a service may quote what it was given."""
+    """``text`` without any part of the credential: a service may quote what it was given."""
     for part in sorted(value.values(), key=len, reverse=True):
         if part:
             text = text.replace(part, "********")

@@ -1,4 +1,4 @@
-"""The procedures on credentials: for admins only, and no answer ever carries a value."""
+"""The procedures for credentials: for admins only, and no answer ever has a value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from svc.workspace import RequestContext
 
 
 class FieldOut(Wire, frozen=True):
-    """``secret``: typed like a password, and never shown again. ``setting``: the variable that seeds it."""
+    """``secret``: typed like a password, and never shown again. ``setting``: the environment variable that seeds it."""
 
     name: str
     label: str
@@ -27,8 +27,8 @@ class FieldOut(Wire, frozen=True):
 
 
 class CapabilityOut(Wire, frozen=True):
-    """``fields`` is empty for what no admin sets: it is connected elsewhere. ``probed``: a test can ask the service.
-    ``callbacks``: the addresses that have to be registered at the service."""
+    """``fields`` is empty for a credential that no admin sets, because it is connected in another place. ``probed``: a
+    test can ask the service. ``callbacks``: the addresses that have to be registered at the service."""
 
     name: str
     title: str
@@ -57,7 +57,7 @@ class SetInput(Wire, frozen=True):
 
 
 class TestOut(Wire, frozen=True):
-    """``message``: the service's own words, where it had some. ``remedy``: what to do, where that is known."""
+    """``message``: the service's own, if it gave one. ``remedy``: what to do, if known."""
 
     ok: bool
     message: str
@@ -100,7 +100,7 @@ def _stored(tx: ReadTx, broker: Broker) -> tuple[dict[str, SecretRow], dict[str,
 
 
 def _connected(name: str) -> Capability:
-    """What a person connected: shown, so that an admin sees all that is kept, and set by nobody."""
+    """A credential that a person connected: listed, so that an admin sees all stored credentials, but not settable."""
     return Capability(
         name=name,
         title=name,

@@ -11,7 +11,7 @@ PAGE_ROWS: Final = 100
 
 
 def last_uses(tx: ReadTx) -> dict[str, Use]:
-    """By name, when each capability was acquired last, and by whom."""
+    """By name: when each capability was last acquired, and by whom."""
     rows = tx.all(
         """
         select name, at, actor from capability_audit where seq in (

@@ -1,12 +1,13 @@
-"""The recovery code: what a person writes down, to open a copy of the master key where the key itself is lost.
+"""The recovery code: a person writes it down, and can open a copy of the master key with it if the key is lost.
 
-Theory. The master key lies outside home and archive, so a lost laptop takes it away. A copy of it goes into the
-archive, sealed to a public key (X25519, HKDF, AES-256-GCM); the private key follows from the code, which is written
-down and kept nowhere. So the copy can be made anew after each rotation without the code. Who has the archive but not
-the code has nothing: the code has 160 random bits, so no slow hash is needed.
+Theory. The master key is outside home and archive, so a lost laptop takes it away. A copy is stored in the archive,
+sealed to a public key (X25519, HKDF, AES-256-GCM). The private key is derived from the code, which is written down and
+stored nowhere. So after each rotation the copy can be made again without the code. The archive without the code reveals
+nothing: the code has 160 random bits, so no slow hash is needed.
 
-The code is 8 groups of 5 letters in Crockford's base 32: 4 letters of content and one that checks the group, so that a
-slip of the pen is told with its group, and never guessed at. The seal is bound to the home and to the key's version.
+The code is 8 groups of 5 letters in Crockford's base 32: 4 letters of content and one that checks the group. So a
+typing error is reported with its group, and the code never guesses the right letter. The seal is bound to the home and
+to the key's version.
 """
 
 from __future__ import annotations
@@ -28,23 +29,23 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 SEALED: Final = "recovery/sealed"
-"""Its name in the ledger, which is archived."""
+"""The name of the copy in the ledger, which is archived."""
 
 GROUPS: Final = 8
 _CONTENT: Final = 4
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _READ_AS: Final = str.maketrans("OIL", "011")
 _BYTES: Final = GROUPS * _CONTENT * 5 // 8
-_NONCE: Final = bytes(12)  # each seal has a key of its own
+_NONCE: Final = bytes(12)  # each seal has its own key
 
 
 class CodeRefused(Exception):
-    """The code is not right: one sentence that says where."""
+    """The code is wrong: one sentence says where."""
 
 
 class Sealed(msgspec.Struct, frozen=True, rename="camel"):
-    """What lies in the archive. ``key``: the id of the newest master key in it. ``confirmed``: a person has typed the
-    code again."""
+    """The sealed copy in the archive. ``key``: the id of the newest master key in it. ``confirmed``: a person has typed
+    the code again."""
 
     home: str
     key: str
@@ -56,7 +57,7 @@ class Sealed(msgspec.Struct, frozen=True, rename="camel"):
 
 
 def new_code() -> str:
-    """A new one, as it is shown: ``ABCDE-…``."""
+    """A new code, in the form that is shown: ``ABCDE-…``."""
     bits = int.from_bytes(secrets.token_bytes(_BYTES), "big")
     letters = [_ALPHABET[(bits >> (5 * place)) & 31] for place in reversed(range(GROUPS * _CONTENT))]
     groups = ["".join(letters[start : start + _CONTENT]) for start in range(0, len(letters), _CONTENT)]
@@ -64,7 +65,7 @@ def new_code() -> str:
 
 
 def read_code(text: str) -> bytes:
-    """The bits of a code as somebody typed it. Raises :class:`CodeRefused`."""
+    """The bits of a typed code. Raises :class:`CodeRefused`."""
     letters = "".join(text.upper().replace("-", " ").split()).translate(_READ_AS)
     wanted = GROUPS * (_CONTENT + 1)
     if strange := next((letter for letter in letters if letter not in _ALPHABET), None):
@@ -92,7 +93,7 @@ def seal(keys: Secrets, code: str, *, home: str, now: Millis) -> Sealed:
 
 
 def seal_to(keys: Secrets, public: bytes, *, home: str, now: Millis, confirmed: bool = False) -> Sealed:
-    """The same for a code that is not at hand."""
+    """The same for a code that is unknown here, by its public key."""
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -107,13 +108,13 @@ def seal_to(keys: Secrets, public: bytes, *, home: str, now: Millis, confirmed: 
 
 
 def sealed_of(ledger: Ledger) -> Sealed | None:
-    """The copy that lies in the archive; blocks."""
+    """The copy in the archive; blocks."""
     found = ledger.get(SEALED)
     return None if found is None else msgspec.json.decode(found, type=Sealed)
 
 
 def code_opens(sealed: Sealed, code: str) -> Keyring:
-    """Raises :class:`CodeRefused`."""
+    """The master keys in the copy. Raises :class:`CodeRefused`."""
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -133,22 +134,22 @@ def code_opens(sealed: Sealed, code: str) -> Keyring:
 
 
 def put_back(sealed: Sealed, code: str, *, config: Config, home: Path, environ: Mapping[str, str]) -> None:
-    """Lay the keys where the home's configuration looks for them. What lies there already stays.
+    """Store the keys where the home's configuration looks for them. Existing keys there stay.
 
     Raises what :func:`fits` raises. Blocks.
     """
     keyring, source = fits(sealed, code, config=config, home=home, environ=environ)
     if not source.exists():
-        source.load(may_create=True)  # makes its folder and its file, private from the first byte on
+        source.load(may_create=True)  # makes its folder and file, private from the first byte on
         source.replace(keyring)
 
 
 def fits(
     sealed: Sealed, code: str, *, config: Config, home: Path, environ: Mapping[str, str]
 ) -> tuple[Keyring, MasterKeySource]:
-    """What the code opens, and where it belongs; nothing is changed.
+    """The keys that the code opens, and the place where they belong; changes nothing.
 
-    Raises :class:`CodeRefused`, and :class:`svc.store.KeyRefused` where another key is in the way. Blocks.
+    Raises :class:`CodeRefused`, and :class:`svc.store.KeyRefused` where another key is at that place. Blocks.
     """
     keyring = code_opens(sealed, code)
     source = key_source(config, home_id=sealed.home, home=home, environ=environ)

@@ -1,6 +1,6 @@
-"""A new master key: made once, and every secret brought under it, however often that is cut.
+"""Rotates the master key: makes a new one and encrypts every secret under it, even if that is interrupted.
 
-``svc secrets rotate`` makes it and does the work; the boot finishes what was cut.
+``svc secrets rotate`` makes it and does the work; the next boot finishes an interrupted rotation.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ BATCH_ROWS: Final = 100
 
 
 def renewed_keyring(opened: OpenedHome) -> Keyring:
-    """The keyring to go on with: that of a rotation that was cut, else one with a new current key.
+    """The keyring to continue with: that of an interrupted rotation, else one with a new current key.
 
-    The new key is kept before the first secret is put under it, so that nothing is ever under a key that is nowhere.
+    The new key is stored before the first secret is encrypted under it, so that no secret is ever under a key that is
+    stored nowhere.
     """
     if opened.store.read_now(opened.secrets.outdated):
         return opened.keyring
@@ -26,7 +27,7 @@ def renewed_keyring(opened: OpenedHome) -> Keyring:
 
 
 def rewrap_all(store: Store, secrets: Secrets) -> None:
-    """Bring every secret under the current master key, and those of older versions into envelopes; blocks."""
+    """Encrypt every secret under the current master key, and move those of older versions into envelopes; blocks."""
     after = ""
     while names := store.write_now(secrets.rewrap, after=after, limit=BATCH_ROWS):
         after = names[-1]

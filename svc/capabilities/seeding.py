@@ -1,4 +1,6 @@
-"""From the environment into the secrets store, once: the rules of the variables, and the boot's work."""
+"""Copies credentials from the environment into the secrets store, once: the rules for the variables, and the work at
+boot.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from svc.store import Secrets, Tx
 
 
 def whole(capabilities: Iterable[Capability]) -> Callable[[Config], Iterable[ConfigFault]]:
-    """The rule that a credential of several variables is set as a whole, or not at all."""
+    """The rule that a credential of several variables is set completely, or not at all."""
     rows = tuple(row for row in capabilities if not row.is_single)
 
     def rule(config: Config) -> Iterable[ConfigFault]:
@@ -31,7 +33,8 @@ def given_by(config: Config, row: Capability) -> dict[str, str]:
 
 
 def seed(tx: Tx, secrets: Secrets, config: Config, capabilities: Iterable[Capability]) -> list[str]:
-    """Insert what the environment gives and the store lacks; returns the names. A stale variable changes nothing."""
+    """Insert the credentials that the environment gives and the store lacks; returns their names. A stale variable
+    changes nothing."""
     seeded = []
     for row in capabilities:
         given = given_by(config, row)

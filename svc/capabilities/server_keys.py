@@ -1,4 +1,6 @@
-"""The keys of MCP servers: credentials named ``mcp.`` and a word, which no row declares, for any page may name one."""
+"""The keys of MCP servers: credentials named ``mcp.`` and a word. No row declares them, because any page may
+name one.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ _NO_SETTING: Final[Setting[str | None]] = Setting(
 
 
 def of_server(name: str) -> Capability | None:
-    """The row of such a credential; ``None`` for any other name."""
+    """The row of such a credential; ``None`` for other names."""
     if not _NAME.fullmatch(name):
         return None
     return Capability(

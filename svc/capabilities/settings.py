@@ -1,4 +1,6 @@
-"""The variables that seed the secrets store at first boot. Insert-only: later the store is the truth, not they."""
+"""The variables that seed the secrets store at first boot. Insert-only: later only the store counts, not the
+variables.
+"""
 
 from __future__ import annotations
 

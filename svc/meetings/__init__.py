@@ -1,9 +1,10 @@
-"""Meetings: what is said is recorded as it is said, and written down by whatever speech to text an admin has chosen.
+"""Meetings: records speech as it is spoken, and has it transcribed by the speech-to-text service that an admin has
+chosen.
 
 Owns ``/meetings/audio``, the tables ``meetings``, ``meeting_lines`` and ``meeting_settings``, and the files under
-``spool/meetings/``. Theory: the sound goes to a file before anything else happens to it, and whoever writes it down
-reads that file at a pace of its own. So no slow, broken or missing recogniser can stop or thin a recording, nothing is
-queued in memory, and a crash is nothing but a meeting that ends there. Start reading at ``live.py``.
+``spool/meetings/``. Theory: the sound is first written to a file, and the recogniser reads that file at its own pace.
+So a slow, broken or missing recogniser can't stop or thin out a recording, no sound is queued in memory, and after a
+crash the meeting simply ends at that point. Start reading at ``live.py``.
 """
 
 from svc.meetings.feature import FEATURE

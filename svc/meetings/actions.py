@@ -1,4 +1,4 @@
-"""What happens to meetings: plain functions over a transaction."""
+"""Actions on meetings: plain functions over a transaction."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _NOT_IN_SLUG: Final = re.compile(r"[^\w]+")
 
 
 def acting_for(owner_id: str | None) -> Principal:
-    """The service, as the loop that finishes a person's meeting."""
+    """The principal of the service when it finishes a person's meeting."""
     return Principal(user_id=owner_id, device_id="system:meetings", is_admin=False, via="system")
 
 
@@ -75,7 +75,7 @@ def begin(tx: Tx, *, owner_id: str | None, title: str, format: AudioFormat, rate
 
 
 def end_recording(tx: Tx, meeting: Meeting, *, sound_ms: int, ended_at: Millis) -> None:
-    """No more sound comes. Said again, nothing changes."""
+    """Mark the recording as ended. Repeating it changes nothing."""
     tx.run(
         """
         update meetings set state = 'finishing', ended_at = :ended_at, sound_ms = :sound_ms
@@ -89,7 +89,7 @@ def end_recording(tx: Tx, meeting: Meeting, *, sound_ms: int, ended_at: Millis) 
 
 
 def keep_sound(tx: Tx, meeting: Meeting, *, blob: BlobRef, name: str, mime: str) -> str:
-    """The sound is a file of its owner's from now on; returns the file's id."""
+    """Make the sound a file of the meeting's owner; returns the file's id."""
     file: File = add_upload(tx, acting_for(meeting.owner_id), blob=blob, name=name, mime=mime)
     tx.run("update meetings set file_id = :file_id where id = :id", id=meeting.id, file_id=file.id)
     _tell(tx, meeting.id, meeting.owner_id)
@@ -97,7 +97,7 @@ def keep_sound(tx: Tx, meeting: Meeting, *, blob: BlobRef, name: str, mime: str)
 
 
 def add_line(tx: Tx, meeting_id: str, line: Line) -> bool:
-    """The next line of a transcript; ``False`` where it is full."""
+    """Add a line to the transcript; ``False`` where it is full."""
     number = queries.line_count(tx, meeting_id)
     if number >= MAX_LINES:
         return False
@@ -117,7 +117,7 @@ def add_line(tx: Tx, meeting_id: str, line: Line) -> bool:
 
 
 def finish(tx: Tx, meeting: Meeting, *, body: str, problem: str) -> str:
-    """Make the page, and be done. Returns its path."""
+    """Make the page and mark the meeting as done. Returns the page's path."""
     principal = acting_for(meeting.owner_id)
     for path in _paths(meeting):
         page_id = make_private(
@@ -139,13 +139,13 @@ def finish(tx: Tx, meeting: Meeting, *, body: str, problem: str) -> str:
 
 
 def discard(tx: Tx, meeting: Meeting) -> None:
-    """Nothing was recorded, so nothing is kept."""
+    """Delete the meeting: nothing was recorded."""
     tx.run("delete from meetings where id = :id", id=meeting.id)
     _tell(tx, meeting.id, meeting.owner_id, kind=REMOVED)
 
 
 def remove(tx: Tx, principal: Principal, *, meeting_id: str) -> None:
-    """Delete the recording and the transcript of a meeting of the caller's. Its page is theirs, and stays."""
+    """Delete the recording and the transcript of a meeting of the caller's. Its page is the caller's own, and stays."""
     meeting = queries.own_meeting(tx, principal, meeting_id)
     if meeting is None:
         raise NotFound(NO_MEETING)
@@ -158,7 +158,7 @@ def remove(tx: Tx, principal: Principal, *, meeting_id: str) -> None:
 
 
 def rename(tx: Tx, principal: Principal, *, meeting_id: str, title: str) -> None:
-    """Also while it is recorded: then its page gets that title."""
+    """Rename a meeting, also while it is recorded: then its page gets that title."""
     meeting = queries.own_meeting(tx, principal, meeting_id)
     if meeting is None:
         raise NotFound(NO_MEETING)
@@ -182,12 +182,12 @@ def choose(tx: Tx, choice: Choice) -> None:
 
 
 def claim(tx: Tx, user_id: str) -> None:
-    """What belonged to nobody becomes the first admin's."""
+    """Give the first admin the meetings that have no owner."""
     tx.run("update meetings set owner_id = :user_id where owner_id is null", user_id=user_id)
 
 
 def _paths(meeting: Meeting) -> list[str]:
-    """Where the page may stand: ``meetings/<date>-<title>``, and with a number behind it where that is taken."""
+    """The possible paths of the page: ``meetings/<date>-<title>``, and with a number after it where that is taken."""
     day = datetime.fromtimestamp(meeting.started_at / 1_000, UTC).strftime("%Y-%m-%d")
     slug = _NOT_IN_SLUG.sub("-", unicodedata.normalize("NFC", meeting.title).lower()).strip("-_")[:_SLUG_CHARS]
     first = f"{ROOT}/{day}-{slug.strip('-') or 'meeting'}"

@@ -1,4 +1,4 @@
-"""The rows that meetings contribute."""
+"""The feature rows of meetings."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Meetings while they happen, and what is left to do when they have: the subsystem, and the one place that knows both.
+"""Running meetings, and the steps that finish them: the subsystem, and the only module that handles both.
 
-Theory. A meeting has three tasks: its socket's, which appends what comes to a file; one that syncs the file and notices
-the end; and one that has it written down. The first may go and come back, as links do. When the recording has ended,
-its sound becomes a file of the files feature at once, and its page is made when the transcript is whole. What a dead
-process left of a meeting is finished at the next boot by the same steps: each is a row that says it was done.
+Theory. A meeting has three tasks: its socket's, which appends the received sound to a file; one that syncs the file and
+notices the end; and one that has it transcribed. The socket may be lost and come back. When the recording has ended,
+its sound becomes a file of the files feature at once, and its page is made when the transcript is complete. The next
+boot finishes the meetings of a dead process by the same steps: for each finished step there is a row.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _MIMES: Final[Mapping[AudioFormat, tuple[str, str]]] = {"pcm16": ("wav", "audio/
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What came of a meeting. ``None`` where there was no sound, so that nothing was kept."""
+    """The result of a meeting. ``None`` where there was no sound, so that nothing was stored."""
 
     file_id: str | None
     path: str | None
@@ -68,7 +68,7 @@ class Outcome:
 
 @dataclass(kw_only=True)
 class LiveMeeting:
-    """One that is recorded, or whose recording has ended in this process."""
+    """A meeting that is being recorded, or whose recording has ended in this process."""
 
     meeting: Meeting
     spool: Spool
@@ -80,7 +80,7 @@ class LiveMeeting:
     done: trio.Event = field(default_factory=trio.Event)
     outcome: Outcome | None = None
     problem: str = ""
-    """Why it ended, where its person did not end it."""
+    """Why the recording ended, if its person did not end it."""
     _client: Socket | None = None
     _began_at: float = field(default_factory=trio.current_time)
     _heard_at: float = field(default_factory=trio.current_time)
@@ -88,7 +88,7 @@ class LiveMeeting:
     _told_kept: int = 0
 
     def attach(self, client: Socket) -> Socket | None:
-        """From now on this is the recorder, and no longer the one that is returned."""
+        """Make ``client`` the recorder. Returns the one that it replaces."""
         before, self._client = self._client, client
         self._lost_at, self._heard_at = None, trio.current_time()
         return before
@@ -98,9 +98,9 @@ class LiveMeeting:
             self._client, self._lost_at = None, trio.current_time()
 
     async def take(self, client: Socket, frame: bytes) -> None:
-        """The next sound. Raises :class:`Refusal`; what came before stays."""
+        """Append the next sound. Raises :class:`Refusal`; earlier sound stays."""
         if self._client is not client or self.over.is_set():
-            return  # a recorder that was replaced, or has not heard of the end yet
+            return  # a replaced recorder, or one that does not know of the end yet
         if len(frame) > MAX_FRAME_BYTES:
             raise TooLarge(f"A frame of sound has at most {MAX_FRAME_BYTES} bytes.")
         try:
@@ -130,12 +130,12 @@ class LiveMeeting:
             await self.tell({"type": "problem", "message": problem})
 
     def abandon(self) -> None:
-        """Nobody came to record it."""
+        """End it: no recorder connected."""
         self.over.set()
         self.grown.call()
 
     async def tell(self, frame: Mapping[str, object]) -> None:
-        """Say it to the recorder, if one is there to hear it."""
+        """Send it to the recorder, if one is connected."""
         client = self._client
         if client is not None:
             try:
@@ -144,7 +144,8 @@ class LiveMeeting:
                 self.detach(client)
 
     async def keep_safe(self) -> None:
-        """Sync what comes, until it has ended; and notice that it has."""
+        """Sync the sound regularly until the recording has ended; end it if the recorder or the sound is missing for
+        too long."""
         while not self.over.is_set():
             with trio.move_on_after(SYNC_S):
                 await self.over.wait()
@@ -168,7 +169,7 @@ class Meetings:
     """The meetings of this process. A service of the workspace, and a subsystem."""
 
     def __init__(self, workspace: Workspace, recognisers: Recognisers, *, longest_s: float = MAX_MEETING_S) -> None:
-        """``longest_s``: seconds of one recording; tests have less time than people."""
+        """``longest_s``: the longest recording, in seconds; tests use less."""
         self.longest_s = longest_s
         self.recognisers = recognisers
         self._store: Store = workspace.store
@@ -182,7 +183,7 @@ class Meetings:
         self._beginning = trio.Lock()
 
     async def run(self, child: Child) -> None:
-        """Finish what a process before left, and everything that begins from now on."""
+        """Finish the meetings that an earlier process left, and run those that begin from now on."""
         self._live.clear()
         left = await self._store.read(queries.unfinished)
         await self._threads.run(self._sweep, {meeting.id for meeting in left})
@@ -196,7 +197,7 @@ class Meetings:
             self._tasks = None
 
     async def begin(self, principal: Principal, *, title: str, format: AudioFormat, rate: int) -> LiveMeeting:
-        """A new meeting of the caller's. Raises :class:`Refusal` where there is no room for one more."""
+        """Begin a meeting of the caller's. Raises :class:`Refusal` where there is no room for one more."""
         async with self._beginning:
             if self._tasks is None or self._recorded() >= MAX_AT_ONCE:
                 raise Unavailable("No further meeting can be recorded now. Try again in a while.")
@@ -218,7 +219,7 @@ class Meetings:
             return live
 
     def resumed(self, principal: Principal, meeting_id: str) -> LiveMeeting:
-        """A meeting of the caller's that is still recorded. Raises :class:`NotFound`."""
+        """A meeting of the caller's that is still being recorded. Raises :class:`NotFound`."""
         live = self._live.get(meeting_id)
         if live is None or live.over.is_set() or live.meeting.owner_id != principal.user_id:
             raise NotFound("This meeting is over. Go on with a new one.")
@@ -231,10 +232,10 @@ class Meetings:
         )
 
     async def _keep(self, live: LiveMeeting) -> None:
-        """One meeting, from its first sound to its page."""
+        """Run one meeting, from its first sound to its page."""
         try:
             await self._complete(live.meeting, live)
-        except Exception as error:  # the edge of one meeting: its fault must not end the others
+        except Exception as error:  # an edge: an error of one meeting must not end the others
             self._log.error("meetings.failed", error, meeting=live.meeting.id)
         finally:
             self._live.pop(live.meeting.id, None)
@@ -242,14 +243,14 @@ class Meetings:
             live.done.set()
 
     async def _recover(self, meeting: Meeting) -> None:
-        """One that the last process left unfinished."""
+        """Finish a meeting that the last process left unfinished."""
         try:
             await self._complete(meeting, None)
-        except Exception as error:  # as above: the others are finished all the same
+        except Exception as error:  # as above: the others must still be finished
             self._log.error("meetings.failed", error, meeting=meeting.id)
 
     async def _complete(self, meeting: Meeting, live: LiveMeeting | None) -> None:
-        """All that has to be done for a meeting, from wherever it stands. Without ``live`` its recording has ended."""
+        """Do all remaining steps of a meeting. Without ``live`` its recording has ended."""
         over, grown = (live.over, live.grown) if live else (trio.Event(), Wake())
         if live is None:
             over.set()
@@ -278,7 +279,8 @@ class Meetings:
             live.outcome = outcome
 
     async def _written_down(self, scribe: Scribe) -> str:
-        """What is missing of the transcript. Whoever writes it down has ``FINISH_S`` from the end of the recording."""
+        """Have the meeting transcribed; returns a sentence about the missing part. The limit is ``FINISH_S`` after the
+        end of the recording."""
         with trio.CancelScope() as scope:
             async with open_task_group() as nursery:
 
@@ -296,10 +298,10 @@ class Meetings:
         try:
             return await scribe.write_down()
         except FileNotFoundError:
-            return ""  # told as lost sound
+            return ""  # reported as lost sound
 
     async def _record(self, meeting: Meeting, live: LiveMeeting | None) -> None:
-        """Until the recording has ended; then it becomes a file."""
+        """Wait until the recording has ended, then make its sound a file."""
         path = self._path(meeting)
         if live is not None:
             await live.keep_safe()
@@ -322,7 +324,7 @@ class Meetings:
         await self._store.write(actions.keep_sound, current, blob=blob, name=name, mime=mime)
 
     async def _finish(self, meeting: Meeting, *, missing: str, ended: str) -> Outcome:
-        """Make the page, or nothing where nothing was said and nothing heard; then the spool has served."""
+        """Make the page, or discard a meeting without sound and text; then delete the spool file."""
         lines = await self._store.read(queries.lines_of, meeting.id)
         path = None
         if meeting.file_id is None and not lines and meeting.sound_ms == 0 and self._path(meeting).exists():
@@ -355,13 +357,13 @@ async def _tell_nobody(frame: Mapping[str, object]) -> None:
 
 
 async def _streamed(pieces: Iterator[bytes], threads: ThreadPool) -> AsyncIterator[bytes]:
-    """What blocks, piece by piece."""
+    """Read a blocking iterator in threads, piece by piece."""
     while piece := await threads.run(partial(_next, pieces)):
         yield piece
 
 
 def _next(pieces: Iterator[bytes]) -> bytes:
-    """The next piece that is one: the writer of Ogg has nothing to say to most packets."""
+    """The next piece that is not empty: for most packets the Ogg writer returns nothing."""
     return next((piece for piece in pieces if piece), b"")
 
 

@@ -1,4 +1,4 @@
-"""The records of meetings, and what bounds one. All frozen."""
+"""The records of meetings, and their limits. All frozen."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from svc.clock import Millis
 
 AudioFormat = Literal["pcm16", "opus"]
 State = Literal["recording", "finishing", "done"]
-"""``finishing``: the recording has ended, and what is left to be written down is."""
+"""``finishing``: the recording has ended, and the rest is being transcribed."""
 RecogniserName = Literal["none", "vendor", "server", "local"]
 
 TOPIC: Final = "meetings"
@@ -55,9 +55,10 @@ DEFAULT_RATE: Final = 16_000
 
 @dataclass(frozen=True, kw_only=True)
 class Meeting:
-    """``sound_ms``: how long it is, known when the recording has ended. ``file_id``: its sound; ``page_id``: its page.
+    """``sound_ms``: its length, known when the recording has ended. ``file_id``: its sound; ``page_id``: its page.
 
-    ``problem``: what a reader should know of its sound or its text, in one sentence or a few; empty if all is there.
+    ``problem``: what a reader should know about its sound or its text, in one sentence or a few; empty if all is
+    complete.
     """
 
     id: str
@@ -76,7 +77,7 @@ class Meeting:
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """What somebody said without a pause, and when, from the beginning of the sound."""
+    """One utterance without a pause, with its times from the beginning of the sound."""
 
     start_ms: int
     end_ms: int
@@ -86,7 +87,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """Who writes meetings down, as an admin chose. ``model`` and ``language`` are "" where the other side decides."""
+    """The recogniser that an admin chose. ``model`` and ``language`` are "" where the recogniser decides."""
 
     recogniser: RecogniserName = "none"
     server_url: str = ""

@@ -1,7 +1,7 @@
 """The page of a meeting, as Markdown. Pure.
 
-What was said is a stranger's text: every sign of it that means something within a line of Markdown is escaped, so
-that nothing spoken becomes a link or shows a file.
+The transcript is a stranger's text: every character with a meaning within a line of Markdown is escaped, so that no
+spoken text becomes a link or shows a file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from svc.meetings.model import Line, Meeting
 from svc.pages import MAX_BODY_BYTES
 
 ROOM_BYTES: Final = 2_000
-"""For the sentence that says what did not fit."""
+"""Reserved for the sentence that says what did not fit."""
 
 _MARKS: Final = re.compile(r"([\\`*_\[\]<>&~/])")
 

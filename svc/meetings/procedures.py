@@ -1,4 +1,4 @@
-"""The procedures of meetings: one's own recordings, and for admins who writes them down."""
+"""The procedures of meetings: the caller's own recordings, and for admins the choice of the recogniser."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _transcript(tx: ReadTx, principal: Principal, *, meeting_id: str) -> Transcr
 
 
 def _out(tx: ReadTx, principal: Principal, meetings: Sequence[Meeting]) -> list[MeetingOut]:
-    """File and page belong to other features, where they may have been deleted meanwhile."""
+    """Meetings for the answer. File and page belong to other features and may be deleted by now."""
     pages = readable_titles(tx, principal, [one.page_id for one in meetings if one.page_id is not None])
     return [
         wire.meeting_out(

@@ -1,4 +1,4 @@
-"""Every statement that reads meetings. Whose one is stands in the ``where``."""
+"""Every statement that reads meetings. The ``where`` checks the owner."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OWN: Final = "(:everything or m.owner_id = :user_id)"
 
 @dataclass(frozen=True, kw_only=True)
 class Cursor:
-    """Where a list, newest first, goes on: after this meeting."""
+    """A position in a list, newest first: the list continues after this meeting."""
 
     started_at: Millis
     id: str
@@ -55,7 +55,7 @@ def own_meeting(tx: ReadTx, principal: Principal, meeting_id: str) -> Meeting | 
 
 
 def meeting(tx: ReadTx, meeting_id: str) -> Meeting | None:
-    """For the service itself."""
+    """A meeting of any owner, for the service itself."""
     row = tx.one(f"select {_MEETING} from meetings m where m.id = :id", id=meeting_id)
     return None if row is None else _meeting(row)
 
@@ -81,7 +81,7 @@ def lines_of(tx: ReadTx, meeting_id: str) -> list[Line]:
 
 
 def written_until_ms(tx: ReadTx, meeting_id: str) -> int:
-    """How far the transcript has come."""
+    """The position that the transcript has reached."""
     found = tx.value("select max(end_ms) from meeting_lines where meeting_id = :id", id=meeting_id)
     return cast("int | None", found) or 0
 

@@ -1,4 +1,4 @@
-"""Where the speech-to-text vendor is reached, and the credentials of whoever writes meetings down."""
+"""The address of the speech-to-text vendor, and the credentials of the recognisers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SETTINGS: Final = (STT_API_KEY, STT_SERVER_KEY, STT_URL)
 
 
 async def _ask_vendor(workspace: Workspace, value: Mapping[str, str]) -> ProbeResult:
-    """List the projects."""
+    """Test the key: list the projects."""
     headers = {"authorization": f"Token {value['value']}"}
     return await ask_service(workspace, f"{workspace.config[STT_URL]}/v1/projects", headers=headers, value=value)
 

@@ -1,11 +1,11 @@
 """``/meetings/audio``: the recorder's side of a meeting.
 
     ?format=pcm16|opus&rate=16000&title=      a new meeting
-    ?meeting=<id>                             back to one whose link was lost
+    ?meeting=<id>                             back to one after a lost connection
 
-Binary frames are sound; ``stop`` ends it. The service says ``ready`` with the meeting and how much of its sound it has,
-``kept`` whenever more of it is safe, what is heard as ``partial`` and ``final``, and at last ``done``. A recorder that
-comes back goes on from ``received``: bytes of ``pcm16``, packets of Opus.
+Binary frames are sound; ``stop`` ends it. The service sends ``ready`` with the meeting and the amount of sound it has,
+``kept`` whenever more is synced to the disk, recognised text as ``partial`` and ``final``, and at last ``done``. A
+recorder that reconnects continues from ``received``: bytes of ``pcm16``, packets of Opus.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _decode = msgspec.json.Decoder(_Stop).decode
 
 
 async def audio(context: RequestContext, request: Request, socket: Socket) -> None:
-    """Serve one recorder until its meeting is over, or it goes."""
+    """Serve one recorder until its meeting is over or it disconnects."""
     wanted = _wanted(request)
     live = await (_resumed if wanted.meeting else _begun)(context, socket, wanted)
     replaced = live.attach(socket)
@@ -61,7 +61,7 @@ async def audio(context: RequestContext, request: Request, socket: Socket) -> No
 
 
 async def _begun(context: RequestContext, socket: Socket, wanted: _Wanted) -> LiveMeeting:
-    """A new meeting, with the handshake done."""
+    """Begin a meeting, then accept the handshake."""
     rate = int(wanted.rate)
     if not MIN_RATE <= rate <= MAX_RATE:
         raise Invalid(f"rate is a whole number from {MIN_RATE} to {MAX_RATE}.")
@@ -77,7 +77,8 @@ async def _begun(context: RequestContext, socket: Socket, wanted: _Wanted) -> Li
 
 
 async def _resumed(context: RequestContext, socket: Socket, wanted: _Wanted) -> LiveMeeting:
-    """A browser is told why it can't be by the code of a close, and never by an answer to its handshake."""
+    """Resume a meeting. Accept first: a browser sees the reason of a refusal only in a close code, never in an answer
+    to the handshake."""
     await socket.accept()
     return context.workspace.service(Meetings).resumed(context.principal, wanted.meeting)
 

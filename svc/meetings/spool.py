@@ -1,7 +1,7 @@
-"""The file that a recording goes to as it comes, and the reading of it, also while it grows. Blocks: for threads.
+"""Writes a recording to a file as it comes, and reads that file, also while it grows. Blocks: for threads.
 
-``pcm16`` lies there as it is. A packet of Opus lies behind its length, two bytes, little-endian. So a file that a crash
-cut anywhere is good up to the last whole sample or packet.
+``pcm16`` is stored unchanged. A packet of Opus is stored after its length, two bytes, little-endian. So a file that a
+crash cut at any point is good up to the last whole sample or packet.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FOLDER: Final = "meetings"
 
 @dataclass(frozen=True, kw_only=True)
 class Extent:
-    """How much sound there is. ``received`` counts as clients do: bytes of ``pcm16``, packets of Opus."""
+    """The amount of sound. ``received`` counts as clients do: bytes of ``pcm16``, packets of Opus."""
 
     size: int = 0
     received: int = 0
@@ -47,7 +47,8 @@ class Spool:
         _sync_folder(path.parent)
 
     def append(self, frame: bytes) -> None:
-        """One frame of a client's. Raises :class:`NotOpus`, and :class:`OSError` where the disk takes no more."""
+        """Append one frame of a client. Raises :class:`NotOpus`, and :class:`OSError` where the disk is full or
+        fails."""
         record, received, seconds = self._measured(frame)
         before = self.extent.size
         written = 0
@@ -55,7 +56,7 @@ class Spool:
             while written < len(record):
                 written += os.write(self._descriptor, record[written:])
         except OSError:
-            os.ftruncate(self._descriptor, before)  # half a packet would hide what comes after it
+            os.ftruncate(self._descriptor, before)  # half a packet would make the following ones unreadable
             raise
         self.extent = Extent(
             size=before + len(record),
@@ -64,14 +65,14 @@ class Spool:
         )
 
     def sync(self) -> None:
-        """What was appended until now survives a power loss from here on."""
+        """Sync: all that was appended until now survives a power loss."""
         size = self.extent.size
         if size != self._synced:
             os.fdatasync(self._descriptor)
             self._synced = size
 
     def close(self) -> None:
-        """Safe to say twice. What was appended is synced, where the disk still can."""
+        """Sync, where the disk still can, and close. May be called twice."""
         if self._descriptor >= 0:
             with suppress(OSError):
                 self.sync()
@@ -87,7 +88,7 @@ class Spool:
 
 
 class SpoolReader:
-    """The reading side: from ``from_s`` seconds on. ``start_s`` is where it really begins."""
+    """The reading side: from ``from_s`` seconds on. ``start_s`` is the real start."""
 
     def __init__(self, path: Path, meeting: Meeting, *, from_s: float = 0.0) -> None:
         """Raises :class:`OSError`."""
@@ -103,7 +104,7 @@ class SpoolReader:
             self._skip(from_s)
 
     def read(self) -> list[bytes]:
-        """What is there now and was not read yet, at most some 64 KiB of it: whole samples, or whole packets."""
+        """The unread sound of the file, at most some 64 KiB of it: whole samples, or whole packets."""
         data = self._rest + self._file.read(READ_BYTES)
         if self._format == "pcm16":
             whole = len(data) - len(data) % SAMPLE_BYTES
@@ -117,7 +118,7 @@ class SpoolReader:
         self._file.close()
 
     def _skip(self, from_s: float) -> None:
-        """Packets have lengths of their own, so they are counted."""
+        """Skip packets one by one, because their durations differ."""
         while self.start_s < from_s:
             packets = self.read()
             if not packets:
@@ -130,14 +131,14 @@ class SpoolReader:
 
 
 def seconds_in(path: Path, meeting: Meeting) -> float:
-    """How long what lies there is: after a crash nobody else knows."""
+    """The length of the sound in a file: after a crash nothing else records it."""
     if meeting.format == "pcm16":
         return path.stat().st_size // SAMPLE_BYTES / meeting.rate
     return sum(packet_samples(packet) for packet in _each_packet(path, meeting)) / DECODED_RATE
 
 
 def as_file(path: Path, meeting: Meeting, *, serial: int) -> Iterator[bytes]:
-    """What lies there as the bytes of a file that every player knows: WAV, or Ogg with Opus."""
+    """The sound as the bytes of a file that every player supports: WAV, or Ogg with Opus."""
     if meeting.format == "opus":
         writer = OggOpusWriter(serial=serial, rate=meeting.rate)
         for packet in _each_packet(path, meeting):

@@ -1,4 +1,4 @@
-"""Meetings on the wire."""
+"""The inputs and outputs of the meetings procedures."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class RenameInput(Wire, frozen=True):
 
 
 class MeetingOut(Wire, frozen=True):
-    """``seconds`` is how long its sound is, 0 while it is recorded. ``fileId``, ``path``: its sound and its page, while
-    they are there. ``problem``: what is missing of either."""
+    """``seconds`` is the length of its sound, 0 while it is recorded. ``fileId``, ``path``: its sound and its page,
+    while they exist. ``problem``: what is missing of either."""
 
     id: str
     title: str
@@ -59,7 +59,7 @@ class MeetingOut(Wire, frozen=True):
 
 
 class MeetingsOut(Wire, frozen=True):
-    """``recogniser``: who writes meetings down; ``null`` where nobody does."""
+    """``recogniser``: the name of the recogniser; ``null`` if there is none."""
 
     meetings: tuple[MeetingOut, ...]
     next_cursor: str | None
@@ -67,7 +67,7 @@ class MeetingsOut(Wire, frozen=True):
 
 
 class LineOut(Wire, frozen=True):
-    """In seconds from the beginning of the sound."""
+    """Times in seconds from the beginning of the sound."""
 
     start: float
     end: float
@@ -81,7 +81,7 @@ class TranscriptOut(Wire, frozen=True):
 
 
 class OptionOut(Wire, frozen=True):
-    """``missing``: what has to be done before it can be used; empty where it can."""
+    """``missing``: what must be done before it can be used; empty where it is ready."""
 
     name: RecogniserName
     title: str
@@ -90,7 +90,7 @@ class OptionOut(Wire, frozen=True):
 
 
 class SettingsOut(Wire, frozen=True):
-    """``standIn``: who listens whatever is chosen, as under the fakes."""
+    """``standIn``: the recogniser used instead of the chosen one, as under the fakes."""
 
     recogniser: RecogniserName
     server_url: str
@@ -101,7 +101,7 @@ class SettingsOut(Wire, frozen=True):
 
 
 class ChooseInput(Wire, frozen=True):
-    """``model`` and ``language``: empty where the other side decides."""
+    """``model`` and ``language``: empty where the recogniser decides."""
 
     recogniser: Literal["none", "vendor", "server", "local"]
     server_url: Annotated[str, msgspec.Meta(max_length=MAX_URL_CHARS)] = ""
@@ -139,7 +139,7 @@ def encode_cursor(meeting: Meeting) -> str:
 
 
 def decode_cursor(cursor: str | None) -> Cursor | None:
-    """Raises :class:`Invalid` for anything that this server did not hand out."""
+    """The cursor of a request. Raises :class:`Invalid` for one that this server did not make."""
     if cursor is None:
         return None
     try:

@@ -1,8 +1,8 @@
-"""Having a meeting written down: a recogniser reads its sound while it is recorded, and as long after as it needs.
+"""Has a meeting transcribed: a recogniser reads its sound while it is recorded, and as long after as it needs.
 
-Theory. The recogniser reads the file that the recording is appended to. Each thing that it is sure of becomes a line in
-the same moment in which the client is told. So the end of the last line says how far the transcript has come, and that
-is where it goes on: after a fault of the recogniser, after a crash, and after the end of the recording alike.
+Theory. The recogniser reads the file that the recording is appended to. Each final result becomes a line just before
+the client gets it. So the end of the last line is the position of the transcript, and the recogniser continues there
+after its own fault, after a crash, and after the end of the recording.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ TellClient = Callable[[Mapping[str, object]], Awaitable[None]]
 
 
 class _Full(Exception):
-    """The transcript takes no further line."""
+    """The transcript is full."""
 
 
 @dataclass(kw_only=True)
 class GrowingSound:
-    """A recording from some second on, while it grows and until it has ended."""
+    """The sound of a recording from a position on, while it grows and until it has ended."""
 
     format: AudioFormat
     rate: int
@@ -56,7 +56,7 @@ class GrowingSound:
 
     async def next(self) -> Sequence[bytes] | None:
         while True:
-            is_over = self.over.is_set()  # asked before the reading: what came until then is read
+            is_over = self.over.is_set()  # read the flag first: then all sound up to the end is read
             pieces = await self.threads.run(self.reader.read)
             if pieces:
                 return pieces
@@ -67,7 +67,7 @@ class GrowingSound:
 
 @dataclass(kw_only=True)
 class Scribe:
-    """``path`` is the recording, ``over`` is set when it has ended, ``grown`` is called when there is more of it."""
+    """``path`` is the recording, ``over`` is set when it has ended, ``grown`` is called when it has grown."""
 
     store: Store
     threads: ThreadPool
@@ -81,7 +81,7 @@ class Scribe:
     tell_client: TellClient
 
     async def write_down(self) -> str:
-        """Returns what is missing, in a sentence; empty where nothing is."""
+        """Transcribe the meeting. Returns what is missing, in a sentence; empty if nothing is."""
         failures, before_ms = 0, -1
         while True:
             until_ms = await self.store.read(queries.written_until_ms, self.meeting.id)
@@ -104,11 +104,11 @@ class Scribe:
                 trouble = f"{title} {fault.detail}. It is tried again."
                 await self.tell_client({"type": "problem", "message": trouble, "passing": True})
             with trio.move_on_after(_RETRIES.pause_s(failures, self.rng)):
-                await self.over.wait()  # then it is tried at once, a last few times
+                await self.over.wait()  # then retry after one more pause, a few last times
                 await trio.sleep(_RETRIES.pause_s(failures, self.rng))
 
     async def missing(self) -> str:
-        """What to say where there was no time for the rest."""
+        """The sentence for a transcript that had no time for the rest."""
         return f"What was said after {await self._time()} is not written down: it took too long."
 
     async def _listen(self, until_ms: int) -> str:
@@ -128,7 +128,7 @@ class Scribe:
             await listener.listen(sound, partial(self._heard, reader.start_s))
         except (RecogniserFault, _Full):
             raise
-        except Exception as error:  # the edge of the seam: whatever breaks behind it must not take the recording along
+        except Exception as error:  # an edge: an error in a recogniser must not end the recording
             self.log.error("meetings.recogniser_broke", error, meeting=self.meeting.id)
             raise RecogniserFault("broke off", lasting=True) from error
         finally:

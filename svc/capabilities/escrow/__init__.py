@@ -1,7 +1,7 @@
-"""A hosted cell's master key: it comes wrapped from the escrow service, and a key-management service unwraps it.
+"""The master key of a hosted cell: the escrow service stores it wrapped, and a key-management service unwraps it.
 
-Nothing of it is on the cell's disk but a note of which version was seen last. Each refusal of a boot has words of its
-own, and happens before anything is created.
+The cell's disk has only a note of the version that was seen last. Each reason to refuse a boot has its own message, and
+the refusal happens before anything is created.
 """
 
 from svc.capabilities.escrow.keys import EscrowKeys

@@ -1,9 +1,9 @@
-"""The master key of a hosted cell, as any other place where a home's key is kept.
+"""The master key of a hosted cell, with the same interface as any other place for a home's key.
 
-It is fetched before the home is touched, and a refusal leaves nothing behind. A first boot makes a key, has it wrapped,
-and stores it if nobody has yet: of two cells that boot at once, one stores its own and the other takes that. A cell
-that dies between the two has made nothing. The order of a rotation is that of any other place: the new key is kept
-there before the first secret is put under it.
+The key is fetched before the home is touched, and a refusal leaves nothing behind. A first boot makes a key, has it
+wrapped, and stores it if no other has: if two cells boot at once, one stores its own and the other takes that. A cell
+that dies between the two steps has made nothing. A rotation has the same order as for any other place: the new key is
+stored before the first secret is encrypted under it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _TENANT, _CELL, _PURPOSE = "svc:tenant", "svc:cell", "svc:purpose"
 
 
 class EscrowKeys:
-    """Its :meth:`fetch` comes first, on the loop; the calls of a key source block, and want a thread without one."""
+    """Call :meth:`fetch` first, on the event loop. The methods of a key source block and need a thread without an event
+    loop."""
 
     def __init__(self, config: Config, *, home: Path, rng: random.Random) -> None:
         self._config = config
@@ -53,23 +54,23 @@ class EscrowKeys:
         return self._keyring
 
     def exists(self) -> bool:
-        """Nobody can say without asking, and then a refusal tells more."""
+        """Always true: it is unknown without a request, and a refusal says more."""
         return True
 
     def replace(self, keyring: Keyring) -> None:
         trio.run(self._replaced, keyring)
 
     def wrap_by(self, kms_key: str) -> None:
-        """From the next :meth:`replace` on, another key of the key-management service wraps. Raises ``BadValue``."""
+        """Use another key of the key-management service from the next :meth:`replace` on. Raises ``BadValue``."""
         self._new_key = KMS_KEY_ID.parse(kms_key) or ""
 
     def opened(self) -> None:
-        """The home is open under this key: from now on nothing older will do."""
+        """Note that the home was opened with this key: from now on no older one is accepted."""
         if self._record is not None:
             seen.note(self._home, self._record)
 
     async def fetch(self, *, may_create: bool) -> None:
-        """Get the key, or, where there is neither key nor home, make it. Raises :class:`EscrowRefused`."""
+        """Fetch the key, or make it where neither key nor home exists. Raises :class:`EscrowRefused`."""
         async with Egress() as egress:
             service, kms = EscrowService(self._config, egress), Kms(self._config, egress)
             last = seen.seen_by(self._home)
@@ -79,7 +80,7 @@ class EscrowKeys:
             self._record, self._keyring = found, await self._opened(kms, found, last)
 
     async def adopt(self, keyring: Keyring) -> int:
-        """Store a key that was kept elsewhere as the first version; that version. Raises :class:`EscrowRefused`."""
+        """Store a key from another place as the first version. Returns that version. Raises :class:`EscrowRefused`."""
         async with Egress() as egress:
             service, kms = EscrowService(self._config, egress), Kms(self._config, egress)
             found = await self._patiently(service.get)
@@ -125,7 +126,7 @@ class EscrowKeys:
         record = await self._stored(service, kms, Keyring.random(), cell=self._cell_by(said), after=0)
         if record is not None:
             return record
-        winner = await self._patiently(service.get)  # another cell was first: its key is ours
+        winner = await self._patiently(service.get)  # another cell was first: use its key
         if isinstance(winner, Problem):
             raise EscrowRefused(
                 ESCROW_URL.name,
@@ -137,10 +138,10 @@ class EscrowKeys:
     async def _stored(
         self, service: EscrowService, kms: Kms, keyring: Keyring, *, cell: str, after: int
     ) -> Record | None:
-        """Wrap it and store it as the version after ``after``; ``None`` where another one was there first.
+        """Wrap the keys and store them as the version after ``after``; ``None`` where another version was stored first.
 
-        A credential stores for its own cell only: a tenant that was moved to another cell is wrapped for that one from
-        its next rotation on.
+        A credential can store only for its own cell: for a tenant that was moved to another cell, the key is wrapped
+        for that cell from its next rotation on.
         """
         record = await self._wrapped(kms, keyring, cell=cell, version=after + 1)
         try:
@@ -156,7 +157,8 @@ class EscrowKeys:
             ) from None
 
     async def _put(self, service: EscrowService, record: Record, *, after: int) -> bool:
-        """Whether it is there now as the version after ``after``: an answer that was lost is asked for again."""
+        """Whether the record is now stored as the version after ``after``. After a lost answer it is read again
+        to see."""
         if await self._patiently(lambda: service.put(record, after=after)):
             return True
         there = await self._patiently(service.get)
@@ -188,7 +190,7 @@ class EscrowKeys:
         return keyring
 
     def _check(self, record: Record) -> None:
-        """The context is built from what we know, so that a service which says another can't have us use it."""
+        """Check the record against what we know, so that a service that names another context can't make us use it."""
         config, context = self._config, record.context
         tenant, cell = config[TENANT_ID], config[CELL_ID]
         if record.tenant_id != tenant or context.get(_TENANT) != tenant:
@@ -217,13 +219,13 @@ class EscrowKeys:
             raise EscrowRefused(ESCROW_URL.name, "the key has no version", "see who stored it")
 
     def _cell_by(self, said: Problem) -> str:
-        """Which cell this is: by its setting, as the service knows it, or, where that says nothing, the credential."""
+        """The cell's id: from its setting, else from the service's answer, else from the credential."""
         token = self._config[ESCROW_TOKEN]
         assert token is not None, "a rule asked for it"
         return self._config[CELL_ID] or said.cell_id or token.partition(".")[0]
 
     async def _patiently(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Once more, after a pause, where it may work later: a fleet that starts again asks all at once."""
+        """Retry after a pause where it may work later: many cells that restart together all ask at once."""
         pauses = Backoff(rng=self._rng, first_s=FIRST_PAUSE_S, cap_s=LONGEST_PAUSE_S)
         for left in reversed(range(TRIES)):
             try:

@@ -1,8 +1,8 @@
-"""The key-management service: Encrypt and Decrypt of AWS KMS, and nothing else of it.
+"""The key-management service: only Encrypt and Decrypt of AWS KMS.
 
-Each call names the key by its ARN and says the encryption context; the answer must name the same key. botocore signs;
-its sessions, with what they read from files and metadata services, stay out of it: credentials are settings. The
-requests go out by our own client, like all others.
+Each call names the key by its ARN and gives the encryption context; the answer must name the same key. botocore signs,
+but its sessions, which read files and metadata services, are not used: credentials are settings. Our own client sends
+the requests, like all others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ T = TypeVar("T")
 DEADLINE_S: Final = 10.0
 ANSWER_MAX_BYTES: Final = 64 * 1024
 PLAINTEXT_MAX_BYTES: Final = 4_096
-"""What the service encrypts by itself."""
+"""The most that the service encrypts by itself."""
 _SERVER_ERROR: Final = 500
 _TOO_MANY: Final = 429
 _TURNED_AWAY: Final = frozenset({401, 403})
@@ -79,7 +79,7 @@ _WORDS: Final[Mapping[str, tuple[str, str, str]]] = {
     "MissingAuthenticationToken": _CREDENTIALS,
     "ExpiredTokenException": _CREDENTIALS,
 }
-"""By the kind of its errors. Any other is told as it names itself."""
+"""By error code. Any other error is shown by its own name."""
 _PASSING: Final = frozenset(
     {
         "ThrottlingException",
@@ -130,7 +130,7 @@ class Kms:
         return answer.CiphertextBlob
 
     async def unwrap(self, wrapped: str, context: Mapping[str, str]) -> bytes:
-        """What lies in ``wrapped``, if it was wrapped by this key with this context. Raises the same."""
+        """The plaintext of ``wrapped``, if it was wrapped by this key with this context. Raises the same."""
         asked = {"KeyId": self.key, "CiphertextBlob": wrapped, "EncryptionContext": dict(context)}
         answer = _read(await self._call("Decrypt", asked), _Decrypted)
         self._check_key(answer.KeyId)

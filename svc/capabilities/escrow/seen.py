@@ -1,6 +1,6 @@
-"""What a home notes of its wrapped key: enough to tell when an older one, or another, is shown to it.
+"""A home's note about its wrapped key: enough to detect an older or a different key.
 
-It holds no key, and no part of one that would help anybody. It is written once the key has opened.
+It has no key, and no part of one that would help an attacker. It is written after the key has opened the home.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FILE_MAX_BYTES: Final = 4_096
 
 
 class Seen(msgspec.Struct, frozen=True, kw_only=True):
-    """The key that this home was opened with last."""
+    """The key that this home was last opened with."""
 
     tenant: str
     version: int
@@ -35,8 +35,8 @@ class Seen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def seen_by(home: Path) -> Seen | None:
-    """``None`` where there is no home yet, or it has never been opened by an escrowed key. Raises
-    :class:`EscrowRefused` where the note can't be read: then nothing would be known."""
+    """The note; ``None`` where there is no home yet, or it was never opened by an escrowed key. Raises
+    :class:`EscrowRefused` where it can't be read: then nothing is known."""
     path = home / FILE
     try:
         with open(path, "rb") as file:
@@ -55,7 +55,7 @@ def note(home: Path, record: Record) -> None:
 
 
 def check(seen: Seen | None, record: Record, config: Config) -> None:
-    """Raises :class:`EscrowRefused` unless ``record`` is what was seen last, or newer."""
+    """Raise :class:`EscrowRefused` unless ``record`` is the one seen last, or newer."""
     if seen is None:
         return
     if seen.tenant != config[TENANT_ID]:
@@ -77,5 +77,5 @@ def check(seen: Seen | None, record: Record, config: Config) -> None:
 
 
 def is_home(home: Path) -> bool:
-    """Whether anything was ever kept there."""
+    """Whether a home or a database exists there."""
     return Home.exists(home) or Home.database_of(home).exists()

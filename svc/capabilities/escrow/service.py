@@ -1,6 +1,6 @@
-"""The escrow service as a cell sees it: get the wrapped key of the tenant, or store its next version.
+"""The client of the escrow service: gets the wrapped key of the tenant, or stores its next version.
 
-The credential goes to this one service and to nobody else: no redirect is followed, plain http stays on this machine.
+The credential is sent only to this service: no redirect is followed, and plain http is allowed only on this machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PASSING: Final = frozenset({408, 429, 500, 502, 503, 504})
 
 
 class Record(msgspec.Struct, frozen=True, rename="camel"):
-    """A wrapped key, as the service keeps it."""
+    """A wrapped key, as the service stores it."""
 
     tenant_id: str
     version: int
@@ -33,13 +33,13 @@ class Record(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Problem(msgspec.Struct, frozen=True, rename="camel"):
-    """What a refusal of the service tells besides its status. ``cell_id``: how it knows the credential's cell."""
+    """The body of a refusal of the service. ``cell_id``: the service's name for the credential's cell."""
 
     cell_id: str = ""
 
 
 class OtherCell(Exception):
-    """The credential is that of the cell ``cell_id``, and the key was wrapped for another: nothing was stored."""
+    """The credential belongs to the cell ``cell_id``, and the key was wrapped for another: nothing was stored."""
 
     def __init__(self, cell_id: str) -> None:
         super().__init__(cell_id)
@@ -57,7 +57,8 @@ class EscrowService:
         self._egress = egress
 
     async def get(self) -> Record | Problem:
-        """The current key, or what is said where there is none. Raises :class:`EscrowRefused`, or :class:`Later`."""
+        """The current key, or the service's answer if there is none. Raises :class:`EscrowRefused`, or
+        :class:`Later`."""
         answer = await self._call("GET")
         if answer.status == 404:
             return _problem(answer)
@@ -66,9 +67,9 @@ class EscrowService:
         return _record(answer)
 
     async def put(self, record: Record, *, after: int) -> bool:
-        """Store it as the version that follows ``after`` (0: the first). False where another one was there first.
+        """Store it as the version that follows ``after`` (0: the first). False where another one was stored first.
 
-        Raises the same, and :class:`OtherCell`; after :class:`Later` it may have been stored all the same.
+        Raises the same, and :class:`OtherCell`; after :class:`Later` it may still have been stored.
         """
         precondition = {"if-match": f'"{after}"'} if after else {"if-none-match": "*"}
         asked = {
@@ -112,7 +113,8 @@ def _record(answer: EgressResponse) -> Record:
 
 
 def _problem(answer: EgressResponse) -> Problem:
-    """A 404 of the escrow service is JSON; that of any other server would look like a tenant without a key."""
+    """The body of a 404. That of the escrow service is JSON; without this check, any other server's would look like a
+    tenant without a key."""
     try:
         return msgspec.json.decode(answer.body, type=Problem)
     except (msgspec.DecodeError, UnicodeDecodeError):

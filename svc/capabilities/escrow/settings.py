@@ -1,4 +1,4 @@
-"""What a hosted cell is told of the escrow service and of the key-management service."""
+"""The settings of a hosted cell for the escrow service and the key-management service."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ _NEEDED: Final = (
 
 
 def _needed(setting: Setting[str | None], problem: str, remedy: str, config: Config) -> Iterable[ConfigFault]:
-    """A rule for each variable, so that one which can't be read hides no other."""
+    """A rule for each variable, so that an unreadable one does not hide the others."""
     if is_hosted(config) and config[setting] is None:
         yield ConfigFault(setting.name, problem, remedy)
 

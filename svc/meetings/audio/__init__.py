@@ -1,1 +1,1 @@
-"""Sound as bytes: how long Opus packets last, and how WAV and Ogg files are written. Pure; knows no disk."""
+"""Audio formats: the duration of Opus packets, and writers of WAV and Ogg files. Pure; does not touch the disk."""

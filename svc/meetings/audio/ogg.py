@@ -1,12 +1,12 @@
-"""Writing Opus packets as an Ogg file (RFC 3533, RFC 7845). Sans-IO: packets go in, the bytes of pages come out.
+"""Writes Opus packets as an Ogg file (RFC 3533, RFC 7845). Sans-IO: packets go in, the bytes of pages come out.
 
-Theory. An Ogg stream is a row of pages. A page has a header with its number, a checksum and a table of lacing values:
-a packet is a run of 255s and one value below it, so that a reader finds where packets end. The granule position of a
-page is the number of samples, at 48 kHz, up to the end of the last packet that ends on it. An Opus stream begins with a
-page for the packet ``OpusHead`` alone and one for ``OpusTags``; the last page says that it is the last.
+Theory. An Ogg stream is a sequence of pages. A page has a header with its number, a checksum and a table of lacing
+values: a packet is a run of 255s and one value below it, so that a reader finds where packets end. The granule position
+of a page is the number of samples, at 48 kHz, up to the end of the last packet that ends on it. An Opus stream begins
+with a page for the packet ``OpusHead`` alone and one for ``OpusTags``; the last page is marked as the last.
 
-Here every page holds whole packets. One Opus packet that is longer than a page can hold (65,025 bytes) is no packet
-that anything makes, and is refused.
+Here every page has whole packets only. A packet longer than a page can hold (65,025 bytes) is refused: no encoder makes
+one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from typing import Final
 from svc.meetings.audio.opus import is_stereo, packet_samples
 
 PRE_SKIP: Final = 312
-"""Samples that a decoder drops at the beginning: what libopus needs to warm up, as all its encoders tell."""
+"""Samples that a decoder drops at the beginning: libopus needs them to warm up, and all its encoders give this
+number."""
 MAX_PACKET_BYTES: Final = 255 * 254
 PAGE_SAMPLES: Final = 48_000
 """A page holds about a second, so that players can seek by pages."""
@@ -33,7 +34,7 @@ _MIRRORED: Final = bytes(int(f"{value:08b}"[::-1], 2) for value in range(256))
 
 
 class OggOpusWriter:
-    """One stream. ``serial`` tells it from others; ``rate`` is what was recorded, as a hint to players."""
+    """One stream. ``serial`` distinguishes it from others; ``rate`` is the recorded rate, a hint for players."""
 
     def __init__(self, *, serial: int, rate: int) -> None:
         self._serial = serial
@@ -46,7 +47,7 @@ class OggOpusWriter:
         self._has_begun = False
 
     def write(self, packet: bytes) -> bytes:
-        """The next packet; returns the pages that are complete by it. Raises :class:`NotOpus`, ``ValueError``."""
+        """Add a packet; returns the pages that it completes. Raises :class:`NotOpus`, ``ValueError``."""
         if len(packet) > MAX_PACKET_BYTES:
             raise ValueError("the packet is longer than a page of Ogg")
         samples = packet_samples(packet)
@@ -88,6 +89,6 @@ class OggOpusWriter:
 
 
 def checksum(page: bytes | bytearray) -> int:
-    """Ogg's CRC-32: that of zlib with every byte and the result mirrored, and nothing inverted before or after."""
+    """Ogg's CRC-32: that of zlib with every byte and the result bit-reversed, and nothing inverted before or after."""
     value = zlib.crc32(page.translate(_MIRRORED), 0xFFFFFFFF) ^ 0xFFFFFFFF
     return int(f"{value:032b}"[::-1], 2)

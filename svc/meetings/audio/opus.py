@@ -1,8 +1,8 @@
-"""Opus packets (RFC 6716): how long one lasts, told by its first bytes. Nothing is decoded.
+"""The duration of Opus packets (RFC 6716), from their first bytes. Nothing is decoded.
 
-Theory (section 3.1). The first byte, TOC, holds a configuration in its upper five bits, which fixes how long a frame
-is, a bit for stereo, and a code in the lowest two: one frame; two; or a number that the second byte tells. A packet
-holds at most 120 ms.
+Theory (section 3.1). The first byte, TOC, has a configuration in its upper five bits, which gives the length of a
+frame, a bit for stereo, and a code in the lowest two for the number of frames: one; two; or the number in the second
+byte. A packet holds at most 120 ms.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Final
 
 DECODED_RATE: Final = 48_000
-"""Opus counts time in samples of this rate, whatever was recorded."""
+"""Opus counts time in samples of this rate, whatever rate was recorded."""
 MAX_PACKET_MS: Final = 120.0
 DTX_BYTES: Final = 2
-"""A packet of at most so many bytes says that nothing is said."""
+"""A packet of at most this many bytes means silence."""
 
 _SILK_MS: Final = (10.0, 20.0, 40.0, 60.0)
 _HYBRID_MS: Final = (10.0, 20.0)
@@ -23,7 +23,7 @@ _FIRST_CELT: Final = 16
 
 
 class NotOpus(ValueError):
-    """These bytes are no packet."""
+    """These bytes are not an Opus packet."""
 
 
 def packet_samples(packet: bytes) -> int:

@@ -1,7 +1,7 @@
-"""Where a recording may be cut: in a moment in which nobody speaks. For recognisers that take files, not streams.
+"""Cuts a recording at moments of silence, for recognisers that take files, not streams.
 
-A stretch is loud where its samples swing more than the noise of the room, which is what the quietest stretches of the
-last half minute swing. Only every eighth sample is looked at: that is enough for it, and costs nothing.
+A stretch is loud where its samples swing more than the noise of the room, which is estimated from the quietest
+stretches of the last half minute. Only every eighth sample is read: that is enough, and very cheap.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from svc.meetings.audio.wav import SAMPLE_BYTES
 
 STRETCH_S: Final = 0.05
 QUIET_S: Final = 0.45
-"""Nobody speaks for so long: there a sentence may end."""
+"""After this much silence a sentence may end."""
 MIN_PIECE_S: Final = 4.0
 MAX_PIECE_S: Final = 25.0
 """A piece of sound that is sent at once. Beyond: it is cut in the middle of a sentence."""
 LEAST_SWING: Final = 260
-"""Of 32,768. Beneath it nothing is speech, however quiet the room."""
+"""Of 32,768. A smaller swing is never speech, however quiet the room."""
 
 _EACH: Final = 8
 _REMEMBERED: Final = round(30 / STRETCH_S)
@@ -30,7 +30,7 @@ _ABOVE_NOISE: Final = 3.0
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """``pcm`` begins at ``start`` seconds. ``is_quiet``: nobody speaks in it."""
+    """``pcm`` begins at ``start`` seconds. ``is_quiet``: it has no speech."""
 
     pcm: bytes
     start: float
@@ -39,11 +39,11 @@ class Piece:
 
 @dataclass(kw_only=True)
 class Cutter:
-    """Takes samples as they come, gives pieces. Holds one piece at most."""
+    """Takes samples as they come and returns pieces. Holds one piece at most."""
 
     rate: int
     _held: bytearray = field(default_factory=bytearray)
-    _looked_at: int = 0  # bytes of what is held
+    _looked_at: int = 0  # bytes of the held sound that were checked
     _start_bytes: int = 0
     _quiet_s: float = 0.0
     _loud: bool = False

@@ -1,4 +1,4 @@
-"""The head of a WAV file with 16-bit samples of one channel; the samples follow as they are."""
+"""The header of a WAV file with 16-bit samples of one channel; the raw samples follow it."""
 
 from __future__ import annotations
 

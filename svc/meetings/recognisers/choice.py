@@ -1,4 +1,4 @@
-"""Which recogniser there is now: what an admin chose, with its credential, or the one that stands in for all."""
+"""Finds the current recogniser: the one that an admin chose, with its credential, or a stand-in for all."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _PURPOSE: Final = "meeting"
 
 @dataclass(kw_only=True)
 class Recognisers:
-    """``door`` gives the credentials of speech to text, and no others."""
+    """``door`` gives only the credentials of speech to text."""
 
     workspace: Workspace
     door: Door
     _stand_in: Listener | None = field(default=None, init=False)
 
     def replace_all(self, stand_in: Listener | None) -> None:
-        """Whatever is chosen, this one listens; ``None``: the one that is chosen."""
+        """Use ``stand_in`` instead of the chosen recogniser; ``None``: use the chosen one."""
         self._stand_in = stand_in
 
     @property
@@ -39,14 +39,15 @@ class Recognisers:
         return None if self._stand_in is None else self._stand_in.title
 
     async def title(self) -> str | None:
-        """Who writes meetings down; ``None``: nobody does."""
+        """The name of the recogniser; ``None`` if none is chosen."""
         if self._stand_in is not None:
             return self._stand_in.title
         choice = await self.workspace.store.read(queries.choice)
         return TITLES[choice.recogniser] if choice.recogniser != "none" else None
 
     async def chosen(self) -> Listener | None:
-        """``None``: nobody is to listen. Raises :class:`RecogniserFault` where the one that is chosen can't."""
+        """The recogniser; ``None`` if none is chosen. Raises :class:`RecogniserFault` where the chosen one
+        can't work."""
         if self._stand_in is not None:
             return self._stand_in
         choice = await self.workspace.store.read(queries.choice)
@@ -78,7 +79,7 @@ class Recognisers:
         )
 
     async def _post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        """Only where the service runs on its person's own machine may the server lie in that machine's network."""
+        """Send a request. Only a service on its user's own machine may call a server in that machine's network."""
         try:
             if self.workspace.config[PROFILE] == "local":
                 return await self.workspace.egress.request(

@@ -1,7 +1,7 @@
-"""Speech to text on this machine, without a key: PocketSphinx, which brings its model of American English along.
+"""Speech to text on this machine, without a key: PocketSphinx, which includes its model of American English.
 
-Needs ``pip install 'svc[speech]'``. It writes down roughly what was said and often something else; whoever has a real
-recogniser should choose that. It runs as a program beside the service, and ends with the meeting.
+Needs ``pip install 'svc[speech]'``. Its text is rough and often wrong; an admin who has a better recogniser should
+choose that. It runs as a program beside the service, and ends with the meeting.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ async def _speak(stdin: trio.abc.SendStream, sound: Sound) -> None:
                     try:
                         await stdin.send_all(piece)
                     except (trio.BrokenResourceError, trio.ClosedResourceError):
-                        return  # it ended: whoever hears it says how
+                        return  # it ended: the reader of its output reports how
                 if scope.cancelled_caught:
                     raise RecogniserFault("does not go on")
 

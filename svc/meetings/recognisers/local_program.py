@@ -1,8 +1,8 @@
-"""``python -m svc.meetings.recognisers.local_program``: samples on standard input, what is heard on standard output.
+"""``python -m svc.meetings.recognisers.local_program``: samples on standard input, recognised text on standard output.
 
-16-bit samples of one channel, 16,000 a second, without a head; a line of JSON for each thing heard. A program of its
-own, as recognition takes a whole core and holds the interpreter while it does. It imports nothing of the service, and
-gets nothing of its environment.
+Input: 16-bit samples of one channel, 16,000 a second, without a header. Output: a line of JSON for each utterance. It
+is a separate program because recognition uses a whole core and holds the interpreter lock. It imports nothing of the
+service, and gets none of its environment.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pocketsphinx import Decoder, Endpointer
 RATE = 16_000
 PARTIAL_EVERY_S = 0.5
 _SILENCE = bytes(2)
-"""A sample: neither the endpointer nor the decoder takes nothing at all."""
+"""One sample of silence: neither the endpointer nor the decoder accepts empty input."""
 
 
 def main() -> None:
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 class Hearing:
-    """One thing that is said, from its first sample to its last."""
+    """One utterance, from its first sample to its last."""
 
     def __init__(self, decoder: Any) -> None:
         self.is_open = False
@@ -77,7 +77,7 @@ class Hearing:
 
 
 def _frame(source: BinaryIO, size: int) -> bytes:
-    """``size`` bytes, or what is left; never half a sample."""
+    """``size`` bytes, or the rest; never half a sample."""
     data = source.read(size)
     return data[: len(data) - len(data) % 2]
 

@@ -1,7 +1,7 @@
-"""The seam: what a recogniser is handed, and what it tells.
+"""The interface of a recogniser: its input and its output.
 
-A recogniser listens to one stretch of sound from its beginning to its end, as fast as it likes: the sound is read from
-a file that grows, so nobody waits for it. Where it fails, it is asked anew from the end of what it told last.
+A recogniser reads one stretch of sound from beginning to end, at its own speed: the sound comes from a growing file, so
+the recording never waits for it. After a failure it starts again at the end of its last result.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from svc.meetings.model import AudioFormat
 
 
 class Sound(Protocol):
-    """A stretch of sound, as it comes."""
+    """A stretch of sound that may still grow."""
 
     @property
     def format(self) -> AudioFormat: ...
@@ -29,8 +29,8 @@ class Sound(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Heard:
-    """Something that was said, in seconds from the beginning of the sound. Not ``final``: it may yet be heard
-    otherwise, and the next one takes its place."""
+    """Recognised speech, with times in seconds from the beginning of the sound. Not ``final``: it may still change, and
+    the next one replaces it."""
 
     text: str
     start: float
@@ -43,9 +43,9 @@ Tell = Callable[[Heard], Awaitable[None]]
 
 
 class RecogniserFault(Exception):
-    """It does not go on. ``detail`` completes a sentence that begins with whoever it is.
+    """The recogniser stopped. ``detail`` completes a sentence that begins with its name.
 
-    ``lasting``: to try again is no use before somebody has changed something.
+    ``lasting``: a retry is useless until a person has changed something.
     """
 
     def __init__(self, detail: str, *, lasting: bool = False) -> None:
@@ -55,12 +55,12 @@ class RecogniserFault(Exception):
 
 
 class Listener(Protocol):
-    """One recogniser. ``title`` is what people read."""
+    """One recogniser. ``title`` is the name that people see."""
 
     @property
     def title(self) -> str: ...
 
     async def listen(self, sound: Sound, tell: Tell) -> None:
-        """Tell all that is said in ``sound``; return when it has ended and all is told. Raises
+        """Report all speech in ``sound``; return when the sound has ended and all is reported. Raises
         :class:`RecogniserFault`."""
         ...

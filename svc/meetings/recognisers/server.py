@@ -1,8 +1,8 @@
-"""Any server of the common transcription call (``POST /v1/audio/transcriptions``): OpenAI's, and the many that speak
-its API on one's own machine, as whisper.cpp, faster-whisper and vLLM do.
+"""Client of any server with the common transcription call (``POST /v1/audio/transcriptions``): OpenAI's, and servers
+with the same API on a user's own machine, such as whisper.cpp, faster-whisper and vLLM.
 
-It takes files, not streams: so the sound is cut where nobody speaks, and each piece is a call. Quiet pieces are not
-sent: to models of that kind silence is an occasion to make something up.
+It takes files, not streams: so the sound is cut at silences, and each piece is a call. Silent pieces are not sent:
+models of that kind invent text for silence.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PATH: Final = "/v1/audio/transcriptions"
 
 
 class Answer(Protocol):
-    """As much of an answer as is read here."""
+    """The parts of an answer that are read here."""
 
     @property
     def status(self) -> int: ...
@@ -41,7 +41,7 @@ class Answer(Protocol):
 
 
 Post = Callable[[str, Mapping[str, str], bytes], Awaitable[Answer]]
-"""Address, headers, body. Raises :class:`RecogniserFault` where there is no answer."""
+"""URL, headers, body. Raises :class:`RecogniserFault` where there is no answer."""
 
 
 class _Segment(msgspec.Struct):
@@ -67,7 +67,7 @@ class _Refusal(msgspec.Struct):
 
 @dataclass(frozen=True, kw_only=True)
 class _File:
-    """A piece as a file, and where it stands in the sound."""
+    """A piece as a file, with its position in the sound."""
 
     name: str
     mime: str
@@ -86,7 +86,7 @@ class TranscriptionServer:
     language: str
     post: Post
     title: str = "The transcription server"
-    _in_segments: bool = field(default=True, init=False)  # until it says that it can't
+    _in_segments: bool = field(default=True, init=False)  # until the server answers that it can't
 
     async def listen(self, sound: Sound, tell: Tell) -> None:
         pieces = _pieces_of(sound)
@@ -103,7 +103,7 @@ class TranscriptionServer:
     async def _ask(self, piece: _File) -> _Transcription:
         answer = await self._post(piece)
         if answer.status in {400, 422} and self._in_segments:
-            self._in_segments = False  # some models know no times of their own
+            self._in_segments = False  # some models have no times
             answer = await self._post(piece)
         if answer.status != 200:
             detail = f"answers {answer.status}: {self._without_key(_words(answer.body))}"
@@ -133,7 +133,7 @@ class TranscriptionServer:
 
 
 class _Pieces(Protocol):
-    """Sound goes in as it comes, files with speech in them come out."""
+    """Takes sound as it comes, and returns files with speech in them."""
 
     def feed(self, parts: Sequence[bytes]) -> list[_File]: ...
 
@@ -171,7 +171,7 @@ class _PcmPieces:
 
 @dataclass(kw_only=True)
 class _OpusPieces:
-    """Nothing is decoded: cut where the encoder says that nobody speaks, else by length."""
+    """Cuts without decoding: where the encoder marks silence, else by length."""
 
     rate: int
     _packets: list[bytes] = field(default_factory=list)
@@ -216,7 +216,7 @@ def _heard(found: _Transcription, piece: _File) -> list[Heard]:
 
 
 def _form(fields: Mapping[str, str], piece: _File, *, boundary: str) -> bytes:
-    """``multipart/form-data`` (RFC 7578). Our values hold no line break: an admin's are checked when they are set."""
+    """``multipart/form-data`` (RFC 7578). Our values have no line break: an admin's are checked when they are set."""
     parts = [
         f'--{boundary}\r\ncontent-disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode()
         for name, value in fields.items()

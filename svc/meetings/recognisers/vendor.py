@@ -1,8 +1,8 @@
-"""A vendor's stream, by the wire of Deepgram (``/v1/listen``), which others speak, too.
+"""A vendor's stream, by the protocol of Deepgram (``/v1/listen``), which other vendors use, too.
 
-Theory. The sound goes out as binary messages, as it is said. ``Results`` come back: some may yet change
-(``is_final: false``), some not. ``KeepAlive`` holds the line while no sound comes for a while, ``CloseStream`` asks for
-what is left; the server then tells it, and closes.
+Theory. The sound is sent as binary messages, as it is spoken. The server answers with ``Results``: some may still
+change (``is_final: false``), some not. ``KeepAlive`` keeps the connection open while there is no sound. ``CloseStream``
+asks for the remaining results; the server sends them and closes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from svc.protocol.websocket_client import ClientSocket, Connect, ConnectFault, c
 
 DEFAULT_MODEL: Final = "nova-3"
 KEEP_ALIVE_S: Final = 4.0
-"""Without sound. The vendor hangs up after ten seconds."""
+"""Interval without sound. The vendor closes the connection after ten seconds."""
 CONNECT_S: Final = 15.0
 """Until the vendor has taken the call. Beyond: it is tried again."""
 LAST_WORDS_S: Final = 60.0
@@ -52,7 +52,7 @@ class _Channel(msgspec.Struct):
 
 class _Message(msgspec.Struct):
     type: str = ""
-    channel: _Channel | list[int] = msgspec.field(default_factory=_Channel)  # a list in messages that are no results
+    channel: _Channel | list[int] = msgspec.field(default_factory=_Channel)  # a list in messages other than results
     is_final: bool = False
     start: float = 0.0
     duration: float = 0.0
@@ -64,7 +64,7 @@ _decode: Final = msgspec.json.Decoder(_Message).decode
 
 @dataclass(frozen=True, kw_only=True)
 class Vendor:
-    """``url`` is the vendor's, https or http; ``language`` "" lets it find out. ``connect`` is replaced in tests."""
+    """``url`` is the vendor's, https or http; with ``language`` "" the vendor detects it. Tests replace ``connect``."""
 
     url: str
     key: str
@@ -120,7 +120,7 @@ async def _speak(socket: ClientSocket, sound: Sound, ended: trio.Event) -> None:
 
 
 async def _hear(socket: ClientSocket, tell: Tell, ended: trio.Event, nursery: trio.Nursery) -> None:
-    """Until the vendor has closed. It may take a while with the last words, but not for ever."""
+    """Report results until the vendor closes. The last results may take a while, but not forever."""
 
     async def last_words() -> None:
         await ended.wait()
