@@ -1,6 +1,6 @@
-"""The archive of one boot, as its parts and others see it: where it goes, how it fares, what is wrong.
+"""The state of the archive in one boot: its target, its progress, and its problems.
 
-Owns that state, in memory, and the news of a problem that comes or goes: each is told once, to admins.
+Owns that state, in memory, and the notices about a problem that begins or ends: each is sent once, to admins.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PARTS: Final[tuple[Part, ...]] = ("archiver", "base backup", "hourly look", "dri
 
 @dataclass(kw_only=True)
 class Archive:
-    """``tool`` is there once the program was found. ``synced_at``: when the target last had all there was to send."""
+    """``tool`` is set once the program was found. ``synced_at``: when the target last had everything."""
 
     target: Target
     catalogue: Catalogue
@@ -41,9 +41,9 @@ class Archive:
     unsent_bytes: int = 0
     runs: bool = False
     changed: Wake = field(default_factory=Wake)
-    """Called once it runs, for those who wait for that."""
+    """Called once the archiver runs, for tasks that wait for that."""
     _moved: float | None = None
-    """By Trio's clock, when ``synced_at`` was last another than before: the wall's may be set to any time."""
+    """When ``synced_at`` last changed, by Trio's clock, because the wall clock may be set to any time."""
     _problems: dict[Part, str] = field(default_factory=dict)
 
     @property
@@ -52,31 +52,33 @@ class Archive:
         return None if self.synced_at is None else self.still_s()
 
     def begins(self) -> None:
-        """The archiver is started: from the first time on there should be news of it."""
+        """Note that the archiver starts. The time without progress counts from the first start."""
         if self._moved is None:
             self._moved = trio.current_time()
 
     def synced(self, at: Millis | None) -> bool:
-        """What it says of when it last sent all there was. Whether that is news."""
+        """Note the time at which the archiver last had sent everything. Returns whether it changed."""
         if at is None or at == self.synced_at:
             return False
         self.synced_at, self._moved = at, trio.current_time()
         return True
 
     def still_s(self) -> float:
-        """For how long nothing has reached the target, as far as is known; not while the machine slept."""
+        """For how many seconds nothing has reached the target, as far as known; without the time in which the machine
+        slept."""
         return 0.0 if self._moved is None else trio.current_time() - self._moved
 
     @property
     def problem(self) -> str | None:
-        """The first thing that is wrong with archiving itself."""
+        """The first problem of archiving itself."""
         return next((self._problems[part] for part in PARTS[:3] if part in self._problems), None)
 
     def problem_of(self, part: Part) -> str | None:
         return self._problems.get(part)
 
     async def note(self, part: Part, problem: str | None) -> None:
-        """How that part fares now. One that was not known is logged, and told to admins."""
+        """Set or clear the problem of a part. One that begins or ends is sent to admins; one that begins is also
+        logged."""
         before = self._problems.get(part)
         if problem is None:
             self._problems.pop(part, None)

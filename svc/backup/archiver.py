@@ -1,16 +1,16 @@
-"""The archiver's life: a child process that is started, watched, and ended so that it can go on where it was.
+"""Runs the archiver: starts the child process, watches it, and ends it so that it can continue where it was.
 
-Theory of the log. SQLite's log may be folded into the database (a checkpoint) by one program only, else the
-archiver finds a gap and sends everything anew. While it runs that is the archiver; where it does not run for long and
-the log has grown, it is the store again. When the service ends, the store is closed without folding the log in; the log
-stays, and the next start reads on in it.
+Theory of the log. Only one program may fold SQLite's log into the database (a checkpoint); else the archiver finds a
+gap and sends everything again. While the archiver runs, it does that. If it has not run for long and the log has grown,
+the store does it again. When the service ends, the store is closed without folding the log in; the log stays, and the
+next start continues to read it.
 
-A whole copy (a base backup) is sent by the same child, beside what is written meanwhile, so a slow line does not hold
-that up. Only it can't fold the log in before the copy is sent, so that is bounded: a copy that takes too long, or
-during which too much is written, is given up and said to be too slow.
+The same child sends a whole copy (a base backup) beside new changes, so a slow line does not delay those. But it can't
+fold the log in before the copy is sent, so that is bounded: a copy that takes too long, or during which too much is
+written, is given up and reported as too slow.
 
-Bounds: what could not be sent lies in a folder beside the database. Where it reaches :data:`UNSENT_MAX_BYTES` and the
-size of the database the archiver is stopped and that folder emptied; the next start sends a whole copy instead.
+Bounds: unsent changes are in a folder beside the database. When it reaches :data:`UNSENT_MAX_BYTES` plus the size of
+the database, the archiver is stopped and that folder emptied; the next start sends a whole copy instead.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ from svc.store import CannotOpen, Home, Ledger, write_durably
 
 LOOK_S: Final = 5.0
 LATE_S: Final = 60.0
-"""So much may be lost; where it would be more, somebody should know."""
+"""This much may be lost; if it would be more, admins are told."""
 HEALTHY_AFTER_S: Final = 300.0
 START_S: Final = 30.0
 ORPHAN_S: Final = 20.0
 SILENT_S: Final = 120.0
-"""One that does not answer for so long is started anew."""
+"""An archiver that does not answer for this long is restarted."""
 LAST_SYNC_S: Final = 5.0
 LEDGER_SENT_S: Final = 30.0
 DRAIN_S: Final = 20.0
@@ -75,16 +75,16 @@ _SAID_BYTES: Final = 16 * 1024
 
 
 class ArchiverEnded(ArchiveFault):
-    """It ended by itself, or had to be ended."""
+    """The archiver ended by itself, or had to be ended."""
 
 
 class CopyTooSlow(ArchiveFault):
-    """It is no use to try again soon."""
+    """The copy is too slow: an early retry is useless."""
 
 
 @dataclass(kw_only=True)
 class _Copy:
-    """A whole copy that is asked for. ``told``: how it ended, empty where it is there."""
+    """A requested whole copy. ``told``: its result, empty if it succeeded."""
 
     after: Millis
     told: str | None = None
@@ -93,7 +93,7 @@ class _Copy:
 
 @dataclass(kw_only=True)
 class Archiver:
-    """The subsystem. ``control`` is there while the child runs."""
+    """The subsystem. ``control`` is set while the child runs."""
 
     archive: Archive
     home: Home
@@ -111,15 +111,15 @@ class Archiver:
     _held: trio.Lock = field(default_factory=trio.Lock)
     _copy: _Copy | None = None
     _copy_told: str | None = None
-    """What this child has said of a whole copy: of the first one, which nobody asks for, too."""
+    """What this child reported about a whole copy, also about the first one, which it sends without a request."""
     _process: trio.Process | None = None
     _ending: bool = False
-    """The child is ended on purpose, and another has to follow."""
+    """The child is ended on purpose, and a new one must follow."""
     _answers: trio.Event = field(default_factory=trio.Event)
-    """Set once that one answers."""
+    """Set once the new one answers."""
 
     async def run(self, child: Child) -> None:
-        """The archiver's own troubles end here: without an archive the service serves all the same."""
+        """Run the archiver. Its errors end here: the service also works without an archive."""
         child.started()
         child.work.start_soon(self._keep, child)
         await trio.sleep_forever()
@@ -141,9 +141,9 @@ class Archiver:
                 await child.wait_draining()
 
     async def whole_copy(self, *, after: Millis | None) -> None:
-        """Have a whole copy sent, and wait for it, while what is written goes on to be sent. ``after``: of the newest
-        one there is; ``None``: there is none, and the first is sent without being asked for. Raises
-        :class:`ArchiveFault`."""
+        """Have a whole copy sent, and wait for it; changes are sent meanwhile. ``after``: the time of the newest copy;
+        ``None``: there is none, and the archiver sends the first one without a request. Raises :class:`ArchiveFault`.
+        """
         copy = self._copy = _Copy(after=after or 0)
         try:
             if after is not None or self._copy_told:
@@ -166,10 +166,10 @@ class Archiver:
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[Litestream]:
-        """The archiver lets go of the database as long as this lasts. Raises :class:`ArchiveFault`.
+        """Make the archiver release the database within this context. Raises :class:`ArchiveFault`.
 
-        Afterwards there is another one: one that is only told to go on still believes that the target is where it left
-        it, may look for files that are not here any more, and then never sends anything again.
+        Afterwards a new one is started: an old one that only continues still believes that the target is where it left
+        it, may look for files that no longer exist here, and then never sends anything again.
         """
         async with self._held:
             control, tool = self.control, self.archive.tool
@@ -182,7 +182,7 @@ class Archiver:
                 await self._renew()
 
     async def _renew(self) -> None:
-        """End the child; the next one is there soon, or its trouble is told."""
+        """End the child; a new one starts soon, or its problem is reported."""
         process = self._process
         if process is None:
             return
@@ -194,7 +194,7 @@ class Archiver:
             process.kill()
 
     async def position(self, *, wait_s: float | None = None) -> Position:
-        """Where it stands, all that was committed included. Raises :class:`ArchiveFault`."""
+        """The archiver's position, after it has read all commits. Raises :class:`ArchiveFault`."""
         if self.control is None:
             raise ArchiveFault("the archiver does not run")
         if self._held.locked():
@@ -202,8 +202,8 @@ class Archiver:
         return await self.control.sync(wait_s=wait_s)
 
     async def send_ledger(self) -> None:
-        """Have sent what the archive knows of itself, too: to a bucket it goes every ten seconds only. Where that does
-        not succeed nothing is said: who reads it there is told."""
+        """Have the ledger sent now: to a bucket it is sent only every ten seconds. A failure is ignored here: a reader
+        of the archive will see it."""
         if self.control is None:
             return
         control = replace(self.control, path=str(self.archive.catalogue.ledger.path))
@@ -217,7 +217,7 @@ class Archiver:
     def written_config(
         self, tool: Litestream, *, socket: Path | None = None, parts: tuple[Part, ...] = ("db", "ledger")
     ) -> Path:
-        """Its configuration, as a file in ``run/``; blocks."""
+        """Write its configuration to a file in ``run/``; blocks."""
         folder = self.home.path / "run"
         folder.mkdir(mode=0o700, exist_ok=True)
         name = "archive" if socket is not None else "archive-once" if len(parts) == 1 else "archive-look"
@@ -239,8 +239,8 @@ class Archiver:
         )
 
     async def refuse_foreign(self, tool: Litestream) -> None:
-        """Another home's archive must not be mixed with ours. One of our own, from before we were restored without a
-        ledger, is taken over."""
+        """Raise if the target has another home's archive: the two must not be mixed. An own archive, from before a
+        restore without a ledger, is taken over."""
         catalogue = self.archive.catalogue
         if await self.threads.run(catalogue.home) == self.home.id:
             return
@@ -261,7 +261,7 @@ class Archiver:
         await self.threads.run(catalogue.begin, self.home.id, found)
 
     async def _live(self, child: Child, tool: Litestream) -> bool:
-        """One child's life. Whether another has to follow at once."""
+        """Run one child to its end. Returns whether a new one must follow at once."""
         folder = await self.threads.run(_socket_folder, self.home)
         socket = folder / "archive.sock"
         await self._end_orphan(socket)
@@ -303,14 +303,14 @@ class Archiver:
             await self._ended()
 
     async def _ended(self) -> None:
-        """The child has ended. What it was ended for waits no longer."""
+        """Reset the state after the child's end, and delete unsent changes if it was ended for that."""
         self.control, self._process, self.archive.runs, self._ending = None, None, False, False
         if self._dropping:
             await self.threads.run(partial(shutil.rmtree, _folder(self.home.database), ignore_errors=True))
             self._dropping = False
 
     async def _end_orphan(self, socket: Path) -> None:
-        """One that outlived a service that was killed still answers at our socket, and must not archive beside ours."""
+        """End an archiver that outlived a killed service: it still answers at our socket, and two must not archive."""
         async with Egress(socket_path=str(socket)) as egress:
             control = Control(egress=egress, path=str(self.home.database))
             with trio.move_on_after(ORPHAN_S):
@@ -343,7 +343,7 @@ class Archiver:
             self._copy.told = told
 
     async def _watch(self, control: Control) -> None:
-        """From its first answer on, look how far it is."""
+        """Wait for its first answer, then check its progress regularly."""
         with trio.move_on_after(START_S):
             while self.control is None:
                 try:
@@ -375,7 +375,7 @@ class Archiver:
         self._heard = trio.current_time()
         arrived = archive.synced(synced_at) if position.replicated_txid else False
         archive.unsent_bytes = await self.threads.run(unsent, self.home.database, position.replicated_txid)
-        # A whole copy, with which it begins, may be on its way, too.
+        # The whole copy that it begins with may be unsent, too.
         if archive.unsent_bytes > self.unsent_max_bytes + await self.threads.run(_size_of, self.home.database):
             self._dropping = True
             raise ArchiverEnded(f"{archive.target.place} is away for too long; what waited for it was dropped")
@@ -387,7 +387,7 @@ class Archiver:
             await archive.note("archiver", None)
 
     async def _bound_log(self) -> None:
-        """While a whole copy is sent the log can't be folded in."""
+        """End a copy during which the log grows too large: it can't be folded in meanwhile."""
         copy = self._copy
         if copy is None or copy.told is not None:
             return
@@ -398,21 +398,22 @@ class Archiver:
             raise ArchiverEnded(copy.told)
 
     async def _silent(self, fault: ArchiveFault) -> None:
-        """It may hang on a target that is away, and then nobody folds the log in: that must not be too much."""
+        """Handle an archiver that does not answer. It may hang on an unreachable target and does not fold the log in,
+        so this is bounded."""
         await self.archive.note("archiver", f"nothing reaches {self.archive.target.place}: {fault}")
         log_bytes = await self.threads.run(_size_of, Path(f"{self.home.database}-wal"))
         if trio.current_time() - self._heard > self.silent_s or log_bytes > LOG_MAX_BYTES:
             raise ArchiverEnded(f"{self.archive.target.place} is away, and the archiver does not answer")
 
     async def _fails(self, problem: str) -> None:
-        """It does not run. A log that has grown meanwhile is folded in by the store."""
+        """Note that it does not run. If the log has grown too large, the store folds it in."""
         self.archive.runs = False
         await self.archive.note("archiver", problem)
         if await self.threads.run(_size_of, Path(f"{self.home.database}-wal")) > LOG_MAX_BYTES:
             await self.archive.store.leave_checkpoints(to_another=False)
 
     async def _end_on_drain(self, child: Child, process: trio.Process) -> None:
-        """All that was committed is sent, if the target takes it now; then it may end."""
+        """On shutdown: send all commits, if the target takes them now; then end the child."""
         await child.wait_draining()
         self.archive.store.keeps_log = True
         if self.control is not None:
@@ -444,7 +445,7 @@ def _size_of(path: Path) -> int:
 
 
 def _socket_folder(home: Home) -> Path:
-    """``run/``, unless its name is too long for a socket; the same one after each start."""
+    """``run/``, unless its path is too long for a socket; the same folder after each start."""
     run = home.path / "run"
     run.mkdir(mode=0o700, exist_ok=True)
     if len(str(run / "archive.sock").encode()) <= _SOCKET_PATH_MAX:

@@ -1,4 +1,4 @@
-"""The blobs outside of the home: the replica, as backup needs it."""
+"""Access to the blobs outside the home: the replica, for restoring."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from svc.replica import Target, TargetFault
 from svc.store import Blobs
 
 AT_ONCE: Final = 8
-"""Blobs fetched at a time."""
+"""Blobs fetched at the same time."""
 SMALL_BYTES: Final = 256 * 1024
-"""Of a blob that waits in memory until others are stored with it."""
+"""Size of a blob that waits in memory until others are stored with it."""
 GROUP_BLOBS: Final = 64
 GROUP_BYTES: Final = 4 * 1024 * 1024
 ANY_SIZE: Final = 2**50
 
 
 def beyond_of(config: Config, egress: Egress) -> Target | None:
-    """``None`` where no replica is configured."""
+    """The replica; ``None`` where none is configured."""
     return replica.target_of(config, egress)
 
 
 class Bringing:
-    """Brings blobs home, each compared with its name: small ones so many at a time, with one sync for all of them.
+    """Fetches blobs into the home and compares each with its name: small ones in groups, with one sync for each group.
 
-    The next names are taken by whoever has time, so no more than :data:`AT_ONCE` groups are in memory.
+    Each worker takes the next names when it is free, so at most :data:`AT_ONCE` groups are in memory.
     """
 
     def __init__(self, target: Target, names: Iterable[str], into: Blobs) -> None:
@@ -41,7 +41,7 @@ class Bringing:
         self._into = into
 
     async def run(self) -> None:
-        """Until all are here, or among the ``missing``. Raises :class:`ArchiveFault` where the replica does not
+        """Fetch until all are here, or listed in ``missing``. Raises :class:`ArchiveFault` where the replica does not
         answer."""
         async with open_task_group() as nursery:
             for _ in range(AT_ONCE):
@@ -62,7 +62,7 @@ class Bringing:
             await self._into.put_all(held)
 
     async def _bring(self, name: str) -> bytes | None:
-        """The bytes of a small one; a large one is stored as it comes."""
+        """The bytes of a small blob; a large one is stored while it is received."""
         try:
             async with aclosing(self._target.stream(name)) as pieces:
                 begun = b""

@@ -1,5 +1,6 @@
-"""What is known of the archive, in the ledger that is archived with it: whose it is, its recovery points with their
-signatures, the keys that check them, its base backups, and how the last drill went. All of it blocks."""
+"""The catalogue of the archive, in the ledger that is archived with it: its home, its recovery points with their
+signatures, the keys that verify them, its base backups, and the result of the last drill. All of it blocks.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ class Base(msgspec.Struct, frozen=True):
 
 
 class BaseState(msgspec.Struct, frozen=True):
-    """``at``: when the last one was begun that succeeded."""
+    """``at``: when the last successful one was begun."""
 
     at: Millis
     held: tuple[Base, ...] = ()
@@ -54,11 +55,12 @@ class Catalogue:
         return None if found is None else found.decode()
 
     def begin(self, home: str, earlier: Mapping[str, bytes]) -> None:
-        """From now on it is that home's; ``earlier`` is what its archive knew before."""
+        """Start the catalogue for that home; ``earlier`` is the content of its archived ledger."""
         self.ledger.put({**earlier, HOME: home.encode()})
 
     def points(self) -> list[Point]:
-        """The newest first: by position, for a clock may have been set back. What can't be read is no point."""
+        """All points, the newest first: by position, because a clock may have been set back. Unreadable ones are left
+        out."""
         read = (SignedPoint(data, b"").read() for data in self.ledger.under(POINT).values())
         found = [point for point in read if point is not None]
         return sorted(found, key=lambda one: (one.position, one.at), reverse=True)
@@ -74,7 +76,7 @@ class Catalogue:
         )
 
     def keys(self) -> dict[str, bytes]:
-        """Public keys of signatures, by the id of the master key that they follow from."""
+        """Public keys of the signatures, by the id of the master key that they are derived from."""
         return {name.removeprefix(KEY): value for name, value in self.ledger.under(KEY).items()}
 
     def base(self) -> BaseState | None:

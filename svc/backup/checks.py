@@ -1,4 +1,4 @@
-"""Whether what is kept here is kept elsewhere, too."""
+"""Checks whether the data here are also stored in another place."""
 
 from __future__ import annotations
 

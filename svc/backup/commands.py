@@ -1,5 +1,4 @@
-"""The words of the ``svc`` command on backups: one now, which there are, whether they are what they say; and restoring,
-which needs no home."""
+"""The ``svc`` subcommands for backups: make one now, list them, verify them; and restore, which needs no home."""
 
 from __future__ import annotations
 
@@ -40,10 +39,10 @@ MAX_ANSWER_BYTES: Final = 64 * 1024
 
 
 def backup(call: Invocation) -> int:
-    """Now: by the service that holds the home, or by ourselves."""
+    """Back up now: through the service that holds the home, or in this process."""
     if Home.busy(call.config[HOME]) is not None:
         return _run(_asked, call)
-    with call.home() as opened:  # before the loop: it has one of its own
+    with call.home() as opened:  # before the event loop: opening runs one of its own
         return _run(partial(_base, home=opened.home), call)
 
 
@@ -178,13 +177,13 @@ def _tell(done: Restored) -> None:
 
 
 def _code(given: str | None) -> str | None:
-    """``-`` asks for it on standard input, where no list of processes shows it."""
+    """The code; ``-`` reads it from standard input, so that no process list shows it."""
     return sys.stdin.readline().strip() if given == "-" else given
 
 
 @asynccontextmanager
 async def _tool(call: Invocation, *, place: Place | None, home: Path | None) -> AsyncIterator[tuple[Litestream, Path]]:
-    """The archiver, for one run. Without ``home``: only to read the archive."""
+    """The archiver, for one command. Without ``home``: only to read the archive."""
     target = target_of(call.config, place)
     if target is None:
         raise ArchiveFault("no archive is configured; set one of the ARCHIVE_*_PREFIX, or say where it lies (--from)")
@@ -207,7 +206,7 @@ async def _tool(call: Invocation, *, place: Place | None, home: Path | None) -> 
 
 @asynccontextmanager
 async def _catalogue(call: Invocation) -> AsyncIterator[tuple[Catalogue, Litestream, Path]]:
-    """What the archive says of itself, read from there and not from the home."""
+    """The catalogue, read from the archive and not from the home."""
     async with _tool(call, place=call.given["from"], home=None) as (tool, config):
         copy = config.with_name("ledger.sqlite3")
         await tool.restore(config, "ledger", into=copy)

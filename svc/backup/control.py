@@ -1,4 +1,4 @@
-"""What a running archiver is asked by its socket: where it stands, and to let go of the database."""
+"""Client for the socket of a running archiver: asks for its position, and makes it release the database."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_ANSWER_BYTES: Final = 256 * 1024
 
 
 class Position(msgspec.Struct, frozen=True):
-    """``txid``: the newest commit that it has read. ``replicated_txid``: the newest one that the target holds."""
+    """``txid``: the newest commit that it has read. ``replicated_txid``: the newest one that the target has."""
 
     txid: int
     replicated_txid: int = 0
@@ -41,13 +41,13 @@ class _List(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """The way to one archiver, about the database at ``path``. Each call raises :class:`ArchiveFault`."""
+    """Controls one archiver, for the database at ``path``. Each call raises :class:`ArchiveFault`."""
 
     egress: Egress
     path: str
 
     async def sync(self, *, wait_s: float | None = None) -> Position:
-        """Read what was committed; with ``wait_s`` also send it, or give up waiting by then."""
+        """Make it read all commits; with ``wait_s`` also send them, or stop waiting after that time."""
         body: dict[str, object] = {"path": self.path}
         if wait_s is not None:
             body |= {"wait": True, "timeout": max(1, round(wait_s))}
@@ -55,21 +55,21 @@ class Control:
         return _read(answer, Position)
 
     async def synced_at(self) -> Millis | None:
-        """When it was last in step with the target. Stands still while the target is away, and moves while nothing is
-        written."""
+        """When the target last had everything. It stands still while the target is unreachable, and moves while nothing
+        is written."""
         found = _read(await self._call("GET", "/list"), _List)
         at = next((one.last_sync_at for one in found.databases if one.path == self.path), None)
         return None if at is None else round(datetime.fromisoformat(at).timestamp() * 1000)
 
     async def pid(self) -> int | None:
-        """Of the process that answers, if any does."""
+        """The id of the process that answers, if any."""
         try:
             return _read(await self._call("GET", "/info"), _Info).pid
         except ArchiveFault:
             return None
 
     async def hold(self) -> None:
-        """Let go of the database, so that another may send a copy of it."""
+        """Make it release the database, so that another process may send a copy."""
         await self._call("POST", "/stop", {"path": self.path, "timeout": 30}, deadline_s=4 * ANSWER_S)
 
     async def _call(

@@ -1,5 +1,6 @@
-"""The drill: the newest recovery point is restored into a scratch folder, checked as any restored home is, and thrown
-away. A backup that nobody has restored is a hope; this is what makes it one that is known."""
+"""The drill: restores the newest recovery point into a scratch folder, checks it like any restored home, and deletes
+it. It shows that the backup can really be restored.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +26,9 @@ NO_POINT: Final = "there is no recovery point to restore"
 
 @dataclass(kw_only=True)
 class Drill:
-    """``scratch`` is made and removed. ``restoring`` makes what restores, anew each time.
+    """``scratch`` is made and removed. ``restoring`` makes a new restorer each time.
 
-    ``settle`` has sent what is on its way: soon after archiving was switched on nothing could be restored yet.
+    ``settle`` waits until pending data are sent: soon after archiving was switched on nothing could be restored yet.
     """
 
     archive: Archive
@@ -38,7 +39,7 @@ class Drill:
     _turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def run(self) -> DrillState:
-        """Once, now, and never two at a time; never raises what restoring meets."""
+        """Run one drill now, never two at a time; never raises the errors of restoring."""
         async with self._turn:
             return await self._run()
 

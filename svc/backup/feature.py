@@ -1,4 +1,4 @@
-"""The rows that backup contributes."""
+"""The feature rows of backup."""
 
 from __future__ import annotations
 

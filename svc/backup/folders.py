@@ -1,4 +1,4 @@
-"""Folders that come and go. Blocks."""
+"""Temporary folders. Blocks."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _MAKING: Final = ".restoring-"
 
 
 def forget_folder(path: Path) -> None:
-    """Remove it with all there is in it, if it is there."""
+    """Remove a folder with all its content, if it exists."""
     shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager
 def scratch_for(into: Path) -> Iterator[Path]:
-    """A hidden folder beside ``into``, in which it is made, and which is gone afterwards unless it was renamed.
+    """A hidden folder beside ``into``, where the new folder is made. It is removed at the end unless it was renamed.
 
-    It is locked as long as its maker lives. What one that was killed has left is removed by the next.
+    It is locked as long as its process lives. The next call removes what a killed process left.
     """
     forget_abandoned(into.parent, into.name)
     scratch = into.parent / f".{into.name}{_MAKING}{secrets.token_hex(4)}"
@@ -44,18 +44,18 @@ def scratch_for(into: Path) -> Iterator[Path]:
 
 
 def forget_abandoned(parent: Path, name: str) -> None:
-    """Remove what was to become a folder whose name begins so, and whose maker is gone."""
+    """Remove unfinished folders whose name begins so, and whose process has ended."""
     store.forget_abandoned(parent.glob(f".{glob_escaped(name)}*{_MAKING}*"))
 
 
 def forget_halves(archive: Path) -> None:
-    """In a folder that is the archive: of base backups whose sender was killed. None is being sent."""
+    """In a folder that is the archive: remove parts of base backups whose sender was killed. None may be being sent."""
     for left in (archive / "db" / "ltx" / "9").glob("*.tmp"):
-        with suppress(OSError):  # it is not ours to remove, and harms nobody
+        with suppress(OSError):  # we may not remove it, and it does no harm
             left.unlink()
 
 
 def restored_beside(home: Path, *, now: Millis) -> Path:
-    """A name that is free, beside the home, for a restored one."""
+    """A free name, beside the home, for a restored one."""
     stamp = datetime.fromtimestamp(now // SECOND_MS, tz=UTC).strftime("%Y%m%d-%H%M%S")
     return home.with_name(f"{home.name}{RESTORED}{stamp}")

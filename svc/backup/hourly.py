@@ -1,5 +1,6 @@
-"""Each hour the archive is asked which of its files a restore would take, of the database and of the ledger: they must
-reach from a whole copy to all that was sent. That reads lists and no content; the drill reads all, each night."""
+"""The hourly check: asks the archive which of its files a restore would use, of the database and of the ledger. They
+must reach from a whole copy to the last sent change. It reads lists and no content; the nightly drill reads all.
+"""
 
 from __future__ import annotations
 
@@ -14,25 +15,25 @@ from svc.clock import HOUR_MS, SECOND_MS, Millis
 from svc.nursery import ThreadPool
 
 SOON_MS: Final = 30 * SECOND_MS
-"""While it does not run yet."""
+"""Pause while the archiver does not run yet."""
 
 
 @dataclass(kw_only=True)
 class Hourly:
-    """A place that is away is no fault of the archive: the archiver tells that."""
+    """An unreachable target is no fault of the archive: the archiver reports that."""
 
     archive: Archive
     archiver: Archiver
     threads: ThreadPool
 
     async def run(self) -> Millis:
-        """Look now. Returns when to look again."""
+        """Check now. Returns when to check again."""
         archive, tool = self.archive, self.archive.tool
         if tool is None or archive.synced_at is None or archive.problem_of("archiver") is not None:
             return archive.clock.now() + SOON_MS
         try:
             sent = (await self.archiver.position()).replicated_txid
-        except ArchiveFault:  # it does not run now, or lets go of the database for a base backup
+        except ArchiveFault:  # not running now, or the database is released for a base backup
             return archive.clock.now() + SOON_MS
         await archive.note("hourly look", await self._fault(tool, sent))
         return archive.clock.now() + HOUR_MS

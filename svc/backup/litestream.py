@@ -1,16 +1,16 @@
-"""litestream: how it is found, told and run. The one file that knows its words.
+"""litestream: finds, configures and runs it. The only module that knows its commands and messages.
 
-Theory. It reads the write-ahead log of the database and sends what is new, every few seconds, as a numbered file
-(level 0); those are joined in the background (levels 1 to 3), and once a day a whole copy is sent (level 9). Level 0 is
-kept for 14 days, for only at its edges can a moment be restored exactly. While it runs it alone folds the log into the
-database (see :mod:`svc.backup.archiver`).
+Theory. It reads the write-ahead log of the database and sends new changes, every few seconds, as a numbered file (level
+0). Those are joined in the background (levels 1 to 3), and once a day a whole copy is sent (level 9). Level 0 is kept
+for 14 days, because a moment can be restored exactly only at the edges of its files. While it runs, it alone folds the
+log into the database (see :mod:`svc.backup.archiver`).
 
-When it sends a whole copy. It has no word for "now": it sends one where the newest is older than the last multiple of
-an interval, counted from the year 1. So it is told an interval of which a moment of our choice is a multiple, and whose
-next one is twenty years ahead. It does so beside its other work: what is written goes on to be sent meanwhile.
+When it sends a whole copy. It has no command for "now": it sends one if the newest is older than the last multiple of
+an interval, counted from the year 1. So it gets an interval that has a multiple at a moment of our choice, and the next
+one twenty years later. It does so beside its other work: changes are sent meanwhile.
 
-Its configuration is a file without secrets: those are in its environment. Older versions than 0.5.17 lose data without
-a word, so they are refused.
+Its configuration is a file without secrets: those are in its environment. Versions older than 0.5.17 lose data
+silently, so they are refused.
 """
 
 from __future__ import annotations
@@ -35,38 +35,38 @@ from svc.nursery import leash, process_group
 
 OLDEST: Final = (0, 5, 17)
 KEEP_DAYS: Final = 14
-"""Of base backups, one a night, and of all that is between them."""
+"""Days for which base backups, one a night, and all changes between them are kept."""
 SNAPSHOT_LEVEL: Final = 9
 SHOWN_CHARS: Final = 300
-"""Of a complaint."""
+"""Of an error message."""
 MAX_SAID_BYTES: Final = 32 * 1024 * 1024
 ANSWER_S: Final = 60.0
-"""For what is no transfer."""
+"""For commands that transfer no data."""
 LEDGER_S: Final = 120.0
-"""For the ledger, which is small and read first: the program itself tries a place that does not answer without end."""
+"""For the ledger, which is small and read first: the program itself retries an unreachable place endlessly."""
 SLOWEST_BYTES_A_S: Final = 256 * 1024
-"""Of a base backup that is sent while nothing else is, before it is compressed."""
+"""Of a base backup that is sent alone, before compression."""
 NO_COPY: Final = "877440h"
-"""A hundred years: the last multiple was in 2002, so a copy is sent only where there is none at all."""
+"""A hundred years: the last multiple was in 2002, so a copy is sent only if there is none at all."""
 COPY_PARTS: Final = 2
-"""Of a whole copy to a bucket, sent at once, so that it leaves room on a slow line for what is written meanwhile."""
+"""Parts of a whole copy sent to a bucket at the same time; few, so that a slow line has room for new changes."""
 
 _VERSION: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)")
 _YEAR_1_MS: Final = 62_135_596_800_000
-"""From the year 1, from which multiples are counted, to 1970."""
+"""From the year 1, where the count of multiples begins, to 1970."""
 _MULTIPLES: Final = 100
 _AZURE: Final = re.compile(r"RESPONSE \d+: (.+?)\s+ERROR CODE: (\w+)", re.DOTALL)
-"""As Azure's library words what a server answered, with rules above and below and the whole answer behind."""
+"""The form of a server's answer in Azure's library: rules above and below it, and the whole answer after it."""
 _OBTAIN: Final = "install it with `pip install 'svc[archive]'`"
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "NO_PROXY")
 
 
 class ArchiveFault(Exception):
-    """What went wrong, in words that say what to do; without a full stop."""
+    """What went wrong and what to do, as a sentence without a full stop."""
 
 
 class ArchiverSilent(ArchiveFault):
-    """It did not end in time, and was ended."""
+    """The program did not end in time, and was ended."""
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -105,9 +105,9 @@ class Litestream:
         parts: Sequence[Part] = ("db", "ledger"),
         copy_after: Millis | None = None,
     ) -> bytes:
-        """Its configuration, as JSON, which is YAML, too. ``copy_after``: send a whole copy unless there is one that
-        is younger than that; ``None``: unless there is any."""
-        interval = "1s" if self.target.place.kind == "file" else "10s"  # of a folder it costs nothing
+        """Its configuration, as JSON, which is also YAML. ``copy_after``: send a whole copy unless one is newer than
+        that; ``None``: unless there is any."""
+        interval = "1s" if self.target.place.kind == "file" else "10s"  # for a folder it costs nothing
         paths = {"db": self.database, "ledger": self.ledger}
         at_once = {"concurrency": COPY_PARTS} if self.target.place.kind == "s3" else {}
         databases = [
@@ -136,7 +136,8 @@ class Litestream:
         return msgspec.json.encode(settings)
 
     def environment(self) -> dict[str, str]:
-        """Nothing of ours but how programs and servers are found."""
+        """The environment for the program: the credentials, and of ours only what is needed to find programs and
+        servers."""
         passed = {name: self.environ[name] for name in _PASSED_ON if name in self.environ}
         return {**passed, **self.target.credentials}
 
@@ -145,13 +146,13 @@ class Litestream:
         return [str(self.program), "replicate", "-config", str(config), "-no-expand-env"]
 
     async def base_backup(self, config: Path) -> None:
-        """Send a whole copy of the database, where no archiver runs. Raises :class:`ArchiveFault`, also where it takes
-        too long: nothing else is sent meanwhile, and to a place that is away the program would try for ever."""
+        """Send a whole copy of the database, while no archiver runs. Raises :class:`ArchiveFault`, also when it takes
+        too long: nothing else is sent meanwhile, and the program would retry an unreachable place forever."""
         deadline_s = self.patience_s + self.database.stat().st_size / SLOWEST_BYTES_A_S
         await self._run("replicate", config, "-once", "-force-snapshot", "-enforce-retention", deadline_s=deadline_s)
 
     async def listed(self, config: Path, part: Part, *, level: int) -> list[Entry]:
-        """What the archive has of one level, the oldest first. Raises :class:`ArchiveFault`."""
+        """The files of one level in the archive, the oldest first. Raises :class:`ArchiveFault`."""
         path = self.database if part == "db" else self.ledger
         said = await self._run("ltx", config, "-json", "-level", str(level), str(path), deadline_s=10 * ANSWER_S)
         try:
@@ -160,8 +161,8 @@ class Litestream:
             raise ArchiveFault("the archiver's list can't be read") from error
 
     async def reaches(self, config: Path, part: Part) -> int:
-        """The position to which a restore would come by the files that are there; nothing is read of them, and nothing
-        made. Raises :class:`ArchiveFault`."""
+        """The position that a restore from the existing files would reach; it reads no content and makes no file.
+        Raises :class:`ArchiveFault`."""
         path = self.database if part == "db" else self.ledger
         out = path.with_name(f"{path.name}.nowhere")
         asked = ("-dry-run", "-json", "-o", str(out), str(path))
@@ -172,7 +173,7 @@ class Litestream:
             raise ArchiveFault("the archiver did not say what it would restore") from error
 
     async def restore(self, config: Path, part: Part, *, into: Path, position: int | None = None) -> int:
-        """Make the database file ``into``, as it was at that position or is at the newest one. Returns which it is."""
+        """Make the database file ``into``, at that position or else the newest. Returns its position."""
         at = [] if position is None else ["-txid", f"{position:016x}"]
         path = self.database if part == "db" else self.ledger
         words = (*at, "-json", "-integrity-check", "full", "-o", str(into), str(path))
@@ -195,7 +196,7 @@ class Litestream:
 
 
 async def said_by(command: Sequence[str], *, environ: Mapping[str, str], deadline_s: float) -> tuple[int, bytes, bytes]:
-    """Run a program to its end: its status and what it said. Raises :class:`ArchiveFault` where it can't be run."""
+    """Run a program to its end; returns its status and output. Raises :class:`ArchiveFault` where it can't be run."""
     out, err = bytearray(), bytearray()
     with trio.move_on_after(deadline_s):
         try:
@@ -226,7 +227,7 @@ def _interval(copy_after: Millis | None) -> str:
 
 
 class _Line(msgspec.Struct, frozen=True):
-    """Of its log. A level of the archive has the same name there as the level of the log, and comes later."""
+    """A line of its log. A level of the archive has the same name there as the log level, and comes later."""
 
     msg: str = ""
     db: str = ""
@@ -235,8 +236,8 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 def told_of_copy(line: bytes, database: Path) -> str | None:
-    """What a line of its log says of a whole copy of that database: an empty word where the copy is there, why where it
-    failed, ``None`` where it says nothing of it."""
+    """What a line of its log says about a whole copy of that database: an empty string if it was sent, the reason if it
+    failed, ``None`` if the line is about something else."""
     try:
         told = msgspec.json.decode(line, type=_Line)
     except msgspec.DecodeError:
@@ -251,12 +252,12 @@ def told_of_copy(line: bytes, database: Path) -> str | None:
 
 
 def says_nothing_is_there(fault: str) -> bool:
-    """What it says of a place where nothing lies yet."""
+    """Whether the message means that the place has no archive yet."""
     return "no matching backup" in fault or "no snapshots available" in fault or "transaction not available" in fault
 
 
 def complaint(said: bytes) -> str:
-    """The last thing that it complains of, in one line."""
+    """Its last error message, in one line."""
     if _AZURE.search(said.decode(errors="replace")) is not None:
         return _shortened(said.decode(errors="replace"))
     for line in reversed(said.decode(errors="replace").splitlines()):
@@ -272,7 +273,7 @@ def complaint(said: bytes) -> str:
 
 
 def _shortened(said: str) -> str:
-    """One line. The middle is left out, for what was done stands in front, and why it failed at the end."""
+    """The message as one line. The middle is cut out: the action is at the beginning, the reason at the end."""
     if (azure := _AZURE.search(said)) is not None:
         return " ".join(f"{azure[1]} ({azure[2]})".split())[:SHOWN_CHARS]
     line = " ".join(said.split())
@@ -282,7 +283,7 @@ def _shortened(said: str) -> str:
 
 
 def found_program(chosen: Path | None, environ: Mapping[str, str]) -> Path:
-    """Raises :class:`ArchiveFault`."""
+    """The path of the program. Raises :class:`ArchiveFault`."""
     if chosen is not None:
         if not os.access(chosen, os.X_OK) or not chosen.is_file():
             raise ArchiveFault(f"SVC_ARCHIVE_BIN names {chosen}, which is no program")
@@ -297,7 +298,7 @@ def found_program(chosen: Path | None, environ: Mapping[str, str]) -> Path:
 
 
 async def refuse_old(program: Path, environ: Mapping[str, str]) -> str:
-    """Its version. Raises :class:`ArchiveFault` for one that loses data."""
+    """The program's version. Raises :class:`ArchiveFault` for one that loses data."""
     passed = {name: environ[name] for name in _PASSED_ON if name in environ}
     status, out, err = await said_by([str(program), "version"], environ=passed, deadline_s=ANSWER_S)
     found = _VERSION.search(out.decode(errors="replace"))

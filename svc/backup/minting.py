@@ -1,7 +1,7 @@
-"""Minting: a recovery point is made once the archive and the replica both hold all of one moment.
+"""Makes recovery points: one is made once the archive and the replica both hold the complete state of one moment.
 
-One a minute at most, and none while nothing changes. The moment is taken between two commits: nothing is written while
-the archiver says where it is, which takes milliseconds. What the database names is then read from that very state.
+At most one a minute, and none while nothing changes. The moment is between two commits: nothing is written while the
+archiver reports its position, which takes milliseconds. The names of the blobs are then read from exactly that state.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from svc.store import Blobs, Invariant, ReadTx, newest
 
 PAUSE_S: Final = 60.0
 SOON_S: Final = 5.0
-"""While something is on its way."""
+"""Pause while data are being sent."""
 SHARE: Final = 20
 """A round is followed by a pause this many times as long: a large home is not read all the time."""
 SENT_S: Final = 60.0
@@ -47,7 +47,7 @@ class Minting:
     threads: ThreadPool
     home: str
     waits_for: str = ""
-    """Why there is no point of now; empty where there is one, or nothing is wrong."""
+    """Why there is no current point; empty where there is one, or nothing is wrong."""
     _pinned: Millis | None = None
 
     async def run(self, child: Child) -> None:
@@ -61,7 +61,7 @@ class Minting:
                 await trio.sleep(max(pause_s, SHARE * (trio.current_time() - began)))
 
     async def round(self) -> Point | None:
-        """Make a point if there is one to make."""
+        """Make a point if there is a new state."""
         if self.beyond is None:
             self.waits_for = "Mail and files are not copied to a place of their own yet (SVC_BLOB_REPLICA_URL)."
             return None
@@ -97,13 +97,15 @@ class Minting:
         return point
 
     async def _pin(self, oldest: Millis) -> None:
-        """What a kept point names stays at the replica. Told only when it changed: to tell is a change of its own."""
+        """Keep the blobs that any kept point names in the replica. Written only when it changed, because writing is
+        itself a change."""
         if self._pinned != oldest:
             self._pinned = oldest
             await self.archive.store.write(replica.keep_since, oldest)
 
     def _manifest(self, tx: ReadTx, *, point: Callable[..., Point]) -> tuple[bool, int, Callable[..., Point]]:
-        """On that state, in a thread: whether the replica has all, what it lacks, the point but for its position."""
+        """In a thread, on that state: whether the replica has all blobs, how many it lacks, and the point without its
+        position."""
         names = names_in(tx, self.references)
         found = BlobsAt(len(names), sum(self.blobs.size_now(name) or 0 for name in names), digest_of(names))
         made = partial(point, at=tx.now, blobs=found, sequence=newest(tx), schema=schema_of(tx))

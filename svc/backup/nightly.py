@@ -1,7 +1,7 @@
-"""Ten past two each night, local time: a base backup, then the drill.
+"""The nightly job at ten past two, local time: a base backup, then the drill.
 
-The date is asked of the wall each time, so that a laptop that slept makes up for it once. On the night in which 02:10
-does not exist it is an hour later by the clock; where it comes twice, the first one counts.
+The wall clock is read each time, so that a laptop that slept does it once afterwards. On the night in which 02:10 does
+not exist, it runs an hour later by the clock; where 02:10 comes twice, the first one counts.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from svc.nursery import ThreadPool
 HOUR: Final = 2
 MINUTE: Final = 10
 AGAIN_MS: Final = 15 * MINUTE_MS
-"""After one that failed."""
+"""Pause after a failure."""
 
 
 def latest_due(now: Millis, zone: tzinfo | None = None) -> Millis:
-    """The last ten past two that is not after ``now``. ``zone``: the machine's own, if it is not said."""
+    """The last ten past two that is not after ``now``. ``zone``: default is the machine's."""
     today = datetime.fromtimestamp(now / SECOND_MS, zone).date()
     return next(at for back in (0, 1, 2) if (at := _at_hour(today - timedelta(days=back), zone)) <= now)
 
@@ -49,7 +49,7 @@ def _at_hour(day: date, zone: tzinfo | None) -> Millis:
 
 @dataclass(kw_only=True)
 class Nightly:
-    """``then``: what follows a base backup that went well. ``begun_at``: of one that is under way."""
+    """``then``: runs after a successful base backup. ``begun_at``: of the one in progress."""
 
     archive: Archive
     archiver: Archiver
@@ -62,7 +62,7 @@ class Nightly:
     _turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def run(self) -> Millis:
-        """Make one if it is due. Returns when to look again."""
+        """Make one if it is due. Returns when to check again."""
         now = self.archive.clock.now()
         state = await self.threads.run(self.archive.catalogue.base)
         if state is not None and latest_due(now, self.zone) <= state.at <= now:  # else the clock was wrong
@@ -76,7 +76,7 @@ class Nightly:
         return self.archive.clock.now() + MINUTE_MS
 
     async def make(self, *, is_first: bool = False) -> Base | None:
-        """One now, or after the one that is under way; ``None`` where it failed, which is noted."""
+        """Make one now, or after the one in progress; ``None`` where it failed, which is noted."""
         async with self._turn:
             began = self.begun_at = self.archive.clock.now()
             try:
@@ -103,11 +103,12 @@ class Nightly:
         return bases[-1] if bases else None
 
     async def _sent(self, *, is_first: bool) -> list[Entry]:
-        """Send one; all there are then. Raises :class:`ArchiveFault`. ``is_first``: the archiver sends the first one
-        unasked, and that will do.
+        """Send one, and return all that exist then. Raises :class:`ArchiveFault`. ``is_first``: the archiver sends the
+        first one without a request, and that is enough.
 
-        The archiver sends one that is younger than the newest, as the archive tells its age. Where that is of a time
-        yet to come (a clock was wrong) it would never do so; then it lets go of the database, and another sends it.
+        The archiver sends one if it would be newer than the newest, by the time in the archive. If that time is in the
+        future (a clock was wrong), it would never do so; then it releases the database, and another process sends the
+        copy.
         """
         archive, archiver, tool = self.archive, self.archiver, self.archive.tool
         if tool is None:
@@ -115,9 +116,9 @@ class Nightly:
         config = await self.threads.run(partial(archiver.written_config, tool, parts=("db",)))
         listed = partial(tool.listed, config, "db", level=SNAPSHOT_LEVEL)
         held = await listed()
-        after = held[-1].at + SECOND_MS if held else None  # it is told in whole seconds
+        after = held[-1].at + SECOND_MS if held else None  # times there are in whole seconds
         if held and held[-1].last >= (await archiver.position()).txid:
-            return held  # nothing was written since
+            return held  # nothing was written since then
         if held and is_first:
             return held
         if after is not None and after > archive.clock.now():
@@ -128,7 +129,7 @@ class Nightly:
         return await listed()
 
     async def make_or_refuse(self) -> Base:
-        """For who asks for one. Raises :class:`Refusal`."""
+        """Make one for a caller that requested it. Raises :class:`Refusal`."""
         made = await self.make()
         if made is None:
             raise Refusal(f"{self.archive.problem_of('base backup')}.".capitalize(), code="unavailable")

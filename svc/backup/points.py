@@ -1,10 +1,10 @@
-"""Recovery points: a moment at which everything can be had back, written down and signed.
+"""Recovery points: signed records of a moment that can be restored completely.
 
-Theory. A point is a manifest: a position of the database's archive, and how many blobs, bytes and which digest the
-database names there. It is signed as the bytes that are stored (Ed25519). The key follows from the master key for this
-purpose alone, so who restores can check without that key, and who only writes the archive can't make one up: the
-public key lies beside the points, and its fingerprint is shown with the recovery code. Which points are kept is decided
-here, too: all of two days, then one an hour, for 14 days.
+Theory. A point is a manifest: a position in the database's archive, and the number, bytes and digest of the blobs that
+the database names there. The stored bytes themselves are signed (Ed25519). The signing key is derived from the master
+key for this purpose only, so a restore can verify without that key, and an attacker who can only write the archive
+can't forge a point: the public key is stored beside the points, and its fingerprint is shown with the recovery code.
+This module also decides which points are kept: all of two days, then one an hour, for 14 days.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ SIGNING: Final = b"svc recovery point signature 1"
 KEEP_ALL_MS: Final = 2 * DAY_MS
 KEEP_MS: Final = 14 * DAY_MS
 POINTS_MAX: Final = 5_000
-"""Kept at a time; then the oldest go."""
+"""Kept at the same time; beyond that the oldest are deleted."""
 
 
 class DatabaseAt(msgspec.Struct, frozen=True, rename="camel"):
-    """``position``: of the archive, 16 hexadecimal digits. ``sequence``: of the newest row of news; it only grows."""
+    """``position``: in the archive, 16 hexadecimal digits. ``sequence``: of the newest outbox row; it only grows."""
 
     position: str
     sequence: int
 
 
 class BlobsAt(msgspec.Struct, frozen=True):
-    """``digest``: SHA-256 of the names of all, in their order, each with a line end."""
+    """``digest``: SHA-256 of all names, sorted, each with a line end."""
 
     count: int
     bytes: int
@@ -102,7 +102,7 @@ def public_of(seed: bytes) -> bytes:
 
 
 def fingerprint(public: bytes) -> str:
-    """What a person compares: 24 digits in groups of four."""
+    """The fingerprint that a person compares: 24 digits in groups of four."""
     digits = hashlib.sha256(public).hexdigest()[:24]
     return "-".join(digits[start : start + 4] for start in range(0, 24, 4))
 
@@ -115,7 +115,7 @@ def digest_of(names: Iterable[str]) -> str:
 
 
 def schema_of(tx: ReadTx) -> str:
-    """Of all but what the archiver keeps for itself."""
+    """The schema's digest, without the archiver's own tables."""
     rows = tx.all(
         "select sql from sqlite_schema where sql is not null and name not like '\\_litestream%' escape '\\'"
         " order by type, name"
@@ -124,7 +124,7 @@ def schema_of(tx: ReadTx) -> str:
 
 
 def surplus(points: Sequence[Point], *, now: Millis) -> list[str]:
-    """The ids of those that need not be kept. The newest point and the newest of each hour always are."""
+    """The ids of points that need not be kept. The newest point and the newest of each hour are always kept."""
     kept = 0
     hours: set[int] = set()
     gone: list[str] = []

@@ -89,7 +89,7 @@ def _archiving(archive: Archive) -> ArchivingOut:
 
 
 def _kept(archive: Archive) -> tuple[list[Point], BaseState | None, DrillState | None, Sealed | None]:
-    """In a thread: what lies in the ledger."""
+    """In a thread: the data in the ledger."""
     catalogue = archive.catalogue
     return catalogue.points(), catalogue.base(), catalogue.drill(), sealed_of(catalogue.ledger)
 
@@ -166,7 +166,7 @@ def moment_of(text: str) -> Millis:
     except ValueError:
         raise Invalid(f"{text!r} is no moment; write it as 2026-11-21T08:00:00Z.") from None
     if at.tzinfo is None:
-        at = at.astimezone()  # as a person at this machine means it
+        at = at.astimezone()  # in this machine's time zone, as its user means it
     return round(at.timestamp() * 1000)
 
 

@@ -1,10 +1,11 @@
-"""Restoring: a home as it was at a moment, made in a new folder from archive and replica.
+"""Restoring: makes a home as it was at a moment, in a new folder, from archive and replica.
 
-It is made whole under another name beside the folder and checked (SQLite's own check, every invariant, every blob read
-and hashed) before it is renamed, so what is there is complete or is not there. It never touches a home that has data.
+The home is completed under another name beside the folder and checked (SQLite's own check, every invariant, every blob
+read and hashed) before it is renamed, so the folder is complete or does not exist. It never touches a home that has
+data.
 
-Which moment. A recovery point is exact. Between two of them the archive holds every few seconds, and the last state
-that is not after the asked one is taken. "latest" is the newest state there is of which the replica has all blobs.
+Which moment. A recovery point is exact. Between two of them the archive has a state every few seconds, and the last one
+that is not after the wanted time is used. "latest" is the newest state whose blobs are all in the replica.
 """
 
 from __future__ import annotations
@@ -54,18 +55,18 @@ SHOWN_PROBLEMS: Final = 5
 
 
 class RestoreFault(Exception):
-    """Why nothing was restored: what is wrong; what to do. Nothing is left behind."""
+    """Nothing was restored: what is wrong, and what to do. No files are left behind."""
 
 
 class _BlobsMissing(RestoreFault):
-    """The replica does not have all."""
+    """The replica lacks some of the blobs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """``at``: that moment, or the newest. ``point``: that very recovery point. ``code``: opens the copy of the master
-    key. ``keeps_secrets``: a trial, which looks at no secret and touches no key. ``without_blobs``: also where there is
-    no replica."""
+    """``at``: the wanted moment, or the newest. ``point``: exactly that recovery point. ``code``: opens the copy of the
+    master key. ``keeps_secrets``: a trial, which reads no secret and changes no key. ``without_blobs``: restore even
+    without a replica."""
 
     into: Path
     at: Millis | None = None
@@ -77,20 +78,20 @@ class Wanted:
 
 @dataclass(frozen=True, kw_only=True)
 class Restored:
-    """``at``: of the state that is there now; ``notes``: what a person should know of it, a sentence each."""
+    """``at``: the time of the restored state; ``notes``: what a person should know about it, a sentence each."""
 
     into: Path
     position: int
     at: Millis | None
     point: Point | None
     blobs: int
-    """Fetched, and read back."""
+    """The number of blobs fetched and verified."""
     notes: tuple[str, ...]
 
 
 @dataclass(kw_only=True)
 class Restoring:
-    """Restores from one archive. ``tell`` hears what is being done, a line each."""
+    """Restores from one archive. ``tell`` is called with each step, as a line of text."""
 
     tool: Litestream
     beyond: Target | None
@@ -103,7 +104,7 @@ class Restoring:
     tell: Callable[[str], None] = field(default=lambda line: None)
 
     async def restore(self, wanted: Wanted) -> Restored:
-        """Raises :class:`RestoreFault`."""
+        """Restore into a new folder. Raises :class:`RestoreFault`."""
         held = ExitStack()
         try:
             await self.threads.run(_refuse_data, wanted.into)
@@ -136,7 +137,7 @@ class Restoring:
             return await self._earlier(attempt, points[0] if points else None, config, fault)
 
     def _refuse_code(self, wanted: Wanted, code: str, catalogue: Catalogue) -> None:
-        """Before all is fetched, which may take hours, unless the code will do. Raises :class:`RestoreFault`."""
+        """Raise :class:`RestoreFault` early if the code is wrong: fetching everything may take hours."""
         sealed = sealed_of(catalogue.ledger)
         if sealed is None:
             raise RestoreFault("this archive holds no copy of the master key; restore without the recovery code")
@@ -149,8 +150,8 @@ class Restoring:
         config: Path,
         fault: _BlobsMissing,
     ) -> Restored:
-        """The newest state of which the replica has all, by halving what lies after the newest recovery point: blobs
-        reach the replica in the order in which they came, or nearly."""
+        """Restore the newest state whose blobs the replica has, by binary search after the newest recovery point: blobs
+        reach the replica in about the order of their creation."""
         entries = await self.tool.listed(config, "db", level=0)
         states = [one for one in entries if point is None or one.last > point.position][:-1]
         good, bad, last_tried = -1, len(states), -1
@@ -171,7 +172,7 @@ class Restoring:
         return await attempt(point=point, position=point.position, at=point.at)
 
     async def _catalogue(self, scratch: Path) -> tuple[Catalogue, Path]:
-        """What the archive knows of itself. Raises :class:`ArchiveFault`."""
+        """The archive's catalogue. Raises :class:`ArchiveFault`."""
 
         def begin() -> Path:
             (scratch / "db").mkdir(mode=0o700)
@@ -200,14 +201,14 @@ class Restoring:
     async def _moment(
         self, wanted: Wanted, points: Sequence[Point], config: Path
     ) -> tuple[Point | None, int | None, Millis | None]:
-        """Which position to restore, with the point that is there and the time of it."""
+        """The position to restore, with its point, if any, and its time."""
         if wanted.point is not None:
             return wanted.point, wanted.point.position, wanted.point.at
         if wanted.at is None:
             return None, None, None
         point = next((one for one in points if one.at <= wanted.at), None)
         entries = await self.tool.listed(config, "db", level=0)
-        # The archive tells whole seconds: what was made within the last one may be later than what is asked for.
+        # The archive's times are whole seconds: a file made within the last one may be later than the wanted time.
         between = [one for one in entries if one.at + SECOND_MS <= wanted.at]
         if between and (point is None or between[-1].last > point.position):
             return None, between[-1].last, between[-1].at
@@ -258,7 +259,7 @@ class Restoring:
         )
 
     async def _time_of(self, position: int, config: Path) -> Millis | None:
-        """When that state was archived; ``None`` where that is not told, which is no reason to restore nothing."""
+        """When that state was archived; ``None`` where that is unknown, which is no reason to refuse a restore."""
         try:
             entries = await self.tool.listed(config, "db", level=0)
         except ArchiveFault:
@@ -266,7 +267,7 @@ class Restoring:
         return next((one.at for one in entries if one.last == position), None)
 
     async def _fill(self, wanted: Wanted, blobs: Blobs, names: set[str]) -> list[str]:
-        """Every blob that the database names, from the replica."""
+        """Fetch every blob that the database names from the replica."""
         if not names:
             return []
         if self.beyond is None:
@@ -295,7 +296,8 @@ class Restoring:
             raise RestoreFault("the database names other blobs than its recovery point")
 
     async def _keys(self, wanted: Wanted, scratch: Path, store: Store, catalogue: Catalogue) -> list[str]:
-        """The master key: it is here still, or the code brings it back, or what it opened is let go of."""
+        """Get the master key: it still exists here, or the code restores it, or the secrets that it opened are
+        deleted."""
         home = await self.threads.run(Home.id_of, scratch)
         sealed = await self.threads.run(sealed_of, catalogue.ledger)
         if wanted.code is not None:
@@ -348,14 +350,14 @@ def _put_in_place(scratch: Path, into: Path) -> None:
 
 
 def _make_private(folder: Path) -> None:
-    """The archiver makes files as the system's habit is."""
+    """Make the files private: the archiver creates them with the system's default mode."""
     for entry in folder.iterdir():
         if entry.is_file():
             entry.chmod(0o600)
 
 
 def _clear(scratch: Path) -> None:
-    """What a first attempt restored, but not what is known of the archive."""
+    """Delete the database of an earlier attempt, but not the archive's catalogue."""
     database = Home.database_of(scratch)
     for name in (database, Path(f"{database}-wal"), Path(f"{database}-shm")):
         name.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Backup of one boot: its parts, where archiving is on."""
+"""The backup service of one boot: its parts, if archiving is on."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Asked:
 
 @dataclass(kw_only=True)
 class Parts:
-    """All there is where archiving is on."""
+    """All parts, which exist if archiving is on."""
 
     archive: Archive
     archiver: Archiver
@@ -61,7 +61,7 @@ class Parts:
 
 @dataclass(kw_only=True)
 class Backup:
-    """``parts`` is ``None`` where nothing is archived."""
+    """``parts`` is ``None`` if archiving is off."""
 
     workspace: Workspace
     parts: Parts | None = None
@@ -70,13 +70,13 @@ class Backup:
     _wake: Wake = field(default_factory=Wake)
 
     def on(self) -> Parts:
-        """Raises :class:`Refusal` ``not_configured``."""
+        """The parts. Raises :class:`Refusal` ``not_configured``."""
         if self.parts is None:
             raise Refusal("Nothing is archived: set one of the ARCHIVE_*_PREFIX.", code="not_configured")
         return self.parts
 
     async def ask(self, *, at: Millis | None, point_id: str | None) -> Asked:
-        """Restore into a new folder beside the home; it is done by the subsystem."""
+        """Ask for a restore into a new folder beside the home; the subsystem does it."""
         parts = self.on()
         if self.asked is not None and self.asked.runs:
             raise Conflict("A restore is under way.")
@@ -94,7 +94,7 @@ class Backup:
         return self.asked
 
     async def keep_restoring(self, child: Child) -> None:
-        """The subsystem that does what was asked for."""
+        """The subsystem that does the restores that were asked for."""
         child.started()
         while True:
             await self._wake.wait(at_most_s=PAUSE_S)
@@ -114,7 +114,7 @@ class Backup:
             self.workspace.log.info("backup.restored", into=str(asked.into), problem=asked.problem)
 
     def restoring(self, tell: Callable[[str], None] = lambda line: None) -> Restoring:
-        """What restores from this archive. Raises :class:`ArchiveFault` before the archiver has begun."""
+        """A restorer for this archive. Raises :class:`ArchiveFault` before the archiver has begun."""
         parts, workspace = self.on(), self.workspace
         if parts.archive.tool is None:
             raise ArchiveFault("the archiver does not run")
@@ -131,7 +131,7 @@ class Backup:
         )
 
     async def after_the_base(self) -> None:
-        """Each night, once the base backup is made."""
+        """The nightly steps after the base backup."""
         parts = self.on()
         await parts.minting.round()
         points = await self.workspace.threads.run(parts.archive.catalogue.points)
@@ -184,7 +184,7 @@ def build(workspace: Workspace) -> None:
 
 
 async def boot(workspace: Workspace) -> None:
-    """Before anything else writes: the log is the archiver's."""
+    """Runs before anything else writes: the archiver owns the log."""
     parts = workspace.service(Backup).parts
     if parts is None:
         return

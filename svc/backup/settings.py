@@ -1,7 +1,7 @@
-"""The settings of the archive: where it goes, with which credentials, and by which program.
+"""The settings of the archive: its place, its credentials, and its program.
 
-Each place has a variable of its own, and the older spelling ``WALG_…`` stands in for it. Credentials are read where the
-programs of each vendor look for them, too.
+Each kind of place has a variable of its own, and the older name ``WALG_…`` works, too. Credentials are also read from
+where the programs of each vendor look for them.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ SETTINGS: Final = (
 
 
 def target_of(config: Config, place: Place | None = None) -> Target | None:
-    """Where the archive is kept, if anywhere; or ``place``, with the credentials that are set for its kind."""
+    """The place of the archive, if one is set; or ``place``, with the credentials that are set for its kind."""
     place = place or next((config[one] for one in PREFIXES if config[one] is not None), None)
     if place is None:
         return None
@@ -190,7 +190,7 @@ def _text(path: Path | None) -> str | None:
 
 
 def rule(config: Config) -> Iterator[ConfigFault]:
-    """What can be told of the archive before anything is opened."""
+    """Checks of the archive's settings that need no access to it."""
     named = [one for one in PREFIXES if config[one] is not None]
     for other in named[1:]:
         yield ConfigFault(other.name, f"{named[0].name} is set as well, and there is one archive", "unset one of them")

@@ -1,6 +1,7 @@
-"""Where the archive lies: one of five kinds of places, as the settings name them, and as the archiver is told.
+"""The place of the archive: one of five kinds, as the settings name it, and in the form of the archiver's
+configuration.
 
-A place holds two archives beside each other: ``db``, the database, and ``ledger``, what is known of it.
+A place has two archives beside each other: ``db``, the database, and ``ledger``, the archive's catalogue.
 """
 
 from __future__ import annotations
@@ -53,15 +54,15 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """A place and the way in. ``options`` are keys of the archiver's configuration; ``credentials`` go to it in its
-    environment, so that they stand in no file and in no argument."""
+    """A place with its credentials. ``options`` are keys of the archiver's configuration; ``credentials`` are passed in
+    its environment, so that they are in no file and in no argument."""
 
     place: Place
     options: Mapping[str, object] = field(default_factory=dict)
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def replica(self, part: Part) -> dict[str, object]:
-        """The archiver's words for where this part goes."""
+        """The archiver's configuration for the place of this part."""
         place = self.place
         path = f"{place.path.rstrip('/')}/{part}"
         if place.kind == "file":
@@ -73,7 +74,7 @@ class Target:
 
 
 def place_of(kind: Kind, value: str) -> Place:
-    """Raises :class:`BadValue`."""
+    """The place that a setting's value names. Raises :class:`BadValue`."""
     shown = without_password(value)
     wrong = BadValue(f"{shown!r} is no place of this kind; write it as {_FORMS[kind]}")
     if kind == "file" and value.startswith("/"):
@@ -102,7 +103,7 @@ def place_of(kind: Kind, value: str) -> Place:
 
 
 def any_place(value: str) -> Place:
-    """Of whatever kind its form says. Raises :class:`BadValue`."""
+    """The place that a value of any kind names. Raises :class:`BadValue`."""
     scheme = "file" if value.startswith("/") else value.partition("://")[0]
     for kind, schemes in _SCHEMES.items():
         if scheme in schemes:

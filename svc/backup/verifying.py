@@ -1,4 +1,4 @@
-"""Whether a recovery point is what its maker signed, asked without the master key. Blocks."""
+"""Verifies a recovery point's signature, without the master key. Blocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from svc.backup.points import Point
 
 
 def fault_of(catalogue: Catalogue, point: Point) -> str | None:
-    """What is wrong with its manifest; ``None`` where nothing is."""
+    """What is wrong with its manifest; ``None`` if it is valid."""
     signed = catalogue.signed(point.id)
     if signed is None:
         return f"the recovery point {point.id} is not there"

@@ -1,4 +1,4 @@
-"""Backup on the wire: what an admin sees of it."""
+"""The wire types of backup: what an admin sees of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Empty(Wire, frozen=True):
 
 
 class ArchivingOut(Wire, frozen=True):
-    """``lastAt``: when the target last had all there was. ``unsentBytes`` wait for it here."""
+    """``lastAt``: when the target last had everything. ``unsentBytes`` are still waiting here."""
 
     enabled: bool
     target: str | None
@@ -41,7 +41,7 @@ class ReplicaOut(Wire, frozen=True):
 
 
 class PointOut(Wire, frozen=True):
-    """``complete``: archive and replica both held all of that moment when it was made, and no drill says otherwise."""
+    """``complete``: archive and replica both had the complete moment when it was made, and no drill contradicts it."""
 
     at: str
     id: str
@@ -64,7 +64,7 @@ class DrillOut(Wire, frozen=True):
 
 
 class RestoreOut(Wire, frozen=True):
-    """The last restore that was asked for in the app. ``lines``: what it is doing, the newest last."""
+    """The last restore that was asked for in the app. ``lines``: its steps, the newest last."""
 
     into: str
     at: str
@@ -75,7 +75,7 @@ class RestoreOut(Wire, frozen=True):
 
 
 class RecoveryOut(Wire, frozen=True):
-    """``confirmed``: somebody has typed the code again from where it was written down."""
+    """``confirmed``: a person has typed the code again from their written copy."""
 
     at: str
     confirmed: bool
@@ -112,7 +112,7 @@ class ConfirmIn(Wire, frozen=True):
 
 
 class RestoreIn(Wire, frozen=True):
-    """``at``: that moment (RFC 3339); ``point``: the id of a recovery point; neither: the newest there is."""
+    """``at``: the wanted moment (RFC 3339); ``point``: the id of a recovery point; neither: the newest state."""
 
     at: str | None = None
     point: str | None = None

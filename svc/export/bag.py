@@ -1,7 +1,7 @@
-"""A bag (RFC 8493) as a stream of entries, and the two forms that it is written in: a folder, or a tar archive.
+"""A bag (RFC 8493) as a stream of entries, and its two written forms: a folder, or a tar archive.
 
-Whoever writes hashes what passes; the manifest comes last. Names are made here, so that none leads anywhere and no two
-are the same on a disk that tells no case.
+The writer hashes the bytes as they pass; the manifest comes last. Names are made here, so that none leads outside and
+no two are the same on a disk that ignores case.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_PART_BYTES: Final = 180
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One file of the bag: its name below the top, its size, and its bytes as they come."""
+    """One file of the bag: its name below the top folder, its size, and its bytes as they come."""
 
     name: str
     size: int
@@ -39,7 +39,7 @@ class Entry:
 
 @dataclass(kw_only=True)
 class Names:
-    """Gives each wanted name once, and none to both a file and a folder."""
+    """Makes each wanted name unique, and never gives one name to both a file and a folder."""
 
     _files: set[str] = field(default_factory=set)
     _folders: set[str] = field(default_factory=set)
@@ -65,12 +65,12 @@ class Names:
 
 
 def _key(name: str) -> str:
-    """The same for names that some disk takes for one."""
+    """The same key for names that some disk treats as equal."""
     return unicodedata.normalize("NFC", name).casefold()
 
 
 def safe(part: str) -> str:
-    """One part of a name as every disk takes it."""
+    """One part of a name in a form that every disk accepts."""
     text = _UNSAFE.sub("_", unicodedata.normalize("NFC", part)).strip(" .") or "_"
     while len(text.encode()) > MAX_PART_BYTES:
         text = text[:-1]
@@ -79,7 +79,7 @@ def safe(part: str) -> str:
 
 @dataclass(kw_only=True)
 class Writing:
-    """The manifest of what was written so far; ``at`` is when."""
+    """The manifest of the files written so far; ``at`` is the time of writing."""
 
     at: Millis
     sums: list[tuple[str, str]] = field(default_factory=list)
@@ -87,7 +87,8 @@ class Writing:
     count: int = 0
 
     async def hashed(self, entry: Entry) -> AsyncIterator[bytes]:
-        """The entry's bytes, noted. Raises ``ValueError`` where they are not as many as was said."""
+        """The entry's bytes, hashed for the manifest. Raises ``ValueError`` if their number differs from the announced
+        size."""
         digest, size = hashlib.sha256(), 0
         async for piece in entry.pieces:
             digest.update(piece)
@@ -100,7 +101,7 @@ class Writing:
         self.count += 1
 
     def tags(self) -> Iterator[tuple[str, bytes]]:
-        """What describes the bag, after its payload."""
+        """The files that describe the bag, after its payload."""
         info = f"Bagging-Date: {rfc3339(self.at)[:10]}\nPayload-Oxum: {self.octets}.{self.count}\nSvc-Export: 1\n"
         files = {
             "bagit.txt": BAGIT,

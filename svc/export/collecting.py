@@ -1,4 +1,4 @@
-"""All that goes into an export, one entry after the other, from a home that may be in use meanwhile."""
+"""Collects all entries of an export, one after the other, from a home that may be in use meanwhile."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ from svc.store import BlobCorrupt, BlobMissing, Blobs, Store
 from svc.tools import page_mark
 
 MBOX_BYTES: Final = 64 * 1024 * 1024
-"""An mbox of this size is closed, and the next one begun: a size has to be known before its bytes."""
+"""An mbox of this size is closed, and a new one begun: the size must be known before the bytes are sent."""
 FILES_A_PAGE: Final = 200
 PIECE_BYTES: Final = 512 * 1024
 
 
 @dataclass(kw_only=True)
 class Collecting:
-    """``spool`` is where an mbox waits for its size. ``lost``: what is damaged here, and so is not in the export."""
+    """``spool``: the folder for an mbox whose size is not known yet. ``lost``: what is damaged here and so missing in
+    the export."""
 
     store: Store
     blobs: Blobs
@@ -98,7 +99,7 @@ class Collecting:
         yield _json("data/deleted-files.json", told)
 
     async def _is_sound(self, file: rows.File) -> bool:
-        """Known before its first byte is written: a tar archive can't take one back."""
+        """Whether the file is sound. Checked before its first byte is written: a tar archive can't take one back."""
         try:
             async for _ in self.blobs.stream(file.sha256):
                 pass
@@ -149,7 +150,7 @@ class Collecting:
                 file.close()
 
     def _spooled(self) -> BinaryIO:
-        """Gone with its descriptor, whatever happens."""
+        """A file without a name: it disappears when its descriptor is closed, whatever happens."""
         self.spool.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor, path = tempfile.mkstemp(dir=self.spool, prefix="export-")
         os.unlink(path)
@@ -185,7 +186,7 @@ class Collecting:
         yield _json("data/revisions.json", earlier)
 
     async def _earlier(self, page: FilePage, name: str, told: list[dict[str, object]]) -> AsyncIterator[Entry]:
-        """The text of each earlier revision, without a head."""
+        """The text of each earlier revision, without front matter."""
         for number in range(1, page.revision):
             found = await self.store.read(rows.revision, page_id=page.id, number=number)
             if found is None:
@@ -197,12 +198,12 @@ class Collecting:
             told.append({**about, "file": file})
 
     async def _deleted_pages(self) -> AsyncIterator[Entry]:
-        """Each with all its texts, the newest last, without a head."""
+        """Each deleted page with all its texts, the newest last, without front matter."""
         told: list[dict[str, object]] = []
         for page_id in await self.store.read(rows.deleted_page_ids):
             page = await self.store.read(rows.deleted_page, page_id)
             if page is None:
-                continue  # brought back, or deleted for good, since
+                continue  # restored, or deleted for good, since
             texts: list[dict[str, object]] = []
             for number in range(1, page.revision + 1):
                 found = await self.store.read(rows.deleted_revision, page_id=page_id, number=number)
@@ -221,7 +222,7 @@ class Collecting:
 
 
 def _deleted(page: rows.DeletedPage) -> dict[str, object]:
-    """``deletion``: the same for what was deleted together."""
+    """``deletion``: the same for pages that were deleted together."""
     return {
         "id": page.id,
         "deletion": page.deletion_id,
@@ -239,7 +240,7 @@ def _deleted(page: rows.DeletedPage) -> dict[str, object]:
 
 
 def _draft(row: rows.DraftRow) -> dict[str, object]:
-    """``wasToBeSent``: it waited here to be sent, at ``sendAt`` where that was said."""
+    """``wasToBeSent``: it was waiting to be sent, at ``sendAt`` if a time was set."""
     return {
         "id": derived_id("drf", row.id) if row.is_outgoing else row.id,
         "owner": row.owner,

@@ -1,4 +1,4 @@
-"""``svc export``: beside a running server, too, since it only reads. For ``svc import`` see ``svc/commands.py``."""
+"""``svc export``: also beside a running server, because it only reads. For ``svc import`` see ``svc/commands.py``."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def export(call: Invocation) -> int:
 
 
 async def _write(call: Invocation, opened: OpenedHome, going: Collecting, out: str) -> None:
-    """Under another name until it is whole; where it fails, nothing is left. Nothing else runs meanwhile: it blocks."""
+    """Write under another name until it is complete; a failure leaves nothing. It blocks: nothing else runs
+    meanwhile."""
     at = call.clock.now()
     if out == "-":
         await _pour(sys.stdout.buffer, as_tar(going.entries(), at=at))

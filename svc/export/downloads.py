@@ -1,9 +1,9 @@
-"""Downloads of everything that may be cut off: what was made of an archive stays for a while, so that the rest of it
-can be had where it broke (a range of the same bytes).
+"""Downloads of a whole export that can be resumed: the made archive is kept for a while, so that a client can get the
+rest after a lost connection (a range of the same bytes).
 
-An archive is made by a task of its own into a file that has no name, and whoever downloads reads behind it. It is made
-to its end even where the line breaks, and is gone an hour after somebody last read of it, or with the process. One of
-each person; where the disk has no room for it the archive is streamed as it is made, and can't be resumed.
+A task makes the archive into a file without a name, and the download reads from it meanwhile. The archive is completed
+even if the connection breaks. It is deleted an hour after the last read, or with the process. One for each person. If
+the disk has no room for it, the archive is streamed as it is made, and can't be resumed.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ PIECE_BYTES: Final = 512 * 1024
 
 
 class ExportCut(Exception):
-    """The archive could not be made to its end."""
+    """The archive could not be completed."""
 
 
 @dataclass(kw_only=True, eq=False)
 class Kept:
-    """An archive that is being made, or is there. ``touched``: when somebody last read of it or waited for it, or it
-    became whole, by Trio's clock. ``weight``: bytes that it is expected to have."""
+    """An archive that is being made, or complete. ``touched``: the last time that it was read or waited for, or became
+    complete, by Trio's clock. ``weight``: its expected size in bytes."""
 
     file: BinaryIO
     weight: int = 0
@@ -54,7 +54,7 @@ class Kept:
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
     gone: bool = False
     made: bool = False
-    """Nobody writes to it any more."""
+    """No task writes to it any more."""
     _grown: trio.Event = field(default_factory=trio.Event)
 
     def grows(self) -> None:
@@ -62,11 +62,11 @@ class Kept:
         self._grown = trio.Event()
 
     def due(self) -> int:
-        """Bytes that are still to be written, more or less."""
+        """About how many bytes are still to be written."""
         return 0 if self.made or self.whole else max(0, self.weight - self.size)
 
     async def end(self) -> int:
-        """Its size, once it is whole. Who waits counts as a reader. Raises :class:`Unavailable`."""
+        """Its size, once it is complete. A waiting caller counts as a reader. Raises :class:`Unavailable`."""
         self.readers += 1
         try:
             with trio.move_on_after(WHOLE_S):
@@ -79,7 +79,8 @@ class Kept:
         return self.size
 
     async def stream(self, threads: ThreadPool, *, start: int = 0) -> AsyncGenerator[bytes, None]:
-        """From there to its end, as it is made. Raises :class:`ExportCut`, also where it has gone before the start."""
+        """The bytes from ``start`` to its end, as it is made. Raises :class:`ExportCut`, also if its file is already
+        closed."""
         if self.file.closed:
             raise ExportCut
         self.readers += 1
@@ -103,7 +104,7 @@ class Kept:
         self.let_go()
 
     def let_go(self) -> None:
-        """Who is the last to read or write one that is gone closes it."""
+        """Once it is dropped and has no reader: close its file, or stop its writer, which closes it."""
         if not self.gone or self.readers:
             return
         if self.made:
@@ -114,7 +115,8 @@ class Kept:
 
 @dataclass(kw_only=True)
 class Downloads:
-    """``spool`` is where the files lie. ``_open``: all that take room, also one that was replaced and is still read."""
+    """``spool``: the folder of the files. ``_open``: all that use space, also one that was replaced and is
+    still read."""
 
     store: Store
     threads: ThreadPool
@@ -126,7 +128,7 @@ class Downloads:
     _nursery: trio.Nursery | None = None
 
     async def run(self, child: Child) -> None:
-        """The subsystem. What is being made ends with it."""
+        """The subsystem. Archives in progress end with it."""
         try:
             async with trio.open_nursery() as self._nursery:
                 child.started()
@@ -138,8 +140,9 @@ class Downloads:
         return self._kept.get(person)
 
     async def begin(self, person: str, pieces: AsyncGenerator[bytes, None]) -> Kept | None:
-        """Have one made, in place of an earlier one of that person. ``None``: there is no room, nothing was begun."""
-        async with self._beginning:  # one after the other: each counts the room that those before it will need
+        """Begin an archive, in place of an earlier one of that person. ``None``: there is no room, nothing was
+        begun."""
+        async with self._beginning:  # one at a time: each counts the room that earlier ones will need
             earlier = self._kept.get(person)
             others = self._others(earlier)
             weight = await self.store.read(rows.weight)
@@ -148,7 +151,7 @@ class Downloads:
                 return None
             file = await self.threads.run(_nameless, self.spool)
             nursery = self._nursery
-            if nursery is None or len(self._others(earlier)) >= MAX_KEPT:  # somebody came back to the earlier one
+            if nursery is None or len(self._others(earlier)) >= MAX_KEPT:  # the earlier one has a reader again
                 file.close()
                 return None
             kept = Kept(file=file, weight=weight)
@@ -160,7 +163,7 @@ class Downloads:
             return kept
 
     def _others(self, earlier: Kept | None) -> list[Kept]:
-        """All that take room, but for ``earlier`` where nobody reads it: it goes when it is replaced."""
+        """All that use space, except ``earlier`` if it has no reader: it is removed when it is replaced."""
         self._open = [one for one in self._open if not one.file.closed]
         return [one for one in self._open if one.readers or not (one.gone or one is earlier)]
 
@@ -188,7 +191,7 @@ class Downloads:
                     kept.size += len(piece)
                     kept.grows()
             kept.whole, kept.touched = True, trio.current_time()
-        except Exception as error:  # whoever reads is cut off; the others go on
+        except Exception as error:  # its readers are cut off; other archives continue
             self.log.error("export.cut", error)
             kept.fault = True
         kept.grows()
@@ -199,7 +202,7 @@ class Downloads:
 
 
 def _nameless(folder: Path) -> BinaryIO:
-    """Gone with its descriptor, whatever happens."""
+    """A file without a name: it disappears when its descriptor is closed, whatever happens."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, path = tempfile.mkstemp(dir=folder, prefix="download-")
     os.unlink(path)

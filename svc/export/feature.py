@@ -1,4 +1,4 @@
-"""The rows that the export contributes."""
+"""The feature rows of the export."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""``svc import``: an export into an empty home. All of it is compared with its manifest before anything is kept.
+"""``svc import``: reads an export into an empty home. The whole archive is compared with its manifest before anything
+is stored.
 
-The order: people who may sign in, files, mail and what was written, pages, preferences. What was to be sent becomes a
-draft, so that nothing is sent twice from two homes. Pages keep their paths, files their ids, so that
-links hold. The home stays as it was found where the archive is not whole. Each step may be done again: one that was cut
-off goes on where the same archive is given again, which the home knows by the hash of its manifest until all is there.
+The order: people who may sign in, files, mail and drafts, pages, preferences. Mail that was to be sent becomes a draft,
+so that two homes do not send it twice. Pages keep their paths and files their ids, so that links still work. If the
+archive is not complete, the home does not change. Each step may be repeated: an interrupted import continues when the
+same archive is given again. Until the end the home knows it by the hash of its manifest.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ T = TypeVar("T")
 
 ME: Final = system("import")
 UNDER_WAY: Final = "import"
-"""What the home has of an archive that is not all there yet: the hash of its manifest."""
+"""The mark of an unfinished import: the hash of the archive's manifest."""
 NOT_EMPTY: Final = "The home is not empty: give a new one in SVC_HOME. An import never changes what is there."
 ANY_SIZE: Final = 2**50
 ADDRESSED: Final = "@"
@@ -92,7 +93,7 @@ class QuotesIn(msgspec.Struct, frozen=True):
 
 
 class DraftIn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """``answers`` and ``quotes`` name mails by the hash of their bytes."""
+    """``answers`` and ``quotes`` refer to mails by the hash of their bytes."""
 
     id: str
     account: str
@@ -138,7 +139,7 @@ class GrantIn(msgspec.Struct, frozen=True):
 
 
 class PageIn(msgspec.Struct, frozen=True, rename="camel"):
-    """``from_outside``: who wrote text in it that is not its people's own (:func:`svc.tools.page_mark`)."""
+    """``from_outside``: the authors of text in it who are not its own people (:func:`svc.tools.page_mark`)."""
 
     path: str
     title: str
@@ -157,7 +158,7 @@ class TextIn(msgspec.Struct, frozen=True):
 
 
 class DeletedPageIn(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """``deletion``: the same for what was deleted together. ``revisions``: the newest last."""
+    """``deletion``: the same for pages that were deleted together. ``revisions``: the newest last."""
 
     id: Id
     deletion: Id
@@ -254,7 +255,7 @@ class Importing:
         self.told.append(f"{len(files):,} files")
 
     def _some(self, name: str, form: type[T]) -> list[T]:
-        """What an export of an earlier version has not."""
+        """The rows of a file; empty for an export of an earlier version, which lacks it."""
         return self.bag.json(name, form=list[form]) if name in self.bag.members else []  # type: ignore[valid-type]
 
     async def _kept(self, one: FileIn) -> BlobRef:
@@ -265,7 +266,7 @@ class Importing:
         return ref
 
     async def _account(self, address: str, owner: str | None) -> str:
-        """The account that is kept here for what was in that one."""
+        """The local account for the mail of an exported one."""
         if address not in self._accounts:
             principal = Principal(user_id=self._user(owner), device_id=ME.device_id, is_admin=True, via="session")
             name = address.replace(ADDRESSED, " at ")
@@ -273,7 +274,7 @@ class Importing:
         return self._accounts[address]
 
     async def _mail(self) -> None:
-        """Each mailbox becomes an account that is kept here: a server's own is connected again by its owner."""
+        """Import mail. Each mailbox becomes a local account: its owner connects an account of a server again."""
         tally = MailTally()
         for one in self.bag.json("data/mail.json", form=list[MailIn]):
             account_id = await self._account(one.address, one.owner)
@@ -385,8 +386,8 @@ def _deleted_page(tx: Tx, page: DeletedPage, *, mark: str | None) -> None:
 
 
 def _page(tx: Tx, one: PageIn, *, body: str, users: dict[str, str], earlier: Sequence[Earlier] | None) -> None:
-    """Made, or, where the claim or the mail has made one there already, written: what is exported counts. ``earlier``:
-    its revisions before that one, if they were exported."""
+    """Create the page, or overwrite it where the claim or the mail has created one there: the exported text counts.
+    ``earlier``: its earlier revisions, if they were exported."""
     owner_id = None if one.owner is None else users.get(one.owner)
     alone.make(tx, ME, owner_id=owner_id, path=one.path, title=one.title, body=body)
     page = readable_page(tx, ME, one.path)
@@ -402,7 +403,7 @@ def _page(tx: Tx, one: PageIn, *, body: str, users: dict[str, str], earlier: Seq
 
 
 def _grants(grants: Sequence[GrantIn], users: dict[str, str]) -> list[Grant]:
-    """Without those to people who are not here."""
+    """The grants, without those to people who are not here."""
     known = [(one.to if one.to == EVERYONE else users.get(one.to), one.level) for one in grants]
     return [Grant(to=to, level=level) for to, level in known if to is not None]
 
@@ -417,7 +418,7 @@ async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
 
 
 def run(call: Invocation, *, hooks: Sequence[ClaimHook]) -> int:
-    """The command. ``hooks``: what each feature does when the instance is claimed."""
+    """The command. ``hooks``: what each feature does with a claim."""
     with open_bag(Path(call.given["source"])) as bag:
         count = bag.check()
         print(f"{count:,} files of the archive are whole", file=sys.stderr, flush=True)

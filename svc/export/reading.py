@@ -1,6 +1,6 @@
-"""A bag as it is read, from a folder or a tar archive: first compared with its manifest as a whole, then by entries.
+"""Reads a bag, from a folder or a tar archive: first all of it is compared with its manifest, then entries are read.
 
-Nothing is ever written by a name that stands in it. Blocks.
+No file is ever written under a name from the bag. Blocks.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Bag:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[IO[bytes]]:
-        """Raises :class:`Invalid` where there is no such file."""
+        """Open a file of the bag. Raises :class:`Invalid` where there is no such file."""
         try:
             if self.archive is not None:
                 file = self.archive.extractfile(self.members[name])
@@ -65,12 +65,13 @@ class Bag:
             raise Invalid(f"{name} can't be read: {error}.") from None
 
     def digest(self) -> str:
-        """Of its manifest, which names all that is in it."""
+        """The hash of its manifest, which names all its content."""
         with self.opened(MANIFEST) as file:
             return _digest(file)
 
     def check(self) -> int:
-        """Compare all with the manifest; how many files. Raises :class:`Invalid` with the first that differs."""
+        """Compare all files with the manifest. Returns how many. Raises :class:`Invalid` with the first that
+        differs."""
         with self.opened(MANIFEST) as file:
             lines = file.read(MANIFEST_BYTES).decode("utf-8", "replace").split("\n")
         parts = (line.partition("  ") for line in lines if "  " in line)
@@ -87,7 +88,7 @@ class Bag:
 
 @contextmanager
 def open_bag(path: Path) -> Iterator[Bag]:
-    """Raises :class:`Invalid` where there is none."""
+    """Open a bag. Raises :class:`Invalid` where there is none."""
     if path.is_dir():
         files = [one for one in path.rglob("*") if one.is_file() and not one.is_symlink()]
         yield Bag(root=path, members={one.relative_to(path).as_posix(): tarfile.TarInfo() for one in files})

@@ -21,7 +21,7 @@ from svc.settings import PROFILE
 from svc.workspace import RequestContext
 
 _FROM: Final = re.compile(r"bytes=0*[1-9]\d{0,17}-", re.IGNORECASE)
-"""All from a place on: what a download that was cut off asks for. From 0 on is a new one."""
+"""A range from a position to the end: a resumed download asks for it. A range from 0 on starts a new one."""
 
 
 OTHERS_HERE: Final = (
@@ -36,11 +36,12 @@ class RangeHeaders(Wire, frozen=True):
 
 
 async def download(context: RequestContext, request: Request) -> Response:
-    """Whoever gets it gets all that is here, also what is private to others: as with the disk of the machine.
+    """Send an export. It has everything, also what is private to others, like the disk of the machine.
 
-    The admin of a public cell has no such disk, and no terminal on it: there one who is not alone is refused.
+    The admin of a public cell has no access to such a disk, and no terminal on it: there an admin is refused unless
+    alone.
 
-    The rest of one that was cut off is asked for by ``Range``, and is of the same archive.
+    The rest of an interrupted download is requested by ``Range``, and comes from the same archive.
     """
     workspace = context.workspace
     if workspace.config[PROFILE] == "cloud" and await workspace.store.read(
@@ -68,7 +69,8 @@ async def download(context: RequestContext, request: Request) -> Response:
 
 
 async def _rest(downloads: Downloads, person: str, request: Request, threads: ThreadPool) -> Response | None:
-    """Of the archive that this person began to download, if it is there still and its end is asked for."""
+    """The rest of the archive that this person began to download, if it still exists and a range to its end is
+    requested."""
     kept = downloads.of(person)
     if kept is None or not _FROM.fullmatch(request.headers.get("range") or ""):
         return None

@@ -1,4 +1,4 @@
-"""What is read for an export. Statements only."""
+"""The statements that read data for an export."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from svc.store import ReadTx
 _MAIL: Final = """
     (select m.raw_sha256 from mail_messages m where m.thread_id = x.thread_id order by m.sent_at desc, m.id limit 1)
 """
-"""The newest mail of a thread, by the hash of its bytes: so a thread is named, since ids are others in another home."""
+"""The newest mail of a thread, by the hash of its bytes: it identifies the thread, because ids differ in
+another home."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +54,7 @@ def has_others(tx: ReadTx, *, user_id: str | None) -> bool:
 
 
 def accounts(tx: ReadTx) -> list[Account]:
-    """With mail in them."""
+    """Accounts that have mail."""
     rows = tx.all(
         """
         select a.id, a.address, a.provider, u.email from mail_accounts a left join users u on u.id = a.owner_id
@@ -64,7 +65,7 @@ def accounts(tx: ReadTx) -> list[Account]:
 
 
 def deleted_files(tx: ReadTx) -> list[tuple[File, Millis]]:
-    """Those that can be brought back, with when they were deleted."""
+    """Deleted files that can be restored, with the time of their deletion."""
     rows = tx.all(
         """
         select f.id, u.email, f.sha256, f.name, f.mime, f.size, f.created_at, f.deleted_at
@@ -78,7 +79,7 @@ def deleted_files(tx: ReadTx) -> list[tuple[File, Millis]]:
 
 
 def files(tx: ReadTx, *, after: str, limit: int) -> list[File]:
-    """All but attachments, which are in their mails."""
+    """All files except attachments, which are in their mails."""
     rows = tx.all(
         """
         select f.id, u.email, f.sha256, f.name, f.mime, f.size, f.created_at
@@ -118,7 +119,7 @@ def revision(tx: ReadTx, *, page_id: str, number: int) -> Revision | None:
 
 @dataclass(frozen=True, kw_only=True)
 class DeletedPage:
-    """``owner``, ``deleted_by`` and whom the grants are to are addresses; ``files`` are those that it shows."""
+    """``owner``, ``deleted_by`` and the grantees are addresses; ``files`` are those that it shows."""
 
     id: str
     deletion_id: str
@@ -136,7 +137,7 @@ class DeletedPage:
 
 
 def deleted_page_ids(tx: ReadTx) -> list[str]:
-    """Of those that can be brought back."""
+    """The ids of pages that can be restored."""
     return [str(row[0]) for row in tx.all("select id from page_trash order by deleted_at, deletion_id, path")]
 
 
@@ -191,7 +192,7 @@ def deleted_revision(tx: ReadTx, *, page_id: str, number: int) -> Revision | Non
 
 @dataclass(frozen=True, kw_only=True)
 class DraftRow:
-    """``mail``: of the thread that it answers; ``quoted``: the mail below its text, and how. Lists are JSON."""
+    """``mail``: of the thread that it answers; ``quoted``: the mail quoted below its text, and how. Lists are JSON."""
 
     id: str
     is_outgoing: bool
@@ -213,7 +214,7 @@ class DraftRow:
 
 
 def drafts(tx: ReadTx) -> list[DraftRow]:
-    """And what waits to be sent, or could not be."""
+    """Drafts, and mail that waits to be sent or could not be sent."""
     rows = tx.all(
         f"""
         select x.id, 0, u.email, a.address, x.to_addresses, x.cc_addresses, x.bcc_addresses, x.subject, x.html,
@@ -257,7 +258,7 @@ def drafts(tx: ReadTx) -> list[DraftRow]:
 
 
 def blocked(tx: ReadTx) -> list[tuple[str | None, str | None, str, str]]:
-    """``(owner, account, address, where it goes)``; without an account: in all of the owner's."""
+    """``(owner, account, address, where its mail goes)``; without an account: for all accounts of the owner."""
     rows = tx.all(
         """
         select u.email, a.address, b.address, b.place from mail_blocked_senders b
@@ -269,7 +270,7 @@ def blocked(tx: ReadTx) -> list[tuple[str | None, str | None, str, str]]:
 
 
 def set_aside(tx: ReadTx) -> list[tuple[str, str, Millis | None]]:
-    """``(account, mail, until)`` of threads that come back to the inbox at that time, or, without one, are muted."""
+    """``(account, mail, until)`` of threads that return to the inbox at that time, or are muted if there is none."""
     rows = tx.all(
         f"""
         select a.address, {_MAIL}, x.until from mail_snoozes x join mail_accounts a on a.id = x.account_id
@@ -298,12 +299,12 @@ def people(tx: ReadTx) -> list[tuple[str | None, str, str, str | None, str]]:
 
 
 def ids_of_users(tx: ReadTx) -> dict[str, str]:
-    """By address."""
+    """The ids of users by address."""
     return dict(tx.all("select email, id from users"))
 
 
 def weight(tx: ReadTx) -> int:
-    """Bytes of the mail and files that an export has, and more or less of the rest."""
+    """The approximate size of an export: the exact bytes of mail and files, and an estimate for the rest."""
     found = tx.value(
         """
         select (select coalesce(sum(size), 0) from files where origin not glob 'mail:*')
@@ -316,7 +317,7 @@ def weight(tx: ReadTx) -> int:
 
 
 def is_empty(tx: ReadTx) -> bool:
-    """Nobody, and nothing of anybody, is here yet."""
+    """Whether the home has no users and no data yet."""
     found = tx.value(
         """
         select exists (select 1 from users) or exists (select 1 from pages) or exists (select 1 from files)

@@ -1,8 +1,8 @@
-"""Files: named, owned references to blobs. Uploads and mail attachments are files; their bytes lie in the blob store.
+"""Files: named, owned references to blobs. Uploads and mail attachments are files; their bytes are in the blob store.
 
-Owns the tables ``files``, ``deleted_files`` and ``partial_uploads``, ``POST /files``, ``/files/tus``,
-``GET /files/:id/content``, ``GET /blobs/:sha256`` and the sweep that removes blobs nothing names. A file that the
-caller may not read is as missing as one that never was. Start reading at ``access.py``.
+Owns the tables ``files``, ``deleted_files`` and ``partial_uploads``, ``POST /files``, ``/files/tus``, ``GET
+/files/:id/content``, ``GET /blobs/:sha256`` and the sweep that removes blobs that no row names. A file that the caller
+may not read looks like one that does not exist. Start reading at ``access.py``.
 """
 
 from svc.files.access import readable_file

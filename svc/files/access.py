@@ -1,10 +1,10 @@
-"""Who may read a file: its owner, whoever may read a page that shows it, and whoever may read the record that brought
-it along, as the feature of that record says (``file_readers``). The one rule for files and blobs.
+"""Who may read a file: its owner, every reader of a page that shows it, and every reader of the record it belongs to,
+as the feature of that record decides (``file_readers``). The one rule for files and blobs.
 
-While an instance is unclaimed, what belongs to nobody is everybody's. A blob is readable where some file with its hash
-is: whoever merely knows a hash, or uploads bytes that others have too, gets nothing of theirs.
+While an instance is unclaimed, everybody may read what has no owner. A blob is readable if the caller may read some
+file with its hash: a caller who only knows a hash, or uploads the same bytes as others, gets nothing of theirs.
 
-What is somebody else's is looked up by the same statements as what never was, so that time tells no more than words do.
+Others' files are looked up by the same statements as missing ones, so that the time reveals no more than the answer.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from svc.store import ReadTx, Row, Value
 _FILE: Final = "f.id, f.sha256, f.name, f.mime, f.size, f.created_at"
 
 OWN: Final = "(:everything or f.owner_id is :user_id)"
-"""A condition on a row ``f`` of ``files``: it is the caller's. Who has no user yet owns what belongs to nobody."""
+"""A condition on a row ``f`` of ``files``: it is the caller's. A caller without a user owns what has no owner."""
 
 
 def who(principal: Principal) -> dict[str, Value]:
@@ -42,7 +42,7 @@ def readable_file(tx: ReadTx, principal: Principal, *, file_id: str, readers: Se
 def readable_file_with_content(
     tx: ReadTx, principal: Principal, *, sha256: str, readers: Sequence[FileReader] = ()
 ) -> File | None:
-    """Some readable file with that content: the caller's oldest one, else one on a page, else one of a record."""
+    """A readable file with that content: the caller's oldest one, else one on a page, else one of a record."""
     row = tx.one(
         f"select {_FILE} from files f where f.sha256 = :sha256 and {OWN} order by f.created_at, f.id limit 1",
         sha256=sha256,
@@ -72,7 +72,7 @@ def _through_a_record(
 
 
 def _file(tx: ReadTx, file_id: str) -> File | None:
-    """Whoever may read it. A page keeps the id of a file that was deleted."""
+    """The file, without a check of access. ``None`` is possible: a page keeps the id of a deleted file."""
     row = tx.one(f"select {_FILE} from files f where f.id = :id", id=file_id)
     return None if row is None else file_of(row)
 

@@ -1,4 +1,4 @@
-"""What a principal may do with files: add one whose blob is durable; rename, delete and bring back one of their own."""
+"""What a principal may do with files: add one whose blob is durable; rename, delete and restore their own."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RESTORABLE_MS: Final = DAY_MS
 def add_file(
     tx: Tx, *, id: str, owner_id: str | None, sha256: str, name: str, mime: str, size: int, origin: str
 ) -> None:
-    """Record a file whose blob is already durable. The same id again changes nothing."""
+    """Record a file whose blob is already durable. Repeating the same id changes nothing."""
     tx.run(
         """
         insert into files (id, owner_id, sha256, name, mime, size, origin, created_at)
@@ -61,7 +61,7 @@ def add_upload(
 
 
 def rename(tx: Tx, principal: Principal, *, file_id: str, name: str) -> File:
-    """Give an upload of the caller's another name, as harmless as any."""
+    """Rename an upload of the caller's; the name is made safe like any other."""
     owner_id = _own_upload(tx, principal, file_id)
     tx.run("update files set name = :name where id = :id", id=file_id, name=safe_name(name))
     _tell(tx, principal, kind="file.changed", id=file_id, audience=owner_id)
@@ -69,8 +69,8 @@ def rename(tx: Tx, principal: Principal, *, file_id: str, name: str) -> File:
 
 
 def delete(tx: Tx, principal: Principal, *, file_id: str) -> None:
-    """Delete an upload of the caller's. For ``RESTORABLE_MS`` it can be brought back; its content goes later, once
-    nothing names it."""
+    """Delete an upload of the caller's. It can be restored for ``RESTORABLE_MS``; its content is deleted later, once no
+    row names it."""
     owner_id = _own_upload(tx, principal, file_id)
     tx.run(
         """
@@ -85,7 +85,7 @@ def delete(tx: Tx, principal: Principal, *, file_id: str) -> None:
 
 
 def restore(tx: Tx, principal: Principal, *, file_id: str) -> File:
-    """Bring back what the caller deleted, as it was, under its id: where it was shown it is shown again."""
+    """Restore a file that the caller deleted, under its id: pages that showed it show it again."""
     row = tx.one(
         f"select owner_id from deleted_files f where f.id = :id and f.deleted_at > :oldest and {OWN}",
         id=file_id,
@@ -108,7 +108,7 @@ def restore(tx: Tx, principal: Principal, *, file_id: str) -> File:
 
 
 def bring_back_deleted(tx: Tx, file: File, *, owner_id: str | None, deleted_at: Millis) -> None:
-    """As it lay among the deleted ones of another home. The same id again changes nothing."""
+    """Add a deleted file as it was in another home. Repeating the same id changes nothing."""
     tx.run(
         """
         insert into deleted_files (id, owner_id, sha256, name, mime, size, created_at, deleted_at)
@@ -126,12 +126,12 @@ def bring_back_deleted(tx: Tx, file: File, *, owner_id: str | None, deleted_at: 
 
 
 def forget_deleted(tx: Tx) -> int:
-    """Of what can't be brought back any more. Returns how many."""
+    """Forget the deleted files that can't be restored any more. Returns how many."""
     return tx.run("delete from deleted_files where deleted_at <= :oldest", oldest=tx.now - RESTORABLE_MS)
 
 
 def _own_upload(tx: Tx, principal: Principal, file_id: str) -> str | None:
-    """Its owner. Raises :class:`NotFound`, or :class:`Conflict` for what came along with something else."""
+    """The owner of an upload. Raises :class:`NotFound`, or :class:`Conflict` for a file that belongs to a record."""
     found = queries.own_file_origin(tx, principal, file_id=file_id)
     if found is None:
         raise NotFound(MISSING)
@@ -142,31 +142,31 @@ def _own_upload(tx: Tx, principal: Principal, file_id: str) -> str | None:
 
 
 def restate_file(tx: Tx, *, id: str, sha256: str, size: int) -> None:
-    """The content that a record's file stands for was made anew, and differs. Not for uploads."""
+    """Set the new content of a record's file, which was generated again and differs. Not for uploads."""
     tx.run("update files set sha256 = :sha256, size = :size where id = :id", id=id, sha256=sha256, size=size)
 
 
 def hand_over_files(tx: Tx, *, origin: str, to: str) -> None:
-    """What belonged to one record belongs to another now; the files keep their ids."""
+    """Move the files of one record to another; they keep their ids."""
     tx.run("update files set origin = :to where origin = :origin", origin=origin, to=to)
 
 
 def delete_files(tx: Tx, *, origin: str, but: Sequence[str] = ()) -> None:
-    """Delete what belongs to a record that is gone, or all of it ``but`` these. Not for uploads."""
+    """Delete the files of a deleted record, or all of them ``but`` these. Not for uploads."""
     for file in queries.files_of(tx, origin=origin):
         if file.id not in but:
             tx.run("delete from files where id = :id", id=file.id)
 
 
 def claim(tx: Tx, user_id: str) -> None:
-    """What belonged to nobody becomes the first admin's."""
+    """Give the first admin all files without an owner."""
     tx.run("update files set owner_id = :user_id where owner_id is null", user_id=user_id)
     tx.run("update deleted_files set owner_id = :user_id where owner_id is null", user_id=user_id)
     tx.run("update partial_uploads set owner_id = :user_id where owner_id is null", user_id=user_id)
 
 
 def _first_admin(tx: Tx) -> str | None:
-    """Whose the things of nobody are: an upload may be on its way while the instance is claimed."""
+    """The owner for files without one: the instance may be claimed while an upload is in progress."""
     found: str | None = tx.value("select id from users where role = 'admin' order by created_at, id limit 1")
     return found
 

@@ -1,4 +1,4 @@
-"""A file's bytes as an answer: whole or one range, by ``HEAD`` too, and only as what a browser can't run."""
+"""Answers with a file's bytes: whole or one range, also for ``HEAD``, and only in a form that a browser can't run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FOR_A_YEAR: Final = "private, max-age=31536000, immutable"
 async def serve_file(
     context: RequestContext, request: Request, file: File, *, cache_control: str, missing: str
 ) -> Response:
-    """The bytes of ``file``. A blob that is lost or damaged is ``missing`` for this file alone, and told in the log."""
+    """The bytes of ``file``. For a lost or damaged blob it answers ``missing`` and logs it."""
     blobs = context.workspace.blobs
     size = await blobs.size(file.sha256)
     if size != file.size:
@@ -43,8 +43,7 @@ async def serve_file(
 
 
 def _sent(blobs: Blobs, sha256: str, *, offset: int = 0, length: int | None = None) -> FileBody:
-    """What was checked not long ago, the system sends. Else the disk is read, and the hash made, while the socket
-    sends."""
+    """The body. The kernel sends a recently checked file; else it is read and hashed while the socket sends."""
     return FileBody(
         produce=lambda write: write_ahead(blobs.stream(sha256, offset=offset, length=length), write),
         opened=partial(blobs.part, sha256, offset=offset, length=length),
@@ -60,7 +59,7 @@ async def _head(context: RequestContext, file: File, *, missing: str) -> bytes:
 
 
 def _orders(file: File, head: bytes) -> list[tuple[str, str]]:
-    """What a browser is told to take the bytes for."""
+    """The headers that tell a browser how to treat the bytes."""
     inline = may_show_inline(file.mime, head)
     return [
         ("content-type", content_type(file.mime, inline=inline)),

@@ -1,7 +1,7 @@
-"""How a stranger's bytes are shown: what a browser may display in place, and how a file name is written in a header.
+"""How a stranger's bytes are served: what a browser may show inline, and how a file name is written in a header.
 
-Inline only what can't run: raster images, audio, video and plain text, and only when the first bytes agree. All else
-is an attachment under ``Content-Security-Policy: sandbox``. Names go out in both forms of RFC 6266.
+Inline only what can't run: raster images, audio, video and plain text, and only when the first bytes match the type.
+All else is an attachment under ``Content-Security-Policy: sandbox``. Names are sent in both forms of RFC 6266.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _RUNNABLE: Final = re.compile(r"script|html|xml|xsl|svg|css|wasm|flash|^multipar
 
 
 def may_show_inline(mime: str, head: bytes) -> bool:
-    """Whether a browser may display this in our origin. ``head`` holds at least the first :data:`SNIFF_BYTES` bytes."""
+    """Whether a browser may show this in our origin. ``head`` has at least the first :data:`SNIFF_BYTES` bytes."""
     kind = media_type(mime)
     if kind == "text/plain":
         return b"\0" not in head
@@ -49,10 +49,10 @@ def media_type(mime: str) -> str:
 
 
 def content_type(mime: str, *, inline: bool) -> str:
-    """The type to declare. What is not shown inline keeps its own only where no browser could run it.
+    """The type to declare. A file that is not shown inline keeps its own type only if no browser could run it.
 
-    That it is an attachment is not enough: a page of ours that somebody got a tag into could load a script or a style
-    sheet from here, and ``script-src 'self'`` would let it. So neither is ever declared to be one.
+    Being an attachment is not enough: if an attacker put a tag into a page of ours, it could load a script or a style
+    sheet from here, and ``script-src 'self'`` would allow it. So no file is ever declared to be one.
     """
     kind = media_type(mime)
     if kind == "text/plain":

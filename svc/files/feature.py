@@ -1,4 +1,4 @@
-"""The rows that files contribute."""
+"""The feature rows of files."""
 
 from svc.feature import Feature
 from svc.files import receiving, tus_routes

@@ -1,5 +1,6 @@
-"""What kind of thing a file is, for its icon, for a filter, and for what may show it. By its type, or by its name where
-the program that sent it knew no type. Pure."""
+"""The kind of a file, for its icon, for a filter, and for what can show it. By its type, or by its name where the
+sender gave no known type. Pure.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The list of a person's uploads, in the order they want, by words of the names and by kind; what each belongs to; and
-how much room all of it takes.
+"""The list of a person's uploads, sorted as they choose and filtered by words of the names and by kind; where each is
+used; and how much space all take.
 
-A page of it is walked off an index, and what does not fit is passed over. A walk that passes over more than
-``MAX_LOOKED_THROUGH`` ends there and says where to go on: so a search costs the same however much there is.
+A page of the list is read along an index, and files that do not match are skipped. A call that looks through more than
+``MAX_LOOKED_THROUGH`` stops there and returns where to continue: so the cost of a search does not depend on the number
+of files.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ Attached = Literal["draft", "mail"]
 
 @dataclass(frozen=True)
 class _Order:
-    """``key`` as the column is compared; it and the id go the same way. ``onwards``: what stands behind a place."""
+    """``key``: the column as it is compared; it and the id have the same direction. ``onwards``: the condition for rows
+    after a position."""
 
     index: str
     key: str
@@ -44,7 +46,7 @@ _ORDERS: Final[dict[Sort, _Order]] = {
         "files_uploads_by_name",
         "name collate nocase",
         "asc",
-        # SQLite takes no row of values off an index where one of them has another collation.
+        # SQLite does not use an index for a row value in which one column has another collation.
         "name collate nocase >= :value and (name collate nocase > :value or id > :id)",
     ),
     "size": _Order("files_uploads_by_size", "size", "desc", "(size, id) < (:value, :id)"),
@@ -54,7 +56,7 @@ _ORIGINS: Final[dict[str, Attached]] = {"draft:": "draft", "outgoing:": "mail", 
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """``text``: words that are all in the name. ``kinds``: any of them, or none for all."""
+    """``text``: words that must all be in the name. ``kinds``: any of them, or empty for all."""
 
     sort: Sort = "newest"
     text: str = ""
@@ -69,7 +71,8 @@ class Listed:
 
 @dataclass(frozen=True, kw_only=True)
 class Uses:
-    """Where else a file is: pages that the caller may read show it (path and title), mail of theirs has it attached."""
+    """Where a file is used: pages that show it and that the caller may read (path and title), and the caller's mail
+    that has it attached."""
 
     pages: tuple[tuple[str, str], ...] = ()
     attached: tuple[Attached, ...] = ()
@@ -82,7 +85,7 @@ class Taken:
 
 
 def listed(tx: ReadTx, principal: Principal, *, wanted: Wanted, cursor: Cursor | None, limit: int) -> Listed:
-    """The caller's own uploads from ``cursor`` on. Attachments of mails are no uploads."""
+    """The caller's own uploads from ``cursor`` on. Attachments of mails are not uploads."""
     params: dict[str, Value] = {"limit": MAX_LOOKED_THROUGH}
     if not principal.sees_everything:
         params |= {"user_id": principal.user_id}
@@ -105,7 +108,8 @@ def listed(tx: ReadTx, principal: Principal, *, wanted: Wanted, cursor: Cursor |
 
 
 def listed_sql(sort: Sort, *, everybodys: bool, onwards: bool) -> str:
-    """The index is named: left to itself SQLite takes all uploads by their origin and sorts them."""
+    """The statement of the list. It names the index, because SQLite would otherwise read all uploads by origin and sort
+    them."""
     order = _ORDERS[sort]
     return f"""
         select id, sha256, name, mime, size, created_at
@@ -122,7 +126,7 @@ def cursor_at(file: File, sort: Sort) -> Cursor:
 
 
 def uses_of(tx: ReadTx, principal: Principal, files: Sequence[File]) -> dict[str, Uses]:
-    """By id, of those files that are somewhere."""
+    """The uses by file id, of those files that are used."""
     pages = pages_that_show(tx, principal, [file.id for file in files])
     attached = _attached(tx, principal, files)
     return {
@@ -133,7 +137,7 @@ def uses_of(tx: ReadTx, principal: Principal, files: Sequence[File]) -> dict[str
 
 
 def _attached(tx: ReadTx, principal: Principal, files: Sequence[File]) -> dict[str, tuple[Attached, ...]]:
-    """By content: a mail has copies of its own of what was attached to it."""
+    """Attachments by content, because a mail has its own copies of attached files."""
     rows = tx.all(
         f"""
         select distinct f.sha256, substr(f.origin, 1, instr(f.origin, ':')) from files f
@@ -150,7 +154,7 @@ def _attached(tx: ReadTx, principal: Principal, files: Sequence[File]) -> dict[s
 
 
 def taken_by(tx: ReadTx, principal: Principal) -> Taken:
-    """By the caller's own uploads; what is stored once for two of them counts twice."""
+    """The space of the caller's own uploads; content that two of them share counts twice."""
     sums = "select count(*), coalesce(sum(size), 0) from files"
     if principal.sees_everything:
         return _taken(tx.one(f"{sums} indexed by files_uploads_by_size where origin = 'upload'"))
@@ -159,7 +163,7 @@ def taken_by(tx: ReadTx, principal: Principal) -> Taken:
 
 
 def taken_by_all(tx: ReadTx) -> Taken:
-    """By every file of everybody, attachments of mails included; each content once, as it is stored."""
+    """The space of all files of all users, attachments of mails included; each content counts once, as it is stored."""
     return _taken(
         tx.one("select count(*), coalesce(sum(size), 0) from (select max(size) as size from files group by sha256)")
     )
@@ -182,7 +186,7 @@ def has_all(name: str, words: list[str]) -> bool:
 
 
 def folded(text: str) -> str:
-    """Without case and marks."""
+    """The text without case and diacritics."""
     if text.isascii():
         return text.lower()
     return "".join(one for one in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(one))

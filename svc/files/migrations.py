@@ -30,19 +30,19 @@ def m001_files(db: Database) -> None:
 
 @MIGRATIONS(name="m002_uploads")
 def m002_uploads(db: Database) -> None:
-    """One list in order for each owner, and one of all for who sees everything."""
+    """One sorted list for each owner, and one of all for callers that see everything."""
     db.execute("create index files_uploads_of on files (owner_id, created_at desc, id desc) where origin = 'upload'")
     db.execute("create index files_uploads on files (created_at desc, id desc) where origin = 'upload'")
 
 
 @MIGRATIONS(name="m003_files_page")
 def m003_files_page(db: Database) -> None:
-    """The list in other orders, what it takes up, and what was deleted a moment ago."""
+    """Other sort orders, the space used, and recently deleted files."""
     for name, key in (("name", "name collate nocase, id"), ("size", "size desc, id desc")):
         db.execute(f"create index files_uploads_by_{name}_of on files (owner_id, {key}) where origin = 'upload'")
         db.execute(f"create index files_uploads_by_{name} on files ({key}) where origin = 'upload'")
     db.execute("drop index files_sha256")
-    db.execute("create index files_sha256 on files (sha256, size)")  # the room that all take is read off it alone
+    db.execute("create index files_sha256 on files (sha256, size)")  # the total space is read from this index only
     db.execute(
         """
         create table deleted_files (
@@ -62,7 +62,7 @@ def m003_files_page(db: Database) -> None:
 
 @MIGRATIONS(name="m004_partial_uploads")
 def m004_partial_uploads(db: Database) -> None:
-    """Uploads that come in several calls. Their bytes so far lie in ``blobs/.parts``."""
+    """Uploads in several calls. Their bytes so far are in ``blobs/.parts``."""
     db.execute(
         """
         create table partial_uploads (

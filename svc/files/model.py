@@ -8,7 +8,7 @@ from typing import Final
 from svc.clock import Millis
 
 UPLOAD: Final = "upload"
-"""The origin of what somebody uploaded. An attachment's is ``mail:<message id>``, or ``draft:`` and ``outgoing:``."""
+"""The origin of an upload. An attachment's is ``mail:<message id>``, or ``draft:`` and ``outgoing:``."""
 
 FILES_TOPIC: Final = "files"
 
@@ -27,7 +27,7 @@ class File:
 
 @dataclass(frozen=True, kw_only=True)
 class Cursor:
-    """Where a list in some order goes on: after this file, which had that time, name or size."""
+    """A position in a sorted list: it continues after this file, which had that time, name or size."""
 
     sort: str
     value: int | str

@@ -1,6 +1,6 @@
-"""What an upload says about itself: its name and its type, a stranger's word, read strictly and made harmless.
+"""Reads the name and the type that a client gives an upload, strictly, and makes them safe: they are untrusted input.
 
-A name is data to show and to offer for saving; nobody opens a file by it. Even so it never holds a path, a control
+A name is data to show and to offer for saving; no code opens a file by it. Even so it never has a path, a control
 character, or anything that hides part of it or reorders it on the screen.
 """
 
@@ -31,14 +31,14 @@ _STRAY_JOINERS: Final = re.compile(
     # Persian, Indic scripts and emoji need the (non-)joiner between two characters; elsewhere it only hides.
     r"(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f\u200c\u200d])"
 )
-_INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")  # letters and marks that show nothing
+_INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0")  # letters and marks that are invisible
 
 _WORD: Final = r"[A-Za-z0-9!#$&^_.+-]{1,127}"
 _TYPE: Final = re.compile(rf"{_WORD}/{_WORD}[ \t]*(?:;[\x20-\x7e\t]*)?")
 
 
 def name_from_header(value: str | None) -> str:
-    """The file's name from ``X-Svc-Filename``, percent-encoded UTF-8. Raises :class:`Invalid` when it is not that."""
+    """The file's name from ``X-Svc-Filename``, percent-encoded UTF-8. Raises :class:`Invalid` for another form."""
     if value is None:
         return DEFAULT_NAME
     if not _ESCAPED.fullmatch(value):
@@ -51,7 +51,7 @@ def name_from_header(value: str | None) -> str:
 
 def safe_name(raw: str) -> str:
     """The last component of ``raw`` as one visible line of at most 255 bytes, its extension kept; or a default."""
-    line = " ".join(raw.split())  # takes line ends of every kind with it
+    line = " ".join(raw.split())  # removes line ends of every kind, too
     line = _STRAY_JOINERS.sub("", "".join(symbol for symbol in line if _is_visible(symbol)))
     name = line.replace("\\", "/").rstrip("/" + _TRAILING).rpartition("/")[2]
     leading = _LEADING.match(name)
@@ -60,7 +60,7 @@ def safe_name(raw: str) -> str:
 
 
 def type_from_headers(values: list[str]) -> str:
-    """The media type from ``Content-Type``. Multipart is refused: it would have to be taken apart in memory."""
+    """The media type from ``Content-Type``. Multipart is refused: parsing it would need memory for all of it."""
     if any(value.strip().lower().startswith("multipart/") for value in values):
         raise Refusal(
             "Send the file itself as the body, with its type in Content-Type; multipart forms are not taken.",

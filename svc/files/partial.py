@@ -1,7 +1,8 @@
-"""The records of uploads that come in several calls: who has begun which, and up to where its bytes are durable.
+"""The records of uploads in several calls: their owner, and how many of their bytes are durable.
 
-Begun; bytes come, and ``stored`` grows; sealed, with all bytes there and their hash known; complete, a file. A sealed
-one becomes a file by itself, also after a crash. Owns every statement about ``partial_uploads``, but for the claim.
+The states: begun; ``stored`` grows as bytes come; sealed, with all bytes and their hash; complete, a file. A sealed
+upload becomes a file by itself, even after a crash. Owns every statement about ``partial_uploads``, except for the
+claim.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _UPLOAD: Final = "f.id, f.owner_id, f.length, f.stored, f.name, f.mime, f.metada
 
 @dataclass(frozen=True, kw_only=True)
 class PartialUpload:
-    """``stored``: bytes that are durable; as long as it is no file, fewer than ``length``."""
+    """``stored``: bytes that are durable; fewer than ``length`` until it is a file."""
 
     id: str
     owner_id: str | None
@@ -49,7 +50,7 @@ class PartialUpload:
 
 
 def begin(tx: Tx, principal: Principal, *, length: int, name: str, mime: str, metadata: str) -> PartialUpload:
-    """A new upload of the caller's. Raises ``rate_limited`` where they have too many that never ended."""
+    """Begin an upload of the caller's. Raises ``rate_limited`` where they have too many unfinished ones."""
     count = tx.value(
         f"select count(*) from (select 1 from partial_uploads f where f.file_id is null and {OWN} limit :most)",
         most=MAX_UNFINISHED,
@@ -90,7 +91,7 @@ def begin(tx: Tx, principal: Principal, *, length: int, name: str, mime: str, me
 
 
 def own(tx: ReadTx, principal: Principal, *, upload_id: str) -> PartialUpload | None:
-    """The caller's upload, unless its time is over."""
+    """The caller's upload, unless it has expired."""
     row = tx.one(
         f"select {_UPLOAD} from partial_uploads f where f.id = :id and f.changed_at > :oldest and {OWN}",
         id=upload_id,
@@ -101,7 +102,7 @@ def own(tx: ReadTx, principal: Principal, *, upload_id: str) -> PartialUpload | 
 
 
 def keep(tx: Tx, upload_id: str, *, stored: int) -> None:
-    """So many of its bytes are durable."""
+    """Record how many of its bytes are durable."""
     tx.run(
         "update partial_uploads set stored = :stored, changed_at = :now where id = :id and sha256 is null",
         id=upload_id,
@@ -111,7 +112,7 @@ def keep(tx: Tx, upload_id: str, *, stored: int) -> None:
 
 
 def seal(tx: Tx, upload_id: str, *, sha256: str) -> None:
-    """All its bytes are there. From now on it becomes a file, whatever happens."""
+    """Record that all its bytes are here. From now on it becomes a file in any case."""
     tx.run(
         "update partial_uploads set sha256 = :sha256, changed_at = :now where id = :id",
         id=upload_id,
@@ -121,7 +122,7 @@ def seal(tx: Tx, upload_id: str, *, sha256: str) -> None:
 
 
 def complete(tx: Tx, principal: Principal, *, upload_id: str) -> PartialUpload:
-    """Its blob is durable: the file is recorded. Its owner may have changed since it began, with the claim."""
+    """Record the file, once its blob is durable. The owner may have changed since the begin, by the claim."""
     upload = _one(tx, upload_id)
     if upload.file_id is not None:
         return upload
@@ -137,12 +138,12 @@ def complete(tx: Tx, principal: Principal, *, upload_id: str) -> PartialUpload:
 
 
 def remove(tx: Tx, principal: Principal, *, upload_id: str) -> None:
-    """End it. Where it was a file already, the file stays."""
+    """Remove the upload. If it is already a file, the file stays."""
     tx.run(f"delete from partial_uploads as f where f.id = :id and {OWN}", id=upload_id, **who(principal))
 
 
 def remove_old(tx: Tx, *, but: Sequence[str]) -> list[str]:
-    """Remove some of those whose time is over, ``but`` these, which are at work. Returns their ids."""
+    """Remove some expired uploads, ``but`` these, which are in use. Returns their ids."""
     rows = tx.all(
         """
         select id from partial_uploads
@@ -158,13 +159,13 @@ def remove_old(tx: Tx, *, but: Sequence[str]) -> list[str]:
 
 
 def sealed(tx: ReadTx) -> list[PartialUpload]:
-    """Those that a crash kept from becoming files."""
+    """Sealed uploads that a crash kept from becoming files."""
     rows = tx.all(f"select {_UPLOAD} from partial_uploads f where f.file_id is null and f.sha256 is not null")
     return [_upload(row) for row in rows]
 
 
 def with_parts(tx: ReadTx, names: Sequence[str]) -> set[str]:
-    """Those of ``names`` that are uploads which still need their parts."""
+    """Those of ``names`` that are uploads and still need their parts."""
     rows = tx.all(
         "select id from partial_uploads where file_id is null and id in (select value from json_each(:names))",
         names=json_array(names),

@@ -1,5 +1,6 @@
-"""Statements that read files, but for who may read one (``access.py``) and the list of uploads (``listing.py``); and
-what must always hold of them."""
+"""Statements that read files, except for access (``access.py``) and the list of uploads (``listing.py``); and the
+invariants of files.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ MAX_FOUND: Final = 20
 
 
 def named(tx: ReadTx, principal: Principal, *, text: str, limit: int) -> list[File]:
-    """The files with all words of ``text`` in their names: the caller's own uploads, and what the pages show that the
-    caller may read; the newest first. Attachments of mails are found with their mail."""
+    """The files with all words of ``text`` in their names, newest first: the caller's own uploads, and files on pages
+    that the caller may read. Attachments of mails are found with their mail."""
     words = words_of(text)
     if not words and text.strip():
         return []
@@ -45,7 +46,7 @@ def _files(tx: ReadTx, file_ids: Iterable[str]) -> list[File]:
 
 
 def files_of(tx: ReadTx, *, origin: str) -> list[File]:
-    """What belongs to one record of a feature, by id."""
+    """The files of one record of a feature, by id."""
     rows = tx.all(
         "select id, sha256, name, mime, size, created_at from files where origin = :origin order by id", origin=origin
     )
@@ -53,7 +54,7 @@ def files_of(tx: ReadTx, *, origin: str) -> list[File]:
 
 
 def file(tx: ReadTx, file_id: str) -> File:
-    """One that is known to be there."""
+    """A file that must exist."""
     (found,) = tx.all("select id, sha256, name, mime, size, created_at from files where id = :id", id=file_id)
     return file_of(found)
 
@@ -69,7 +70,7 @@ def own_file_origin(tx: ReadTx, principal: Principal, *, file_id: str) -> tuple[
 
 
 def _blobs(tx: ReadTx) -> Iterable[str]:
-    """What was deleted a moment ago can come back, and needs its content."""
+    """The blobs that files name; also of deleted files, which can be restored and need their content."""
     return (
         cast(str, sha256) for (sha256,) in tx.each("select sha256 from files union select sha256 from deleted_files")
     )

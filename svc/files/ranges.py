@@ -1,4 +1,4 @@
-"""One byte range of RFC 9110, section 14. Several ranges in one request are answered with the whole, as it allows."""
+"""One byte range of RFC 9110, section 14. A request for several ranges gets the whole content, which the RFC allows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _RANGE: Final = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 
 
 def requested_range(request: Request, *, size: int, etag: str) -> tuple[int, int] | None:
-    """``(start, stop)`` with ``stop`` exclusive, or ``None`` for the whole. Raises 416 when no byte of it is there."""
+    """``(start, stop)`` with ``stop`` exclusive, or ``None`` for the whole. Raises 416 if the range is outside the
+    content."""
     header = request.headers.get("range")
     if header is None or not _still_the_same(request, etag):
         return None
@@ -36,6 +37,6 @@ def requested_range(request: Request, *, size: int, etag: str) -> tuple[int, int
 
 
 def _still_the_same(request: Request, etag: str) -> bool:
-    """``If-Range``: a part is only wanted of the same content."""
+    """``If-Range``: a part is wanted only if the content is still the same."""
     condition = request.headers.get("if-range")
     return condition is None or condition.strip() == etag

@@ -1,14 +1,15 @@
-"""Uploads in several calls, as they come: bytes to their part, up to the last one, with which it becomes a file.
+"""Receives uploads in several calls: writes bytes to their part, and makes a file of it after the last byte.
 
 Theory. Bytes are acknowledged once they are durable: at the end of each call, however it ends, and every
-``CHECKPOINT_BYTES`` within one, so that a crash in the middle of a large call costs no more than that. Of one upload
-one call works at a time. A client whose link broke comes back while its last call still waits for bytes here: the new
-call ends that one, and goes on from what it had.
+``CHECKPOINT_BYTES`` within one, so that a crash in the middle of a large call loses no more than that. Each upload has
+one active call. A client that lost its connection may come back while its last call still waits for bytes here: the new
+call ends that one, and continues from its bytes.
 
-The hash is made of the bytes as they pass. It is kept from one call to the next while the service runs; after a restart
-the bytes are read again at the end.
+The hash is computed while bytes come. It is kept from one call to the next while the service runs; after a restart the
+bytes are read again at the end.
 
-Owns the calls at work, the hashes between them, and the order of the end: seal, blob, file; only then the part goes.
+Owns the active calls, the hashes between them, and the order at the end: seal, blob, file; only then the part is
+removed.
 """
 
 from __future__ import annotations
@@ -39,9 +40,9 @@ from svc.workspace import Workspace
 
 CHECKPOINT_BYTES: Final = 16 * 1024 * 1024
 SETTLE_S: Final = 10.0
-"""How long a call that was cut may take to make durable what it had."""
+"""How long an interrupted call may take to make its bytes durable."""
 HASHES_KEPT: Final = 256
-"""Unfinished uploads whose hash goes on from one call to the next."""
+"""Unfinished uploads whose hash is kept from one call to the next."""
 
 NO_UPLOAD: Final = "There is no such upload."
 _SELF: Final = system("uploads")
@@ -49,7 +50,7 @@ _SELF: Final = system("uploads")
 
 @dataclass(frozen=True, kw_only=True)
 class Checksum:
-    """What a client says the bytes of its call hash to, in base64."""
+    """The client's checksum of the bytes of its call, in base64."""
 
     algorithm: str
     expected: str
@@ -57,7 +58,7 @@ class Checksum:
 
 @dataclass(frozen=True)
 class _Call:
-    """One that works on an upload. ``ended``: it has kept what it had."""
+    """An active call of an upload. ``ended``: it has stored its bytes."""
 
     scope: trio.CancelScope = field(default_factory=trio.CancelScope)
     ended: trio.Event = field(default_factory=trio.Event)
@@ -73,18 +74,18 @@ class Receiver:
     _hashes: OrderedDict[str, tuple[int, Digest]] = field(default_factory=OrderedDict)
 
     async def look(self, principal: Principal, upload_id: str) -> PartialUpload:
-        """How far it is. A call that still waits for bytes of it is ended: whoever asks wants to go on."""
+        """The upload's progress. Ends a call that still waits for bytes: the client that asks wants to continue."""
         async with self._turn(principal, upload_id) as upload:
             return upload
 
     async def receive(
         self, principal: Principal, upload_id: str, *, offset: int, body: BodyReader, checksum: Checksum | None = None
     ) -> PartialUpload:
-        """Take the bytes from ``offset`` on. Raises 409 where that is not how far it is, 413 for more than its length,
-        460 where they do not give ``checksum``.
+        """Receive the bytes from ``offset`` on. Raises 409 if ``offset`` is not the upload's position, 413 for more
+        than its length, 460 if they do not match ``checksum``.
 
-        With its last byte it becomes a file. What of a call came before its link broke is kept, unless the call has a
-        checksum: such a one counts whole or not at all.
+        With its last byte it becomes a file. If the connection breaks, the received bytes are kept, unless the call has
+        a checksum: then it counts completely or not at all.
         """
         async with self._turn(principal, upload_id) as upload:
             if offset != upload.stored:
@@ -97,13 +98,13 @@ class Receiver:
             return await self._append(principal, upload, body, checksum)
 
     async def end(self, principal: Principal, upload_id: str) -> None:
-        """Remove it, with its bytes; a file that it became stays."""
+        """Remove the upload with its bytes; a file that it became stays."""
         async with self._turn(principal, upload_id):
             await self.store.write(partial.remove, principal, upload_id=upload_id)
             await self._forget([upload_id])
 
     async def tidy(self) -> None:
-        """Finish what a crash kept from its end, and remove what nobody goes on with."""
+        """Finish sealed uploads after a crash, and remove expired uploads and unused parts."""
         for upload in await self.store.read(partial.sealed):
             if upload.id not in self._calls:
                 await self._finish(_SELF, upload)
@@ -115,8 +116,8 @@ class Receiver:
 
     @asynccontextmanager
     async def _turn(self, principal: Principal, upload_id: str) -> AsyncIterator[PartialUpload]:
-        """The caller's upload, for one call at a time: the newest. An older one is cancelled, and has settled when this
-        begins."""
+        """The caller's upload, for one call at a time: the newest. An older one is cancelled, and has stored its bytes
+        when this begins."""
         await self._own(principal, upload_id)
         while (older := self._calls.get(upload_id)) is not None:
             older.scope.cancel()
@@ -138,7 +139,7 @@ class Receiver:
         return upload
 
     async def _settled(self, principal: Principal, upload: PartialUpload) -> PartialUpload:
-        """One that somebody was kept from finishing is finished first."""
+        """Finish the upload first if it is sealed but not a file yet."""
         if upload.sha256 is None or upload.file_id is not None:
             return upload
         return await self._finish(principal, upload)
@@ -151,8 +152,8 @@ class Receiver:
             upload = await self._take(upload, part, body, checksum)
             if part.size < upload.length:
                 return upload
-            # Bounded: a file is read, and one row written. A client that asks meanwhile must not undo it: it would have
-            # to send the end again, and have all of it read again, for ever.
+            # Bounded: reads a file and writes one row. A client that asks meanwhile must not cancel it: it would have
+            # to send the end again, and all would be read again, forever.
             with trio.CancelScope(shield=True):
                 sha256 = await self.threads.run(_sha256_of_durable, part)
                 await self.store.write(partial.seal, upload.id, sha256=sha256)
@@ -171,7 +172,7 @@ class Receiver:
     async def _take(
         self, upload: PartialUpload, part: Part, body: BodyReader, checksum: Checksum | None
     ) -> PartialUpload:
-        """The body into the part, and what came is noted, however it ends."""
+        """Write the body into the part, and record the received bytes, however it ends."""
         sums = None if checksum is None else hashlib.new(checksum.algorithm)
         offset = upload.stored
         pieces = Pieces(body.chunks(), limit=upload.length - offset)
@@ -188,13 +189,13 @@ class Receiver:
                 if sums is not None:
                     await self.threads.run(part.cut, offset)
                 elif part.size == offset + pieces.given and part.size + pieces.size < upload.length:
-                    await self.threads.run(part.write, pieces.rest())  # it follows what is written
+                    await self.threads.run(part.write, pieces.rest())  # these bytes follow the written ones
                 await self._noted(upload, part)
             raise
         return await self._noted(upload, part)
 
     async def _noted(self, upload: PartialUpload, part: Part) -> PartialUpload:
-        """Make durable what came, and note it; but for the whole, which is noted once it is a file."""
+        """Sync the received bytes and record them; except for the whole, which is recorded once it is a file."""
         if part.size == upload.stored or part.size == upload.length:
             return upload
         await self.threads.run(part.sync)
@@ -206,7 +207,7 @@ class Receiver:
         return replace(upload, stored=part.size)
 
     async def _finish(self, principal: Principal, upload: PartialUpload) -> PartialUpload:
-        """From its seal to the file."""
+        """Make a sealed upload a file."""
         try:
             await self.blobs.adopt(upload.id, BlobRef(cast(str, upload.sha256), upload.length))
         except BlobMissing:
@@ -216,7 +217,7 @@ class Receiver:
         return done
 
     async def _lost(self, upload: PartialUpload) -> NotFound:
-        """Fewer bytes are there than were durable once: it begins anew, as another."""
+        """Remove an upload whose part has lost durable bytes: the client must begin a new one."""
         self.log.error("files.part_lost", upload=upload.id, stored=upload.stored)
         await self.store.write(partial.remove, _SELF, upload_id=upload.id)
         await self._forget([upload.id])

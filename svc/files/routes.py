@@ -1,7 +1,7 @@
-"""``POST /files`` takes an upload; ``GET /files/:id/content`` and ``GET /blobs/:sha256`` give content out.
+"""``POST /files`` receives an upload; ``GET /files/:id/content`` and ``GET /blobs/:sha256`` return content.
 
-An upload is one raw body, streamed to disk as it comes: hashed on the way, durable before its record is committed, and
-nothing of it kept when it ends early. All that can be refused is refused before the first byte is asked for.
+An upload is one raw body, streamed to disk as it comes: it is hashed meanwhile, durable before its record is committed,
+and fully discarded when it ends early. Every refusal that needs no content comes before the first byte is read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ANY_BYTES: Final = "application/octet-stream"
 
 
 class UploadHeaders(Wire, frozen=True):
-    """``name``: percent-encoded, in UTF-8; without one, the file has a name of its own."""
+    """``name``: percent-encoded, in UTF-8; without one, the file gets a default name."""
 
     name: str | None = msgspec.field(name="X-Svc-Filename", default=None)
 
@@ -79,7 +79,7 @@ async def blob_content(context: RequestContext, request: Request) -> Response:
 
 
 def _only(headers: Headers, name: str) -> str | None:
-    """The value of a field that may come once."""
+    """The value of a header that may occur only once."""
     values = headers.all(name)
     if len(values) > 1:
         raise Invalid(f"{name} is given twice.")
@@ -87,7 +87,7 @@ def _only(headers: Headers, name: str) -> str | None:
 
 
 def _check_coding(headers: Headers) -> None:
-    """Bytes are kept as they come: compressed ones would be kept compressed, under a type that says otherwise."""
+    """Refuse encoded bodies: bytes are stored as they come, and compressed ones would be stored under a wrong type."""
     if any(value.strip().lower() not in {"", "identity"} for value in headers.all("content-encoding")):
         raise Refusal("Send the file's own bytes, without Content-Encoding.", code="unsupported_media_type")
 

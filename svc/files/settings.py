@@ -1,4 +1,4 @@
-"""Files' own setting: how large an upload may be."""
+"""The setting of files: the maximum size of an upload."""
 
 from __future__ import annotations
 

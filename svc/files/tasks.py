@@ -1,9 +1,9 @@
-"""The sweep: blobs that nothing names any more are removed.
+"""The sweep: removes blobs that no row names any more.
 
-A blob is stored first and named by a row after, so that one without a row may be on its way. Hence a blob goes only if
-it was last stored a day ago, if no row names it, and if both are still so after a pause: however the clock of the wall
-jumps, that pause is longer than any way from a stored blob to its committed row. What names blobs is what the features
-contribute to ``svc fsck`` (``Invariant`` with ``yields="blobs"``), so the two can't disagree.
+A blob is stored before a row names it, so one without a row may be about to get one. So a blob is removed only if it
+was last stored a day ago, if no row names it, and if both are still true after a pause: even if the wall clock jumps,
+that pause is longer than the time from storing any blob to committing its row. The features' invariants for ``svc
+fsck`` say which blobs are named (``Invariant`` with ``yields="blobs"``), so the two can't disagree.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from svc.workspace import Workspace
 SWEEP_INTERVAL_S: Final = 6 * 3600.0
 SETTLE_S: Final = 600.0
 MIN_AGE_MS: Final = DAY_MS
-BATCH_BLOBS: Final = 50_000  # looked up at a time: some 10 MB
-REMOVED_AT_ONCE: Final = 200  # while storing waits
+BATCH_BLOBS: Final = 50_000  # looked up at once: some 10 MB
+REMOVED_AT_ONCE: Final = 200  # storing waits meanwhile
 
 Stored = Mapping[str, int]
 """Blobs, each with the time it was last stored, in nanoseconds."""
@@ -35,7 +35,7 @@ Stored = Mapping[str, int]
 
 @dataclass(kw_only=True)
 class BlobSweep:
-    """``references`` are the invariants that yield blobs; ``batch_blobs`` are looked up at a time."""
+    """``references`` are the invariants that yield blobs; ``batch_blobs`` are looked up at once."""
 
     store: Store
     blobs: Blobs

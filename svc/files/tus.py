@@ -1,8 +1,8 @@
-"""The words of tus 1.0.0 (https://tus.io/protocols/resumable-upload): its headers, read strictly. Pure.
+"""The headers of tus 1.0.0 (https://tus.io/protocols/resumable-upload), parsed strictly. Pure.
 
-The core (``HEAD`` tells how far an upload is, ``PATCH`` goes on from there), and the extensions *creation* and
-*creation-with-upload*, *termination*, *expiration* and *checksum*. The length is said when the upload is begun
-(no ``Upload-Defer-Length``), and one upload is one file (no ``Upload-Concat``).
+The core (``HEAD`` returns the progress of an upload, ``PATCH`` continues there), and the extensions *creation* and
+*creation-with-upload*, *termination*, *expiration* and *checksum*. The length is given when the upload begins (no
+``Upload-Defer-Length``), and one upload is one file (no ``Upload-Concat``).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TYPE_KEYS: Final = ("filetype", "type")
 
 @dataclass(frozen=True, kw_only=True)
 class Metadata:
-    """``text`` as the client gave it."""
+    """``text``: as the client sent it."""
 
     text: str
     name: str
@@ -43,7 +43,7 @@ class Metadata:
 
 
 def check_version(headers: Headers) -> None:
-    """Raises 412 for a client of another version, or one that does not say."""
+    """Raise 412 for a client of another version, or without one."""
     if headers.all("tus-resumable") != [VERSION]:
         raise Refusal(f"Say Tus-Resumable: {VERSION}.", code="precondition_failed", headers={"tus-version": VERSION})
 
@@ -70,8 +70,8 @@ def check_type(headers: Headers) -> None:
 
 
 def metadata_from(headers: Headers) -> Metadata:
-    """``Upload-Metadata``: keys, each with a value in base64. A name and a type are used, under either of the keys that
-    clients have for them; all else is only told again."""
+    """``Upload-Metadata``: keys, each with a value in base64. A name and a type are used, under any of the keys that
+    clients have for them; all else is only sent back."""
     given = headers.all("upload-metadata")
     text = ",".join(given)
     if len(text) > MAX_METADATA_CHARS:
@@ -98,7 +98,7 @@ def checksum_from(headers: Headers) -> Checksum | None:
 
 
 def told(upload: PartialUpload) -> list[tuple[str, str]]:
-    """What is said of an upload: how far it is, until when it waits, and which file it became."""
+    """The headers about an upload: its progress, when it expires, and the file that it became."""
     fields = [("tus-resumable", VERSION), ("upload-offset", str(upload.stored)), ("cache-control", "no-store")]
     if upload.file_id is not None:
         return [*fields, ("x-svc-file-id", upload.file_id)]

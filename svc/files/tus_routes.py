@@ -1,6 +1,6 @@
-"""``/files/tus``: uploads that go on after a lost link, by the tus protocol, so that its clients work.
+"""``/files/tus``: uploads that continue after a lost connection, by the tus protocol, so that its clients work.
 
-Who may upload, from where, and how much, is as at ``POST /files``. What comes of it is ``receiving.py``'s.
+The rules for who may upload, from where, and how much, are those of ``POST /files``. ``receiving.py`` does the work.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Handle = Callable[[RequestContext, Request], Awaitable[Response]]
 
 
 async def options(context: RequestContext, request: Request) -> Response:
-    """What this server speaks."""
+    """The supported version and extensions."""
     fields = [
         ("tus-resumable", tus.VERSION),
         ("tus-version", tus.VERSION),
@@ -60,7 +60,7 @@ async def options(context: RequestContext, request: Request) -> Response:
 
 
 async def create(context: RequestContext, request: Request) -> Response:
-    """201 with the upload's address. Its first bytes may come along."""
+    """201 with the upload's address. The request may include the first bytes."""
     headers = request.headers
     length = tus.length_from(headers, most=context.workspace.config[UPLOAD_MAX_BYTES])
     metadata = tus.metadata_from(headers)
@@ -108,7 +108,7 @@ _OVERRIDES: Final[Mapping[str, Handle]] = {"PATCH": append, "DELETE": end, "HEAD
 
 
 async def overridden(context: RequestContext, request: Request) -> Response:
-    """For clients that can send no PATCH or DELETE: ``X-HTTP-Method-Override`` says what is meant."""
+    """For clients that can't send PATCH or DELETE: ``X-HTTP-Method-Override`` names the method."""
     handle = _OVERRIDES.get((request.headers.get("x-http-method-override") or "").upper())
     if handle is None:
         raise Invalid("Say what is meant: PATCH, or POST with X-HTTP-Method-Override.")
@@ -116,7 +116,7 @@ async def overridden(context: RequestContext, request: Request) -> Response:
 
 
 def _spoken(handle: Handle) -> Handle:
-    """In the version that both sides know, refusals too."""
+    """Add the protocol version to every answer, refusals too."""
 
     async def answer(context: RequestContext, request: Request) -> Response:
         try:
@@ -130,7 +130,7 @@ def _spoken(handle: Handle) -> Handle:
 
 
 async def _check_room(context: RequestContext, length: int) -> None:
-    """What could never be stored is refused at once. The disk may fill later all the same."""
+    """Refuse at once what could never be stored. The disk may still fill later."""
     free = await context.workspace.blobs.free_bytes()
     if free is not None and length > free:
         raise Refusal(ROOM_LEFT, code="insufficient_storage")

@@ -1,4 +1,4 @@
-"""The records of ``files.*`` and of an upload as they go over the wire."""
+"""The wire types of ``files.*`` and of an upload."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Id = Annotated[str, msgspec.Meta(max_length=100)]
 
 
 class ListInput(Wire, frozen=True):
-    """``text``: words of the name, whole or in part. ``kinds``: any of them; without any, all."""
+    """``text``: words of the name, whole or in part. ``kinds``: any of them; empty for all."""
 
     cursor: Annotated[str, msgspec.Meta(max_length=MAX_CURSOR_CHARS)] | None = None
     limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_LIST_LIMIT)] = 50
@@ -77,8 +77,8 @@ class ShownOnOut(Wire, frozen=True):
 
 
 class ListedOut(FileOut, frozen=True):
-    """``pages`` show it, the first few that the caller may read; ``attached``: what of the caller's mail has its
-    content."""
+    """``pages``: the first few pages that show it and that the caller may read; ``attached``: which of the caller's
+    mail has its content attached."""
 
     kind: Kind
     pages: tuple[ShownOnOut, ...]
@@ -96,8 +96,8 @@ class TakenOut(Wire, frozen=True):
 
 
 class StorageOut(Wire, frozen=True):
-    """``mine``: the caller's uploads. ``all``: every file of everybody, each content once; admins are told. ``free``:
-    on the disk; null where it does not tell. ``largest``: that one upload may be."""
+    """``mine``: the caller's uploads. ``all``: every file of all users, each content once; only for admins. ``free``:
+    on the disk; null where it is unknown. ``largest``: the maximum size of one upload."""
 
     mine: TakenOut
     all: TakenOut | None
@@ -143,7 +143,7 @@ def encode_cursor(cursor: Cursor) -> str:
 
 
 def decode_cursor(cursor: str | None, *, sort: Sort) -> Cursor | None:
-    """Raises :class:`Invalid` for anything that this server did not hand out, or for another order."""
+    """The cursor of a request. Raises :class:`Invalid` for one that this server did not make, or for another order."""
     if cursor is None:
         return None
     try:

@@ -1,9 +1,10 @@
-"""The blob replica: every blob that a row names is also at another place (``SVC_BLOB_REPLICA_URL``), by plain HTTP.
+"""The blob replica: every blob that a row names is also stored in another place (``SVC_BLOB_REPLICA_URL``), by plain
+HTTP.
 
-Owns the tables ``replica_*``. Triggers queue a blob in the very commit that names it; the loop of this feature uploads
-it and notes that it is there. A nightly sweep compares the queue with all references, so that nothing depends on a
-trigger alone. What nothing names gets a tombstone, and goes seven days later, unless it is named again or a recovery
-point that is kept may name it (:func:`keep_since`). ``serving.py`` is the other end: a small server for such a place.
+Owns the tables ``replica_*``. Triggers queue a blob in the same commit that names it; this feature's loop uploads it
+and notes that it is stored. A nightly sweep compares the queue with all references, so that nothing depends only on a
+trigger. A blob that no row names gets a tombstone and is deleted seven days later, unless it is named again or a kept
+recovery point may name it (:func:`keep_since`). ``serving.py`` is the other side: a small server for such a place.
 """
 
 from svc.replica.feature import FEATURE

@@ -1,4 +1,4 @@
-"""Whether the replica has what it should."""
+"""Checks whether the replica is complete."""
 
 from __future__ import annotations
 

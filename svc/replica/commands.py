@@ -1,4 +1,4 @@
-"""The word of the ``svc`` command that the replica adds: the other end, on another machine."""
+"""The ``svc`` subcommand of the replica: runs the server side, on another machine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TOKEN_VARIABLE: Final = "SVC_BLOB_REPLICA_TOKEN"  # noqa: S105  a variable's nam
 
 
 def serve(call: Invocation) -> int:
-    """Until a signal."""
+    """Serve until a signal."""
     token = call.given["token"] or os.environ.get(TOKEN_VARIABLE, "")
     if len(token) < SHORTEST_TOKEN or not token.isascii() or not token.isprintable() or " " in token:
         told = f"The token needs at least {SHORTEST_TOKEN} letters, digits and signs, without blanks."
@@ -58,7 +58,7 @@ async def _serve(call: Invocation, folder: Path, token: str, log: Log) -> None:
     root = Root(log=log, rng=random.Random())  # noqa: S311  spreads pauses, guards nothing
     async with open_task_group() as nursery:
         await nursery.start(partial(watch_signals, to_the_end=True), root)
-        with suppress(OSError, ValueError):  # nobody may be there to read it
+        with suppress(OSError, ValueError):  # the terminal may be closed
             print(f"Keeping blobs in {place.root}; set SVC_BLOB_REPLICA_URL to {_url(host, port)}", flush=True)
         await root.run([Subsystem(name="replica", run=partial(_run, server, listeners), essential=True)])
         nursery.cancel_scope.cancel()

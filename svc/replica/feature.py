@@ -1,4 +1,4 @@
-"""The rows that the replica contributes."""
+"""The feature rows of the replica."""
 
 from __future__ import annotations
 

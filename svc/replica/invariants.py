@@ -1,4 +1,4 @@
-"""What must always hold of the replica, checked by ``svc fsck`` and by each drill: it hears of every blob."""
+"""What must always be true of the replica, checked by ``svc fsck`` and by each drill: its triggers cover every blob."""
 
 from __future__ import annotations
 

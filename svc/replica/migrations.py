@@ -1,4 +1,4 @@
-"""The tables of the replica, and the triggers by which whatever names a blob queues it in the same transaction."""
+"""The tables of the replica, and the triggers that queue a blob in the same transaction that names it."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ _KEY: Final = '"bodySha256":"'
 _QUOTED: Final = (
     f"iif(instr(new.quoted, '{_KEY}') > 0, substr(new.quoted, instr(new.quoted, '{_KEY}') + {len(_KEY)}, 64), null)"
 )
-"""The blob that a quoted mail names. By its letters: no schema may call ``json_extract`` where SQLite does not trust it
-(3.40), and the mail would not be accepted."""
+"""The blob that a quoted mail names, by string functions: a schema may not call ``json_extract`` where SQLite does not
+trust it (3.40), and the mail would be rejected."""
 
 NAMING: Final = (
     ("files_named", "insert on files", "new.sha256"),
@@ -75,11 +75,11 @@ NAMING: Final = (
     ("mail_quoted_named", "insert on mail_outgoing", _QUOTED),
     ("mail_quoted_renamed", "update of quoted on mail_outgoing", _QUOTED),
 )
-"""Each a trigger: its name, after what, and the blob that is named then."""
+"""For each trigger: its name, its event, and the blob that is then named."""
 
 
 def _trigger(name: str, event: str, value: str) -> str:
-    """What is held stays so; what was on its way out is wanted again."""
+    """The trigger. A ``held`` blob stays held; one that was to be removed is wanted again."""
     return f"""
     create trigger replica_{name} after {event}
     when {value} is not null and exists (select 1 from replica_state) begin

@@ -1,9 +1,9 @@
-"""What ``svc replica serve`` keeps: files ``ab/cd/<sha256>`` below one folder, and empty ones ``….tombstone``.
+"""The storage of ``svc replica serve``: files ``ab/cd/<sha256>`` below one folder, and empty ones ``….tombstone``.
 
-A blob is written to a temporary file, hashed on its way, synced, and only then it gets its name: what has a name is
-whole and durable. Requests about one blob wait for each other. Content never changes, so writing it again is safe, and
-mends what the disk has damaged. A blob can only be deleted seven days after its tombstone was made, by the clock of
-this machine: who steals the token of a workspace can't empty the place.
+A blob is written to a temporary file, hashed meanwhile and synced, and only then gets its name: a file with a name is
+complete and durable. Requests about one blob wait for each other. Content never changes, so writing it again is safe,
+and repairs damage by the disk. A blob can only be deleted seven days after its tombstone was made, by the clock of this
+machine: a thief of a workspace's token can't empty the place.
 
 Owns the folder. It knows no HTTP.
 """
@@ -38,7 +38,7 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """A file of the place: ``at`` is when it was written last."""
+    """A file of the place: ``at`` is when it was last written."""
 
     size: int
     at: Millis
@@ -46,7 +46,7 @@ class Kept:
 
 @dataclass(kw_only=True)
 class Place:
-    """``root`` is made where it is missing. Who opens it holds it alone: half-written files are swept away."""
+    """``root`` is created if it is missing. Only one process may have it open: opening removes half-written files."""
 
     root: Path
     clock: Clock
@@ -65,7 +65,7 @@ class Place:
         return await self.threads.run(_kept, self._path(name))
 
     async def digest(self, name: str) -> bytes:
-        """Of what lies there now. Raises :class:`FileNotFoundError`."""
+        """The hash of the stored content. Raises :class:`FileNotFoundError`."""
         return await self.threads.run(_digest, self._path(name))
 
     async def stream(self, name: str, *, offset: int, length: int) -> AsyncGenerator[bytes, None]:
@@ -80,17 +80,17 @@ class Place:
             file.close()
 
     async def put(self, sha256: str, pieces: AsyncIterator[bytes], *, once: bool) -> bool:
-        """Keep a blob; its tombstone goes. False, and nothing is read: ``once``, and there is one already.
+        """Store a blob and remove its tombstone. Returns False, without reading: ``once``, and the blob exists already.
 
-        Raises :class:`Invalid` where the bytes are others than the name says, :class:`Refusal`
-        ``insufficient_storage``, and what ``pieces`` raises; nothing is kept then.
+        Raises :class:`Invalid` where the bytes do not match the name, :class:`Refusal` ``insufficient_storage``, and
+        what ``pieces`` raises; then nothing is stored.
         """
         path = self._path(sha256)
         async with self._alone(sha256):
             await self.threads.run(_remove, path.with_name(path.name + TOMBSTONE))
             if once and await self.threads.run(_kept, path) is not None:
                 return False
-        # Not held while it comes, which may take long: two of the same name write the same bytes.
+        # No lock while it is received, which may take long: two uploads of one name write the same bytes.
         temporary = self.root / _INCOMING / secrets.token_hex(16)
         try:
             await self._receive(sha256, pieces, temporary)
@@ -98,7 +98,7 @@ class Place:
                 with _told():
                     await self.threads.run(_move, temporary, path, self.root)
         finally:
-            with trio.CancelScope(shield=True):  # one call that can't hang
+            with trio.CancelScope(shield=True):  # one call that can't block forever
                 await self.threads.run(_remove, temporary)
         return True
 
@@ -118,7 +118,7 @@ class Place:
             file.close()
 
     async def bury(self, sha256: str) -> None:
-        """Its tombstone is of now."""
+        """Write its tombstone, with the time of now."""
         path = self._path(sha256 + TOMBSTONE)
         async with self._alone(sha256):
             with _told():
@@ -129,7 +129,7 @@ class Place:
             return await self.threads.run(_remove, self._path(sha256 + TOMBSTONE))
 
     async def delete(self, sha256: str) -> bool:
-        """Raises :class:`Conflict` before the time of its tombstone is over."""
+        """Delete the blob. Raises :class:`Conflict` before the time of its tombstone is over."""
         async with self._alone(sha256):
             path = self._path(sha256)
             if await self.threads.run(_kept, path) is None:
@@ -159,7 +159,7 @@ def is_name(sha256: str) -> bool:
 
 
 class _told:  # noqa: N801  a context, used as one
-    """A full disk is a refusal; whatever else goes wrong with it is a fault."""
+    """Turns a full disk into a refusal, and other disk errors into a fault."""
 
     def __enter__(self) -> None:
         return None

@@ -1,8 +1,8 @@
-"""The rows of the replica: what waits, what is there, what has to go. Nothing here knows the network.
+"""The rows of the replica: blobs to upload, stored blobs, and blobs to remove. Nothing here knows the network.
 
-A blob is ``waiting`` until the target has it, then ``held``. What nothing names is ``unnamed``: it gets a tombstone,
-and seven days after it is ``deleting`` for the moment in which it goes. From either, being named again leads back to
-``waiting``: by a trigger in the commit that names it, or by the sweep.
+A blob is ``waiting`` until the target has it, then ``held``. A blob that no row names is ``unnamed``: it gets a
+tombstone, and seven days later it is ``deleting`` for the moment of its removal. In both states, a new name makes it
+``waiting`` again: by a trigger in the commit that names it, or by the sweep.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from svc.clock import DAY_MS, Millis
 from svc.store import ADMINS, Invariant, ReadTx, Tx, json_array
 
 NOTICES: Final = "notifications"
-"""The topic of what admins are told at once."""
+"""The topic of urgent messages to admins."""
 TOMBSTONE_MS: Final = 7 * DAY_MS
 """From a tombstone to the removal of its blob. Within: it is kept, and being named again cancels the removal."""
-LONGEST_WAIT_MS: Final = DAY_MS  # a date beyond it: the clock jumped
+LONGEST_WAIT_MS: Final = DAY_MS  # a later date means that the clock jumped
 PART_OF: Final = 14
-"""Nights within which all that is held is read back once."""
-BLOBS_A_PART: Final = 100_000  # compared at a time: some 20 MB
+"""All held blobs are read back once in this many nights."""
+BLOBS_A_PART: Final = 100_000  # compared at once: some 20 MB
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaStatus:
-    """``pending``: blobs that are named and not there yet. ``failed``: of these, what was tried in vain. ``complete``:
-    all that is named is there."""
+    """``pending``: named blobs that are not stored there yet. ``failed``: those of them with a failed attempt.
+    ``complete``: all named blobs are stored there."""
 
     enabled: bool
     pending: int
@@ -39,7 +39,8 @@ class ReplicaStatus:
 
 @dataclass(frozen=True, kw_only=True)
 class Swept:
-    """What one part of a sweep found: to upload, to upload again, and (with how often each was named) named no more."""
+    """The result of one part of a sweep: blobs to upload, to upload again, and (with how often each was named) no
+    longer named."""
 
     missing: tuple[str, ...]
     revived: tuple[str, ...]
@@ -53,24 +54,24 @@ class Due:
     attempts: int
 
 
-# For others: recovery points
+# For other features: recovery points
 
 
 def pending(tx: ReadTx) -> int:
-    """Blobs that this snapshot names and the target has not."""
+    """The number of blobs that this snapshot names and the target lacks."""
     return cast(int, tx.value("select count(*) from replica_blobs where state = 'waiting'"))
 
 
 def is_complete(tx: ReadTx) -> bool:
-    """The target has every blob that this snapshot names. Never before the first sweep: it finds what was there
-    before there was a replica."""
+    """Whether the target has every blob that this snapshot names. False before the first sweep, which finds the blobs
+    from before there was a replica."""
     swept = tx.value("select 1 from replica_state where swept_at is not null") is not None
     return swept and tx.value("select 1 from replica_blobs where state = 'waiting' limit 1") is None
 
 
 def keep_since(tx: Tx, at_ms: Millis | None) -> None:
-    """The oldest recovery point that is kept is of ``at_ms`` (``None``: none is kept): whatever was named then or
-    later stays at the target. Without a replica nothing happens."""
+    """Keep at the target whatever was named at ``at_ms``, the time of the oldest kept recovery point, or later;
+    ``None``: no point is kept. Without a replica it does nothing."""
     tx.run("update replica_state set keep_since = :at", at=at_ms)
 
 
@@ -95,9 +96,9 @@ def status(tx: ReadTx) -> ReplicaStatus:
 
 
 def begin(tx: Tx, target: str | None) -> None:
-    """From now on this is the target. Of another one nothing is known; without one nothing is queued."""
+    """Set the target. A new target starts with no known blobs; without one nothing is queued."""
     if tx.value("select 1 from replica_state where target = :target", target=target) is not None:
-        # What a crash interrupted is begun again: whether its blob is still there nobody knows.
+        # Start interrupted removals again: it is unknown whether their blobs still exist.
         tx.run("update replica_blobs set state = 'unnamed' where state = 'deleting'")
         return
     tx.run("delete from replica_blobs")
@@ -115,7 +116,7 @@ def begin(tx: Tx, target: str | None) -> None:
 
 
 def due(tx: ReadTx, *, limit: int) -> list[Due]:
-    """What has to be uploaded and may be tried now."""
+    """The blobs to upload that may be tried now."""
     rows = tx.all(
         """
         select sha256, buried, attempts from replica_blobs
@@ -129,7 +130,7 @@ def due(tx: ReadTx, *, limit: int) -> list[Due]:
 
 
 def arrived(tx: Tx, sha256: str) -> None:
-    """The target has it. What is waiting can't be on its way out, so it is there for good."""
+    """Record that the target has it. A ``waiting`` blob can't be in removal, so it stays there."""
     tx.run(
         """
         update replica_blobs set state = 'held', buried = 0, attempts = 0, retry_at = 0, problem = null
@@ -143,7 +144,7 @@ def arrived(tx: Tx, sha256: str) -> None:
 
 
 def put_off(tx: Tx, sha256: str, *, problem: str, retry_at: Millis) -> None:
-    """This blob alone could not be uploaded."""
+    """Record that only this blob could not be uploaded."""
     tx.run(
         """
         update replica_blobs set attempts = attempts + 1, retry_at = :retry_at, problem = :problem
@@ -156,7 +157,8 @@ def put_off(tx: Tx, sha256: str, *, problem: str, retry_at: Millis) -> None:
 
 
 def went_wrong(tx: Tx, problem: str) -> bool:
-    """The target itself is not well; admins are told when that begins, and when it is over. Whether it is news."""
+    """Record a fault of the target itself; admins are told when it begins, and when it is over. Returns whether it is
+    new."""
     before = tx.one("select problem from replica_state")
     if before is None or before[0] == problem:
         return False
@@ -189,7 +191,7 @@ def _notice(tx: Tx, problem: str | None) -> None:
 
 
 def parts(tx: ReadTx) -> int:
-    """In how many parts a sweep compares, so that it holds a bounded number of names."""
+    """The number of parts of a sweep, so that each holds a bounded number of names."""
     return 1 + cast(int, tx.value("select count(*) from replica_blobs")) // BLOBS_A_PART
 
 
@@ -209,7 +211,7 @@ def look(tx: ReadTx, references: Sequence[Invariant], *, part: int, of: int) -> 
 
 
 def sweep(tx: Tx, swept: Swept) -> None:
-    """Write down what was found. A row that was named since the look is left as it is."""
+    """Record what was found. A row that was named since the look is not changed."""
     wanted = json_array([*swept.missing, *swept.revived])
     tx.run(
         """
@@ -220,7 +222,7 @@ def sweep(tx: Tx, swept: Swept) -> None:
         """,
         wanted=wanted,
     )
-    # A clock that went back makes nothing older than what was seen before, nor than a recovery point.
+    # If the clock was set back, nothing becomes older than earlier rows or than a recovery point.
     latest = tx.value(
         """
         select max(coalesce((select max(unnamed_at) from replica_blobs), 0), coalesce((select keep_since from
@@ -237,7 +239,7 @@ def sweep(tx: Tx, swept: Swept) -> None:
 
 
 def swept(tx: Tx) -> None:
-    """All parts were compared."""
+    """Record that all parts were compared."""
     tx.run("update replica_state set swept_at = :now", now=tx.now)
 
 
@@ -246,7 +248,7 @@ def swept_at(tx: ReadTx) -> Millis | None:
 
 
 def to_bury(tx: ReadTx, *, limit: int) -> list[str]:
-    """Without a tombstone that the target has."""
+    """Unnamed blobs whose tombstone the target does not have yet."""
     rows = tx.all(
         "select sha256 from replica_blobs where state = 'unnamed' and buried_at is null limit :limit", limit=limit
     )
@@ -254,21 +256,23 @@ def to_bury(tx: ReadTx, *, limit: int) -> list[str]:
 
 
 def burying(tx: Tx, sha256: str) -> bool:
-    """Before its tombstone is sent: whoever wants the blob again has one to take away. Whether nothing names it."""
+    """Before its tombstone is sent: note it, so that a later upload removes it. Returns whether the blob is still
+    unnamed."""
     return bool(
         tx.run("update replica_blobs set buried = 1 where sha256 = :sha256 and state = 'unnamed'", sha256=sha256)
     )
 
 
 def buried(tx: Tx, sha256: str, *, at: Millis | None) -> None:
-    """Since when the target has its tombstone; ``None``: it has none, and needs one."""
+    """Record when the target got its tombstone; ``None``: it has none, and needs one."""
     tx.run(
         "update replica_blobs set buried_at = :at where sha256 = :sha256 and state = 'unnamed'", sha256=sha256, at=at
     )
 
 
 def to_delete(tx: ReadTx, *, named: Mapping[str, int]) -> list[str]:
-    """Of what a look of this night found unnamed: those whose time is over, and that no recovery point can name."""
+    """Of the blobs that this night's look found unnamed: those whose time is over and that no recovery point
+    can name."""
     rows = tx.all(
         """
         select b.sha256, b.named from replica_blobs b, replica_state s
@@ -280,7 +284,8 @@ def to_delete(tx: ReadTx, *, named: Mapping[str, int]) -> list[str]:
 
 
 def deleting(tx: Tx, sha256: str, *, named: int) -> bool:
-    """Just before it goes. Whether nothing has named it since the look, and nothing keeps it."""
+    """Called just before the removal. Returns whether nothing has named the blob since the look, and nothing
+    keeps it."""
     return bool(
         tx.run(
             """
@@ -294,12 +299,12 @@ def deleting(tx: Tx, sha256: str, *, named: int) -> bool:
 
 
 def deleted(tx: Tx, sha256: str) -> None:
-    """It is gone there, and nothing has wanted it meanwhile: else the row says ``waiting`` by now."""
+    """Delete the row, unless the blob was wanted meanwhile: then its state is ``waiting`` again."""
     tx.run("delete from replica_blobs where sha256 = :sha256 and state = 'deleting'", sha256=sha256)
 
 
 def not_deleted(tx: Tx, sha256: str) -> None:
-    """The target refused, or nobody knows: the next night tries again."""
+    """Undo ``deleting``: the target refused, or the result is unknown. The next night tries again."""
     tx.run("update replica_blobs set state = 'unnamed' where sha256 = :sha256 and state = 'deleting'", sha256=sha256)
 
 
@@ -316,13 +321,13 @@ def held(tx: ReadTx, *, after: str, limit: int) -> list[str]:
 
 
 def next_part(tx: Tx) -> int:
-    """Which fourteenth is read back this night."""
+    """The number of the fourteenth part that is read back this night."""
     tx.run("update replica_state set checked = (checked + 1) % :parts", parts=PART_OF)
     return cast(int, tx.value("select checked from replica_state") or 0)
 
 
 def lost(tx: Tx, names: Iterable[str]) -> None:
-    """The target has them no more, or not as they were: they have to get there again."""
+    """Record that the target no longer has them, or has them damaged: they must be uploaded again."""
     tx.run(
         """
         update replica_blobs set state = 'waiting', retry_at = 0

@@ -1,8 +1,8 @@
-"""A place for the replica of a workspace, over our own HTTP: what ``svc replica serve`` runs. It needs no home.
+"""The server of a replica, over our own HTTP: ``svc replica serve`` runs it. It needs no home.
 
-Whoever has the token may put and read blobs; a blob is refused whose bytes are not what its name says. Nobody may list
-what is there. Any ``Host`` is answered, since it is reached by whatever name a machine at home has; no page of a
-browser is: what has an ``Origin`` is refused.
+A client with the token may put and read blobs; a blob whose bytes do not match its name is refused. Nobody may list the
+content. Any ``Host`` is accepted, because a machine at home may have any name. Browser pages are not: a request with an
+``Origin`` is refused.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SCHEME: Final = "bearer "
 
 
 class AnyNameGuard(Guard):
-    """Any ``Host``; nothing that a browser sends for a page."""
+    """Accepts any ``Host``, but no request from a browser page."""
 
     def __init__(self) -> None:
         super().__init__(bind_host="", port=0)
@@ -46,7 +46,7 @@ class AnyNameGuard(Guard):
 
 @dataclass(frozen=True, kw_only=True)
 class ReplicaServer:
-    """``token`` is what a workspace has in ``SVC_BLOB_REPLICA_TOKEN``; only its digest is kept."""
+    """``token`` is the workspace's ``SVC_BLOB_REPLICA_TOKEN``; only its digest is kept."""
 
     place: Place
     digest: bytes
@@ -82,7 +82,7 @@ def digest_of(token: str) -> bytes:
 
 
 async def _get(place: Place, request: Request) -> Response:
-    """A blob or a tombstone, by ``HEAD`` too; one range. ``Want-Repr-Digest: sha-256`` has it hashed anew."""
+    """A blob or a tombstone, also for ``HEAD``; one range. ``Want-Repr-Digest: sha-256`` has it hashed again."""
     name = _name(request)
     kept = await place.kept(name)
     if kept is None:
@@ -117,7 +117,7 @@ async def _put(place: Place, request: Request) -> Response:
     once = (request.headers.get("if-none-match") or "").strip() == "*"
     if not await place.put(name, request.body.chunks(), once=once):
         raise Refusal("There is a blob of that name already.", code="precondition_failed")
-    return Response(status=201, headers=[("repr-digest", repr_digest(bytes.fromhex(name)))])  # it was hashed
+    return Response(status=201, headers=[("repr-digest", repr_digest(bytes.fromhex(name)))])  # hashed while stored
 
 
 async def _delete(place: Place, request: Request) -> Response:
@@ -129,7 +129,7 @@ async def _delete(place: Place, request: Request) -> Response:
 
 
 def _name(request: Request) -> str:
-    """Only where it belongs: one blob has one address."""
+    """The name in the path, only in the right directory: one blob has one address."""
     first, second, name = (request.params[one] for one in ("first", "second", "name"))
     if not is_name(name.removesuffix(TOMBSTONE)) or (first, second) != (name[:2], name[2:4]):
         raise NotFound

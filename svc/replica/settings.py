@@ -1,4 +1,4 @@
-"""Where the replica is, and the token for it."""
+"""The settings of the replica: its address and its token."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _NEAR_NAMES: Final = (".local", ".lan", ".internal", ".home.arpa")
 
 
 def _replica_url(value: str) -> str:
-    """https, or http within one's own network: a second machine at home has no certificate."""
+    """https, or http within a private network: a second machine at home has no certificate."""
     parts = urlsplit(value)
     if parts.scheme == "http" and _is_near(parts.hostname or ""):
-        http_url("https" + value.removeprefix("http"))  # its other rules
+        http_url("https" + value.removeprefix("http"))  # checks the other rules
         return value.rstrip("/")
     try:
         return http_url(value)

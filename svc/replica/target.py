@@ -1,8 +1,8 @@
-"""One replica as a client sees it: plain HTTP, a blob at ``<url>/ab/cd/<sha256>``, its tombstone beside it.
+"""The client of a replica: plain HTTP, a blob at ``<url>/ab/cd/<sha256>``, its tombstone beside it.
 
-``PUT`` with ``If-None-Match: *`` stores a blob once. 412 says that something is there, not that it is good: it is
-compared before it counts. Whatever comes from there is hashed. A fault says whether the target is not well
-(``whole``), or this blob alone can't be stored. Never retries, and never decides what has to go.
+``PUT`` with ``If-None-Match: *`` stores a blob once. 412 only says that a file exists, not that it is good: it is
+compared before it counts. Everything that is received is hashed. A fault says whether the target itself has a problem
+(``whole``), or only this blob can't be stored. Never retries, and never decides what is removed.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ ANSWER_S: Final = 60.0
 IDLE_S: Final = 60.0
 """Without a byte moving. Beyond: the exchange is given up, and tried again later."""
 HASHING_S: Final = 600.0
-"""Until a target has hashed what it holds."""
+"""Until a target has hashed a stored blob."""
 ANSWER_BYTES: Final = 64 * 1024
 ASK_FIRST_BYTES: Final = 1024 * 1024
-"""A blob of this size or more is sent only after a look whether it is there."""
+"""For a blob of this size or more, the target is asked first whether it has it."""
 
 _DONE: Final = frozenset({200, 201, 204})
 _GONE: Final = frozenset({404, 410})
@@ -46,7 +46,8 @@ _OF_ONE_BLOB: Final = frozenset({400, 409, 411, 413, 414, 415, 422})
 
 
 class TargetFault(Exception):
-    """``words`` are for a person. ``whole``: any other blob would fare as this one. ``pause_s``: as it asked for."""
+    """``words`` are for a person. ``whole``: any other blob would fail in the same way. ``pause_s``: as the target
+    asked for."""
 
     def __init__(self, words: str, *, whole: bool, pause_s: float = 0.0) -> None:
         super().__init__(words)
@@ -56,7 +57,7 @@ class TargetFault(Exception):
 
 
 def target_of(config: Config, egress: Egress) -> Target | None:
-    """The one that is configured."""
+    """The configured replica."""
     url = config[REPLICA_URL]
     return None if url is None else Target(url=url, token=config[REPLICA_TOKEN] or "", egress=egress)
 
@@ -70,14 +71,14 @@ class Target:
     egress: Egress
 
     async def put(self, blobs: Blobs, ref: BlobRef) -> None:
-        """See to it that the whole blob is there. Raises :class:`TargetFault`, and as :meth:`Blobs.stream` does."""
+        """Make sure that the whole blob is there. Raises :class:`TargetFault`, and as :meth:`Blobs.stream` does."""
         if ref.size >= ASK_FIRST_BYTES and await self._is_there(ref):
             return
         answer = await self._send(blobs, ref, once=True)
         if answer.status == 412:
             if await self._is_there(ref):
                 return
-            answer = await self._send(blobs, ref, once=False)  # half of it, or damaged: ours is whole
+            answer = await self._send(blobs, ref, once=False)  # incomplete or damaged there; ours is whole
             if answer.status in {409, 412} and (await self._ask("DELETE", ref.sha256)).status in {*_DONE, *_GONE}:
                 answer = await self._send(blobs, ref, once=True)
         if answer.status not in _DONE:
@@ -86,7 +87,8 @@ class Target:
             raise TargetFault("The replica took the blob, and does not have all of it.", whole=False)
 
     async def _arrived(self, ref: BlobRef, answer: EgressResponse) -> bool:
-        """A word is not enough: a disk may be full behind a server that says nothing of it. One that hashes says it."""
+        """Whether the target really stored it. A success status is not enough: a server may hide that its disk is full.
+        One that hashes returns the digest."""
         told = answer.headers.get("repr-digest")
         if told is not None:
             return told == repr_digest(bytes.fromhex(ref.sha256))
@@ -115,7 +117,8 @@ class Target:
                 raise _unreached(fault) from None
 
     async def _is_there(self, ref: BlobRef) -> bool:
-        """Whole: its size, and its hash as the target finds it; where that says none, what it holds is read."""
+        """Whether the whole blob is there: by its size, and by the target's hash; if it gives none, the content is
+        read."""
         answer = await self._ask("HEAD", ref.sha256, deadline_s=HASHING_S, want="sha-256=10")
         if answer.status in _GONE:
             return False
@@ -129,7 +132,7 @@ class Target:
         return await self.is_sound(ref.sha256)
 
     async def has(self, sha256: str, *, size: int | None = None) -> bool:
-        """Something is there under that name, of that size where one is given and the target tells it."""
+        """Whether a file of that name is there, and of that size, if one is given and the target reports it."""
         answer = await self._ask("HEAD", sha256)
         if answer.status not in {*_DONE, *_GONE}:
             raise _fault(answer)
@@ -137,7 +140,7 @@ class Target:
         return answer.status in _DONE and (size is None or told is None or told == str(size))
 
     async def is_sound(self, sha256: str) -> bool:
-        """Read it back, and compare."""
+        """Read it back and compare its hash."""
         try:
             async with aclosing(self.stream(sha256)) as pieces:
                 async for _ in pieces:
@@ -147,8 +150,8 @@ class Target:
         return True
 
     async def stream(self, sha256: str) -> AsyncGenerator[bytes, None]:
-        """What it holds, in pieces. Raises :class:`TargetFault`, and :class:`LookupError` where it has none, or, before
-        the last piece, where what it has is damaged."""
+        """The stored content, in pieces. Raises :class:`TargetFault`, and :class:`LookupError` where there is none, or,
+        before the last piece, where it is damaged."""
         digest = hashlib.sha256()
         held = b""
         try:
@@ -176,17 +179,18 @@ class Target:
         if held:
             yield held
 
-    # Going
+    # Removal
 
     async def bury(self, sha256: str) -> None:
         await self._change("PUT", f"{sha256}.tombstone")
 
     async def unbury(self, sha256: str) -> None:
-        """Before presence is asked for: whoever removes blobs there looks for the tombstone first."""
+        """Remove the tombstone. Call it before asking whether the blob is there: a remover checks the tombstone
+        first."""
         await self._change("DELETE", f"{sha256}.tombstone")
 
     async def buried_for_ms(self, sha256: str) -> Millis | None:
-        """The age of the tombstone by the target's own clock; ``None`` where it says no dates. Raises
+        """The age of the tombstone by the target's own clock; ``None`` where it sends no dates. Raises
         :class:`LookupError` where there is none."""
         answer = await self._ask("HEAD", f"{sha256}.tombstone")
         if answer.status in _GONE:
@@ -197,7 +201,7 @@ class Target:
         return None if made is None or now is None else now - made
 
     async def delete(self, sha256: str) -> None:
-        """The blob, then its tombstone."""
+        """Delete the blob, then its tombstone."""
         await self._change("DELETE", sha256)
         await self._change("DELETE", f"{sha256}.tombstone")
 
@@ -230,7 +234,7 @@ class Target:
 
 
 def repr_digest(digest: bytes) -> str:
-    """As RFC 9530 writes it."""
+    """The digest in the form of RFC 9530."""
     return f"sha-256=:{base64.b64encode(digest).decode()}:"
 
 

@@ -1,7 +1,7 @@
-"""The loops of the replica: one uploads what waits, several at a time; one sweeps each night.
+"""The loops of the replica: one uploads waiting blobs, several at the same time; one sweeps each night.
 
-One exchange at a time is about one blob, so that its upload and its removal never cross. A fault of the target holds
-up all uploads, with growing pauses; one of a single blob holds up that one alone.
+For each blob only one exchange runs at a time, so that its upload and its removal never overlap. A fault of the target
+delays all uploads, with growing pauses; a fault of a single blob delays only that one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from svc.replica.target import Target, TargetFault
 from svc.store import BlobCorrupt, BlobMissing, BlobRef, Blobs, Invariant, Store
 
 UPLOADS: Final = 8
-"""At a time."""
+"""Uploads at the same time."""
 BATCH: Final = 256
 """Blobs taken from the queue at once."""
 LOOK_EVERY_S: Final = 2.0
@@ -60,7 +60,7 @@ class Replicator:
         return await self.store.read(rows.status)
 
     async def run(self, child: Child) -> None:
-        """Until the intake is cancelled."""
+        """Run until the intake is cancelled."""
         assert self.target is not None, "there is one where this runs"
         child.started()
         async with open_task_group() as nursery:
@@ -75,7 +75,7 @@ class Replicator:
             await self.wake.wait(at_most_s=pause_s)
 
     async def upload(self, target: Target) -> float:
-        """All that is due. Returns how long to wait then."""
+        """Upload all that is due. Returns how long to wait then."""
         fault: TargetFault | None = None
         try:
             while due := await self.store.read_small(rows.due, limit=BATCH):
@@ -127,7 +127,8 @@ class Replicator:
         await self.store.write(rows.put_off, one.sha256, problem=problem, retry_at=retry_at)
 
     async def _each(self, names: Sequence[str], work: Callable[[str], Awaitable[None]]) -> TargetFault | None:
-        """Some at a time. The first fault of the target ends it: what is under way ends by itself, no more begins."""
+        """Work on several at the same time. After the first fault of the target, running work finishes and no more
+        begins."""
         left = iter(names)
         faults: list[TargetFault] = []
 
@@ -148,7 +149,7 @@ class Replicator:
 
     @asynccontextmanager
     async def _alone(self, sha256: str) -> AsyncIterator[None]:
-        """Nobody else speaks of this blob meanwhile."""
+        """Excludes other exchanges about this blob."""
         lock = self._busy.setdefault(sha256, trio.Lock())
         try:
             async with lock:
@@ -177,9 +178,9 @@ class Replicator:
         return since < 0 or since >= LATEST_MS or (at_night and since >= NIGHTLY_MS)
 
     async def sweep(self) -> None:
-        """Compare the queue with all references, then see to what is held and to what has to go.
+        """Compare the queue with all references, then check the held blobs and remove those that are due.
 
-        Where the target fails in the middle, the queue is right all the same; the rest waits for the next night.
+        If the target fails in the middle, the queue is still right; the rest waits for the next night.
         """
         target = self.target
         assert target is not None
@@ -198,7 +199,7 @@ class Replicator:
                 return
             for task in (partial(self._remove, unnamed=unnamed), self._bury, self._read_back):
                 fault = await task(target)
-                if fault is not None:  # one that is denied must not keep the others from their turn
+                if fault is not None:  # one that is refused must not stop the others
                     self.log.warning("replica.sweep_met", why=fault.words)
 
     async def _bury(self, target: Target) -> TargetFault | None:
@@ -214,7 +215,7 @@ class Replicator:
         return None
 
     async def _remove(self, target: Target, *, unnamed: dict[str, int]) -> TargetFault | None:
-        """Whose tombstone has lain for seven days, by our clock and by the target's."""
+        """Remove blobs whose tombstone is seven days old, by our clock and by the target's."""
 
         async def remove(sha256: str) -> None:
             try:
@@ -238,7 +239,8 @@ class Replicator:
         return await self._each(await self.store.read(rows.to_delete, named=unnamed), remove)
 
     async def _read_back(self, target: Target) -> TargetFault | None:
-        """A fourteenth of what is held is read and compared; of the rest it is asked whether all of it is there."""
+        """Read a fourteenth of the held blobs and compare them; for the others, only ask whether the target has
+        them."""
         part = await self.store.write(rows.next_part)
         lost: list[str] = []
 
