@@ -61,7 +61,7 @@ def rotate(call: Invocation) -> int:
 
 
 def escrow(call: Invocation) -> int:
-    """Move the key of a local home to the escrow service. Only the home's id is read from the home."""
+    """Store the key of a home that was a local one in the escrow service. Only the home's id is read from the home."""
     config = call.config
     keys = escrow_keys(config, rng=random.Random())  # noqa: S311  spreads pauses, guards nothing
     if keys is None:

@@ -139,7 +139,8 @@ class GrantIn(msgspec.Struct, frozen=True):
 
 
 class PageIn(msgspec.Struct, frozen=True, rename="camel"):
-    """``from_outside``: the authors of text in it who are not its own people (:func:`svc.tools.page_mark`)."""
+    """``from_outside``: the mark of a page with text that its people did not write themselves
+    (:func:`svc.tools.page_mark`)."""
 
     path: str
     title: str

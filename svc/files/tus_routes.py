@@ -116,7 +116,7 @@ async def overridden(context: RequestContext, request: Request) -> Response:
 
 
 def _spoken(handle: Handle) -> Handle:
-    """Add the protocol version to every answer, refusals too."""
+    """Refuse clients of another protocol version, and name our version in every refusal."""
 
     async def answer(context: RequestContext, request: Request) -> Response:
         try:
