@@ -431,7 +431,7 @@ interface GitopsThereOut {
   body: string;
 }
 
-/** `detail` says what is so, or what is wrong; `remedy` what to do about it, empty where nothing is. */
+/** `detail` says what was found; `remedy` says what to do about it, and is empty if nothing is needed. */
 interface HealthCheckOut {
   name: string;
   summary: string;
@@ -444,7 +444,7 @@ interface HealthReport {
   checks: HealthCheckOut[];
 }
 
-/** An unknown one is refused, not dropped: who asks for one believes to have it then. */
+/** An unknown capability is refused, not dropped: a client that asks for one would believe it has it. */
 interface IdentityCapabilities {
   admin?: boolean;
   shell?: boolean;
@@ -535,7 +535,7 @@ interface InsideAccountRow {
   lastSyncedAt: string | null;
 }
 
-/** `cut`: the tree has more rows than are shown. `connections`: open ones of the public port, and how many may */
+/** `cut`: the tree has more rows than are shown. `connections`: the open ones of the public port, and the */
 interface InsideInsideOut {
   at: string;
   version: string;
@@ -553,7 +553,7 @@ interface InsideInsideOut {
   troubles: InsideTroubleRow[];
 }
 
-/** Where work waits for its turn: `busy` of `most` are at it (`most` 0: it goes one after the other). */
+/** A queue where work waits for its turn: `busy` of `most` places are in use (`most` 0: one after the */
 interface InsideLineRow {
   name: string;
   title: string;
@@ -562,7 +562,7 @@ interface InsideLineRow {
   most: number;
 }
 
-/** A subsystem: how it fares, how often it was started again, and what it crashed of last. */
+/** A subsystem: its state, how often it was restarted, and its last crash. */
 interface InsidePartRow {
   name: string;
   phase: "draining" | "failed" | "restarting" | "running" | "starting" | "stopped";
@@ -570,14 +570,14 @@ interface InsidePartRow {
   lastError: string;
 }
 
-/** Something held the event loop until `at`. `stack`: the innermost place first. */
+/** A stall: something blocked the event loop until `at`. `stack`: the innermost place first. */
 interface InsideStallRow {
   at: string;
   tookMs: number;
   stack: string[];
 }
 
-/** A line of the tree, in the order of the tree. `depth`: under how many others it stands. */
+/** A line of the task tree, in the order of the tree. `depth`: its level in the tree. */
 interface InsideTaskRow {
   depth: number;
   kind: "more" | "nursery" | "task";
@@ -607,7 +607,7 @@ interface MailAccountLabelOut {
   color: string | null;
 }
 
-/** `pending`: local changes not yet at the provider; `failed`: messages that were passed over. */
+/** `pending`: local changes that are not at the provider yet; `failed`: skipped messages. */
 interface MailAccountOut {
   id: string;
   address: string;
@@ -652,7 +652,7 @@ interface MailActOnAllInput {
   group?: string | null;
 }
 
-/** What somebody did to the thread, in an account that is shared. `what`: as the undo log calls the step, or */
+/** An action of a person on the thread, in a shared account. `what`: the name of the step in the undo log, or */
 interface MailActOut {
   by: string;
   what: string;
@@ -665,7 +665,7 @@ interface MailAddressInput {
   address: string;
 }
 
-/** `name` is empty where `From` says the account's. `source`: the account itself, its provider, or a person */
+/** `name` is empty if `From` has the account's name. `source`: the account itself, its provider, or a person */
 interface MailAddressOut {
   address: string;
   name: string;
@@ -691,7 +691,7 @@ interface MailAttachedOut {
   size: number;
 }
 
-/** `damaged`: its content can't be had from this server now. */
+/** `damaged`: this server can't give its content now. */
 interface MailAttachmentOut {
   filename: string;
   mime: string;
@@ -701,7 +701,7 @@ interface MailAttachmentOut {
   damaged: boolean;
 }
 
-/** `summary`: a sentence for the reader. `domain`: who is known to have sent it, where it is verified. */
+/** `summary`: a sentence for the reader. `domain`: the domain that sent it, where this is verified. */
 interface MailAuthenticationOut {
   verdict: "failed" | "unknown" | "unverified" | "verified";
   summary: string;
@@ -711,7 +711,7 @@ interface MailAuthenticationOut {
   signatures: MailDkimSignatureOut[];
 }
 
-/** Who sent `message_id`. `everywhere`: in all accounts of its owner, not only in its own. `group` as in */
+/** `message_id`: a message of the sender. `everywhere`: block in all accounts of its owner, not only in its own. */
 interface MailBlockSenderInput {
   messageId: string;
   to?: "spam" | "trash";
@@ -723,7 +723,7 @@ interface MailBlockedOut {
   address: string;
 }
 
-/** `account_id`: where it holds; without one in all accounts. */
+/** `account_id`: the account in which the block holds; without one it holds in all accounts. */
 interface MailBlockedSenderOut {
   id: string;
   address: string;
@@ -736,7 +736,7 @@ interface MailBulkInput {
   id: string;
 }
 
-/** `taken`: of `total` threads, so many are seen to; `passed`: of these, so many were left alone, since they */
+/** `taken`: how many of `total` threads are handled. `passed`: how many of these were left alone, because they */
 interface MailBulkOut {
   id: string;
   do:
@@ -761,7 +761,7 @@ interface MailBulkOut {
   passed: number;
 }
 
-/** A date that was accepted here; `message_id`: the invitation to it. */
+/** A date of another accepted meeting that conflicts; `message_id`: the invitation to it. */
 interface MailConflictOut {
   uid: string;
   summary: string;
@@ -770,7 +770,7 @@ interface MailConflictOut {
   messageId: string;
 }
 
-/** Servers and user name that are not given are looked for. `name`: what `From` says beside the address. */
+/** Servers and user name that are not given are looked up. `name`: the name in `From` beside the address. */
 interface MailConnectInput {
   address: string;
   password: string;
@@ -784,7 +784,7 @@ interface MailConnectedOut {
   accountId: string;
 }
 
-/** `name` may be nested, as in `Clients/Harbour`; `color` becomes the nearest that the provider has. */
+/** `name` may be nested, as in `Clients/Harbour`; `color` becomes the nearest color that the provider has. */
 interface MailCreateLabelInput {
   accountId: string;
   name: string;
@@ -808,7 +808,7 @@ interface MailDamageInput {
   accountId: string;
 }
 
-/** `part`: of the message. `name`: an attachment's. `state`: `waiting` or `lost`. */
+/** `part`: which part of the message. `name`: of an attachment. `state`: `waiting` or `lost`. */
 interface MailDamagedOut {
   threadId: string;
   subject: string;
@@ -820,7 +820,7 @@ interface MailDamagedOut {
   foundAt: string;
 }
 
-/** `erase`: the local copy of the mail goes too; the mailbox at the provider is not touched. */
+/** `erase`: also delete the local copy of the mail; the mailbox at the provider is not touched. */
 interface MailDisconnectInput {
   accountId: string;
   erase?: boolean;
@@ -836,7 +836,7 @@ interface MailDiscoverInput {
   address: string;
 }
 
-/** `help`: what a person has to know or do at the provider. `sign_in`: "oauth" where no password is taken; then */
+/** `help`: what a person has to know or do at the provider. `sign_in`: "oauth" where passwords are not accepted; */
 interface MailDiscoverOut {
   imap: MailServerOut;
   smtp: MailServerOut;
@@ -951,7 +951,7 @@ interface MailFromMessageInput {
   messageId: string;
 }
 
-/** `eta_seconds`: at the rate of the last minutes; `null` until there is one. */
+/** `eta_seconds`: the time left, at the rate of the last minutes; `null` while there is no rate yet. */
 interface MailFullSyncOut {
   done: number;
   total: number;
@@ -962,7 +962,7 @@ interface MailHealthInput {
   accountId?: string | null;
 }
 
-/** `provider` and `here`: messages there, as last heard, and stored. `quota`: `null` where there is none. */
+/** `provider`: messages at the provider, as it last reported; `here`: messages stored here. */
 interface MailHealthOut {
   accountId: string;
   state: "backfilling" | "caught-up" | "disconnected" | "reconnect" | "waiting";
@@ -981,14 +981,14 @@ interface MailHealthOut {
   mended: number;
 }
 
-/** `remove_file`: the upload goes once all of it is imported. */
+/** `remove_file`: the upload is deleted once all of it is imported. */
 interface MailImportInput {
   fileId: string;
   accountId: string;
   removeFile?: boolean;
 }
 
-/** `added`: mails that were new; `known`: that were here already; `skipped`: what could not be taken, with */
+/** `added`: new mails; `known`: mails that were stored already; `skipped`: items that could not be imported, */
 interface MailImportOut {
   runId: string;
   accountId: string;
@@ -1006,7 +1006,7 @@ interface MailImportStartedOut {
   runId: string;
 }
 
-/** A part that the HTML refers to by `cid:`. The frame drops it; it is shown below. */
+/** A part that the HTML refers to by `cid:`. The frame does not show it; it is shown below the message. */
 interface MailInlineOut {
   filename: string;
   mime: string;
@@ -1055,7 +1055,7 @@ interface MailKeptServersInput {
   accountId: string;
 }
 
-/** The servers by which a mailbox is connected by a password, as :class:`ConnectInput` takes them again. */
+/** The servers of a mailbox that is connected by a password, in the form that :class:`ConnectInput` takes. */
 interface MailKeptServersOut {
   imap: MailServerInput;
   smtp: MailServerInput;
@@ -1078,7 +1078,7 @@ interface MailMatchOut {
   messageId: string;
 }
 
-/** `html` is sanitized, always; a blocked image in it carries an index into `remote_images`. */
+/** `html` is always sanitized; a blocked image in it carries an index into `remote_images`. */
 interface MailMessageOut {
   id: string;
   from: MailPersonOut;
@@ -1105,14 +1105,14 @@ interface MailMessageOut {
   foldedLine: number | null;
 }
 
-/** `name` may be empty: then `From` says the account's. */
+/** `name` may be empty: then `From` has the account's name. */
 interface MailNamedAddressInput {
   accountId: string;
   address: string;
   name?: string;
 }
 
-/** `ready`: whether an OAuth client is set here, as the credential `client`. `redirect_uri` and `scopes` are */
+/** `ready`: whether an OAuth client is set on this server, as the credential `client`. `redirect_uri` and */
 interface MailOAuthOut {
   provider: string;
   service: string;
@@ -1161,7 +1161,7 @@ interface MailOutgoingOut {
   by: string | null;
 }
 
-/** `sender`: the address it is from; `to`: the first of its recipients, and `others` how many more. */
+/** `sender`: the From address; `to`: the first recipients; `others`: how many more there are. */
 interface MailOwnMessageOut {
   sender: string;
   to: MailSenderOut[];
@@ -1221,7 +1221,7 @@ interface MailProgress {
   total: number;
 }
 
-/** What a rule drafted. `rule_id`: the rule's page; approved, it goes to these recipients and to nobody else. */
+/** A reply that a rule drafted. `rule_id`: the rule's page. After approval it goes to these recipients only. */
 interface MailProposedReplyOut {
   id: string;
   to: string[];
@@ -1231,7 +1231,7 @@ interface MailProposedReplyOut {
   ruleId: string;
 }
 
-/** In the provider's own units. */
+/** The use of the provider's quota, in the provider's own units. */
 interface MailQuotaOut {
   usedLastMinute: number;
   limitPerMinute: number;
@@ -1282,7 +1282,7 @@ interface MailSaveDraftInput {
   fromAddress?: string | null;
 }
 
-/** Without `id` it is a new one. `name` is one word. */
+/** Without `id` a new snippet is made. `name` is one word. */
 interface MailSaveSnippetInput {
   name: string;
   html: string;
@@ -1319,7 +1319,7 @@ interface MailSearchStateOut {
   progress: MailReindexProgress | null;
 }
 
-/** A list as `mail.threads` has it; or a `query` as `mail.search` does; or `snoozed`: what comes back by */
+/** A list as in `mail.threads`, a `query` as in `mail.search`, `snoozed`: all snoozed threads, or */
 interface MailSelectAllInput {
   section?: "all" | "inbox" | "skipped" | null;
   accountId?: string | null;
@@ -1332,7 +1332,7 @@ interface MailSelectAllInput {
   sender?: string | null;
 }
 
-/** `count`: as lists count threads. `complete`: nothing else matches; else these are the first. */
+/** `count`: as lists count threads. `complete`: all matches are selected; else only the first ones are. */
 interface MailSelectedOut {
   id: string;
   count: number;
@@ -1368,7 +1368,7 @@ interface MailSendOut {
   sendAt: string | null;
 }
 
-/** `name` may be empty: then `From` has the address alone. */
+/** `name` may be empty: then `From` has only the address. */
 interface MailSenderNameInput {
   accountId: string;
   name: string;
@@ -1380,7 +1380,7 @@ interface MailSenderOut {
   title: string | null;
 }
 
-/** `pin`: the SHA-256 of the one certificate that is taken there. */
+/** `pin`: the SHA-256 of the only certificate that is accepted from this server. */
 interface MailServerInput {
   host: string;
   port: number;
@@ -1388,7 +1388,7 @@ interface MailServerInput {
   pin: string | null;
 }
 
-/** `pin`: the SHA-256 of the one certificate that is taken there. */
+/** `pin`: the SHA-256 of the only certificate that is accepted from this server. */
 interface MailServerInputGiven {
   host: string;
   port: number;
@@ -1402,14 +1402,14 @@ interface MailServerOut {
   security: "starttls" | "tls";
 }
 
-/** `method`: `spf`, `dkim` or `dmarc`. `domain`: what it was found for; empty: none was named. */
+/** `method`: `spf`, `dkim` or `dmarc`. `domain`: the domain of the result; empty: none was named. */
 interface MailServerResultOut {
   method: string;
   result: string;
   domain: string;
 }
 
-/** Labels by their ids, which are each account's own; the provider's system labels are the same everywhere. */
+/** Labels by their ids. Each account has its own ids; system labels have the same ids in all accounts. */
 interface MailSetLabelsInput {
   idempotencyKey?: string | null;
   threadIds: string[];
@@ -1455,7 +1455,7 @@ interface MailSnippetIdInput {
   id: string;
 }
 
-/** `html`, `subject` and what it fills in as fields, `{first name}`, are the app's to fill. */
+/** `html` and `subject` may hold fields such as `{first name}`, which the app fills. */
 interface MailSnippetOut {
   id: string;
   name: string;
@@ -1491,7 +1491,7 @@ interface MailTakenUpOut {
   draftId: string;
 }
 
-/** `acts`: oldest first; none where the account is its owner's alone. */
+/** `acts`: oldest first; empty where the account is not shared. */
 interface MailThreadDetailOut {
   thread: MailThreadOut;
   filing: MailFilingOut | null;
@@ -1500,7 +1500,7 @@ interface MailThreadDetailOut {
   acts: MailActOut[];
 }
 
-/** `group`: the client's name for a step that it tells in several calls; undo takes them back as one. */
+/** `group`: the client's name for an undo step that it makes by several calls; they are undone together. */
 interface MailThreadIdsInput {
   idempotencyKey?: string | null;
   threadIds: string[];
@@ -1511,7 +1511,7 @@ interface MailThreadInput {
   id: string;
 }
 
-/** `hidden`: each of its messages is spam, trash or a draft, so that it belongs in neither section. */
+/** `hidden`: each of its messages is spam, trash or a draft, so that it is in neither section. */
 interface MailThreadOut {
   id: string;
   accountId: string;
@@ -1577,7 +1577,7 @@ interface MailUndoableOut {
   at: string;
 }
 
-/** `draft_id`: what a mail that was held back has become. */
+/** `draft_id`: the draft that a mail became when it was held back. */
 interface MailUndoneOut {
   id: string;
   what: string;
@@ -1590,7 +1590,7 @@ interface MailUnshareInput {
   userId: string;
 }
 
-/** `method`: the one that was shown; where it is another one now, nothing is done. */
+/** `method`: the one that was shown. Where it would be another one now, nothing is done. */
 interface MailUnsubscribeInput {
   messageId: string;
   method?: "link" | "mailto" | "one-click" | null;
@@ -1600,13 +1600,13 @@ interface MailUnsubscribeOfferInput {
   messageId: string;
 }
 
-/** `target`: the host or address that would be told. */
+/** `target`: the host or address that would get the request. */
 interface MailUnsubscribeOfferOut {
   method: "link" | "mailto" | "one-click";
   target: string;
 }
 
-/** `url`: of a page for the person to open; with the other methods it is done. `outgoing_id`: of the mail that */
+/** `url`: of a page for the person to open; with the other methods nothing is left to do. `outgoing_id`: of the */
 interface MailUnsubscribeOut {
   method: "link" | "mailto" | "one-click";
   url: string | null;
@@ -1621,7 +1621,7 @@ interface MailUnsubscribedOut {
   at: string;
 }
 
-/** `own`: the account sent their first mail of the thread; `bulk`: that one went to many, from a list or a shop. */
+/** `own`: their first mail in the thread was sent by the account; `bulk`: it went to many, from a list or a */
 interface MailWriterOut {
   name: string;
   address: string;
@@ -1630,13 +1630,13 @@ interface MailWriterOut {
   bulk: boolean;
 }
 
-/** `tools`: each by its own name, with the digest of what was seen. */
+/** `tools`: each by its own name, with the digest of what the person saw. */
 interface McpAllowInput {
   name: string;
   tools: McpSeenTool[];
 }
 
-/** One part of a tool, as it was agreed to and as it is now. */
+/** One part of a tool: as agreed, and as it is now. */
 interface McpChangeOut {
   part: string;
   was: string;
@@ -1652,7 +1652,7 @@ interface McpConnectOut {
   runId: string;
 }
 
-/** `is_set`: `null` of one that is not kept for MCP servers, which is told elsewhere. */
+/** `is_set`: `null` for a credential that is not kept for MCP servers; its state is shown elsewhere. */
 interface McpCredentialOut {
   name: string;
   isSet: boolean | null;
@@ -1668,7 +1668,7 @@ interface McpSeenTool {
   digest: string;
 }
 
-/** `path`: of its page; `null` of one from `SVC_MCP_SERVERS`. `values`: names of its variables or headers, */
+/** `path`: of its page; `null` if it comes from `SVC_MCP_SERVERS`. `values`: names of its variables or */
 interface McpServerOut {
   name: string;
   title: string;
@@ -1691,7 +1691,7 @@ interface McpServerOut {
   tools: McpServerToolOut[];
 }
 
-/** `digest`: of all that is shown, to be sent back with a yes. `schema`, `hints`: as JSON. */
+/** `digest`: covers all that is shown; sent back to agree. `schema`, `hints`: as JSON. */
 interface McpServerToolOut {
   name: string;
   tool: string;
@@ -1714,7 +1714,7 @@ interface McpSignInInput {
   name: string;
 }
 
-/** `place`: the host that one signs in at; `server`: the only one that gets the access. `wants_client`: the */
+/** `place`: the host at which the user signs in; `server`: the only one that gets the access. `wants_client`: */
 interface McpSignInOut {
   place: string;
   server: string;
@@ -1725,12 +1725,12 @@ interface McpSignInOut {
   document: string | null;
 }
 
-/** `run_id`: of the run that reads what is there; `null` where it was switched off. */
+/** `run_id`: the run that reads the existing items; `null` if it was switched off. */
 interface MeaningBegunOut {
   runId: string | null;
 }
 
-/** What a run would have to read: about so many tokens, for about so many millionths of a dollar. `ceiling`: what */
+/** What a run would read: an estimate of tokens, and of the cost in millionths of a dollar. `ceiling`: what one */
 interface MeaningExpectedOut {
   items: number;
   tokens: number;
@@ -1738,7 +1738,7 @@ interface MeaningExpectedOut {
   ceiling: number;
 }
 
-/** `query` may have filters, as a search by words has. `time_zone`: in it days begin and end. */
+/** `query` may have filters, like a search by words. `time_zone`: where days begin and end. */
 interface MeaningMeaningInput {
   query: string;
   limit?: number;
@@ -1746,7 +1746,7 @@ interface MeaningMeaningInput {
   timeZone?: string | null;
 }
 
-/** The best first. `near`: ids of the threads and pages that are here for what they are about, and not for their */
+/** The best first. `near`: ids of the threads and pages found by meaning, and not only by their words. */
 interface MeaningMeaningOut {
   threads: MailFoundThreadOut[];
   pages: MeaningMeantPageOut[];
@@ -1760,7 +1760,7 @@ interface MeaningMeaningProgressOut {
   total: number;
 }
 
-/** Of the caller's own mail and pages. `problem`: why it can't work here; `waiting_for`: why what came lately */
+/** For the caller's own mail and pages. `problem`: why it can't work here; `waiting_for`: why new items have not */
 interface MeaningMeaningStateOut {
   on: boolean;
   model: string;
@@ -1908,7 +1908,7 @@ interface NotificationsBrowserInput {
   browserId: string;
 }
 
-/** `service`: the host of the push service, which tells the browser's maker. `current`: of this session. */
+/** `service`: the host of the push service, which shows the browser's maker. `current`: the browser of this */
 interface NotificationsBrowserOut {
   id: string;
   service: string;
@@ -1917,12 +1917,12 @@ interface NotificationsBrowserOut {
   problem: string | null;
 }
 
-/** What a browser subscribes for: `applicationServerKey`, base64url. */
+/** The key that a browser subscribes with: `applicationServerKey`, base64url. */
 interface NotificationsKeyOut {
   publicKey: string;
 }
 
-/** From `begin` to `end`, minutes of the day in `time_zone`; past midnight where `end` is the earlier. */
+/** Quiet hours from `begin` to `end`, in minutes of the day in `time_zone`. They go past midnight if `end` */
 interface NotificationsQuietInput {
   timeZone: string;
   begin: number;
@@ -1948,7 +1948,7 @@ interface NotificationsSettingsOut {
   browsers: NotificationsBrowserOut[];
 }
 
-/** As `PushSubscription.toJSON` gives it: base64url. */
+/** The fields of `PushSubscription.toJSON`: base64url. */
 interface NotificationsSubscribeInput {
   endpoint: string;
   p256dh: string;
@@ -1959,7 +1959,7 @@ interface NotificationsSubscribedOut {
   browserId: string;
 }
 
-/** `pages` are files, `waiting` are to be written. */
+/** `pages`: how many are written as files; `waiting`: how many are queued. */
 interface OkfStatusOut {
   enabled: boolean;
   pages: number;
@@ -1968,7 +1968,7 @@ interface OkfStatusOut {
   problems: OkfUnwrittenOut[];
 }
 
-/** `kept`: the copy that holds what was written, where both had changed. Names are below `okf/`. */
+/** `kept`: the copy that holds the person's text, if page and file had both changed. Names are relative to */
 interface OkfTroubleOut {
   file: string;
   path: string;
@@ -2142,7 +2142,7 @@ interface PeopleFiledInput {
   path: string;
 }
 
-/** `text`: what their names and addresses have words that begin with; empty for everybody. */
+/** `text`: prefixes of words in names and addresses; empty for all people. */
 interface PeopleListInput {
   text?: string;
   limit?: number;
@@ -2154,13 +2154,13 @@ interface PeoplePageRefOut {
   title: string;
 }
 
-/** `more`: whether there are others behind these. */
+/** `more`: whether there are more after these. */
 interface PeoplePeopleOut {
   people: PeoplePersonOut[];
   more: boolean;
 }
 
-/** `messages` were received and sent; a mail that two accounts got counts in both. */
+/** `messages` counts received and sent mail; a mail that two accounts got counts twice. */
 interface PeoplePersonOut {
   address: string;
   name: string;
@@ -2176,7 +2176,7 @@ interface PeopleSetPageInput {
   path: string | null;
 }
 
-/** Somebody whom the caller never wrote to, and the page that was made for them all the same. */
+/** A person whom the caller never wrote to, and the page that was made for them anyway. */
 interface PeopleStrangerOut {
   address: string;
   name: string;
@@ -2193,13 +2193,13 @@ interface PeopleSuggestedInput {
   limit?: number;
 }
 
-/** `more`: whether there are others behind these. */
+/** `more`: whether there are more after these. */
 interface PeopleSuggestedOut {
   people: PeoplePersonOut[];
   more: boolean;
 }
 
-/** `title` and `path` are those of the page they are filed under. */
+/** `title` and `path` are those of the page that the person is filed under. */
 interface PeopleSuggestionOut {
   name: string;
   address: string;
@@ -2216,7 +2216,7 @@ interface PeopleTogetherInput {
   limit?: number;
 }
 
-/** `rights`: the ids of those that the admin has seen. */
+/** `rights`: the ids of the rights that the admin has seen. */
 interface PluginsAgreeInput {
   name: string;
   rights: string[];
@@ -2241,7 +2241,7 @@ interface PluginsEntryOut {
   title: string;
 }
 
-/** What the plugins that are on bring to everybody. */
+/** What the plugins that are switched on add for every user. */
 interface PluginsOffersOut {
   palette: PluginsCommandOut[];
   themes: PluginsStyleOut[];
@@ -2268,7 +2268,7 @@ interface PluginsPageTextOut {
   body: string;
 }
 
-/** `wanted`: as the list names it; `null` for one that is wanted no more. `rights`: what needs a yes. */
+/** `wanted`: as in the list; `null` if it is no longer wanted. `rights`: what needs an admin's agreement. */
 interface PluginsPluginOut {
   name: string;
   version: string | null;
@@ -2299,7 +2299,7 @@ interface PluginsSetInput {
   on: boolean;
 }
 
-/** `source`: whose list holds. `registry`: empty where it is npm's own. `busy`: a set is being made. */
+/** `source`: whose list is in force. `registry`: empty for npm's default. `busy`: a set is being made. */
 interface PluginsStatusOut {
   source: "environment" | "none" | "repository";
   registry: string;
@@ -2329,7 +2329,7 @@ interface PluginsThemeOut {
   title: string;
 }
 
-/** What is not named stays. */
+/** Changes to preferences. Fields that are not named stay unchanged. */
 interface PreferencesChanges {
   language?: string | null;
   hours?: "12" | "24" | "auto" | null;
@@ -2340,7 +2340,7 @@ interface PreferencesChanges {
   keys?: Record<string, string[]> | null;
 }
 
-/** `start_account`: which account's inbox it is, where the start page is `account`. */
+/** `start_account`: the account whose inbox opens, if the start page is `account`. */
 interface PreferencesPreferences {
   language: string;
   hours: "12" | "24" | "auto";
@@ -2351,7 +2351,7 @@ interface PreferencesPreferences {
   keys: Record<string, string[]>;
 }
 
-/** `problem`: why nothing was done, where the model gave no answer. */
+/** `problem`: why nothing was done: the model gave no answer. */
 interface RulesActOut {
   rule: string;
   at: string;
@@ -2396,7 +2396,7 @@ interface RulesReplyInput {
   id: string;
 }
 
-/** One rule, without YAML. `account`: an address, or none for all of the owner's accounts. */
+/** One rule, without YAML. `account`: an address; without it, the rule is for all of the owner's accounts. */
 interface RulesRuleIO {
   enabled: boolean;
   order: number;
@@ -2407,7 +2407,7 @@ interface RulesRuleIO {
   except: string[];
 }
 
-/** One rule, without YAML. `account`: an address, or none for all of the owner's accounts. */
+/** One rule, without YAML. `account`: an address; without it, the rule is for all of the owner's accounts. */
 interface RulesRuleIOGiven {
   enabled: boolean;
   order: number;
@@ -2418,7 +2418,7 @@ interface RulesRuleIOGiven {
   except?: string[];
 }
 
-/** `problem`: what is wrong with its page as it stands now; then an earlier version of it is shown. */
+/** `problem`: what is wrong with the current version of its page; then the last valid version is shown. */
 interface RulesRuleOut {
   id: string;
   path: string;
@@ -2443,7 +2443,7 @@ interface RulesSampleOut {
   because: string;
 }
 
-/** Without `path` it is a new one, whose path follows from its title. */
+/** Without `path` a new rule is made; its path is derived from its title. */
 interface RulesSaveRuleInput {
   title: string;
   rule: RulesRuleIOGiven;
@@ -2454,7 +2454,7 @@ interface RulesSavedRuleOut {
   path: string;
 }
 
-/** `times`: with so many threads it was done. `title`, `rule`: for `rules.save`. */
+/** `times`: the number of threads with that action. `title`, `rule`: for `rules.save`. */
 interface RulesSuggestionOut {
   address: string;
   deed: "archive" | "label" | "star";
@@ -2464,18 +2464,18 @@ interface RulesSuggestionOut {
   rule: RulesRuleIO;
 }
 
-/** `thread_id`: only what concerns that thread's sender. */
+/** `thread_id`: only suggestions for the sender of that thread. */
 interface RulesSuggestionsInput {
   threadId?: string | null;
 }
 
-/** The rule at `path` leaves the sender of the thread alone from now on. */
+/** From now on the rule at `path` ignores the sender of the thread. */
 interface RulesTeachInput {
   path: string;
   threadId: string;
 }
 
-/** A rule by its page, by the text of one, or as the editor has it. */
+/** A rule: by the path of its page, by the text of a page, or as the editor has it. */
 interface RulesTestInput {
   path?: string | null;
   body?: string | null;
@@ -2483,7 +2483,7 @@ interface RulesTestInput {
   limit?: number;
 }
 
-/** `matched`: threads. `cost`: in dollars, at most, where the rule asks the model; `calls`: how often. */
+/** `matched`: threads. `cost`: the most in dollars, if the rule asks the model; `calls`: how often it asks. */
 interface RulesTestOut {
   checked: number;
   matched: string[];
@@ -2675,7 +2675,7 @@ interface TerminalsKillInput {
   session: string;
 }
 
-/** `program` is what runs in its foreground; `owner` a user id. `shown`: a browser has it open. `ends_at`: */
+/** `program` is the program in its foreground; `owner` a user id. `shown`: a browser has it open. */
 interface TerminalsTerminalOut {
   session: string;
   program: string;
@@ -2777,13 +2777,13 @@ interface TryoutTriedOut {
   accountId: string;
 }
 
-/** `draft_id`: what a mail that was held back has become. */
+/** `draft_id`: the draft that a held-back mail has become. */
 interface UndoTakenBackOut {
   step: UndoUndoStepOut | null;
   draftId: string | null;
 }
 
-/** `concerns`: the ids of what the step was done to. */
+/** `concerns`: the ids of the things that the step changed. */
 interface UndoUndoStepOut {
   id: string;
   kind: string;

@@ -16,7 +16,7 @@ from svc.mail.bulk.tables import BULK_TABLES
 from svc.mail.health.tables import TABLES as HEALTH_TABLES
 from svc.mail.images.tables import BOUND, FORGETTING
 from svc.mail.images.tables import TABLES as IMAGES_TABLES
-from svc.mail.invitations.tables import PROPOSALS
+from svc.mail.invitations.tables import ANSWERED_ORGANIZERS, PROPOSALS
 from svc.mail.invitations.tables import TABLES as INVITATIONS_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.porting.tables import IMPORTS_TABLES
@@ -400,4 +400,11 @@ def m065_proposals(db: Database) -> None:
 def m066_imap_moves(db: Database) -> None:
     """Moves in two steps, at IMAP servers that have no move of their own."""
     for statement in MOVES:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m067_answered_organizers")
+def m067_answered_organizers(db: Database) -> None:
+    """Whose invitation was answered, also once its mail is gone."""
+    for statement in ANSWERED_ORGANIZERS:
         db.execute(statement)

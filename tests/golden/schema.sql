@@ -492,7 +492,7 @@ CREATE TABLE mail_invitation_answers (
     message_id text not null,               -- the mail that was answered
     outgoing_id text not null,
     summary text not null,
-    at integer not null,
+    at integer not null, organizer text not null default '',
     primary key (account_id, uid, recurrence_id)
 ) strict, without rowid
 ;

@@ -55,10 +55,11 @@ def record_answer(tx: Tx, *, account_id: str, version: queries.Version, answer: 
     tx.run(
         """
         insert into mail_invitation_answers (
-            account_id, uid, recurrence_id, sequence, answer, message_id, outgoing_id, summary, at
-        ) values (:account_id, :uid, :recurrence_id, :sequence, :answer, :message_id, :outgoing_id, :summary, :now)
-        on conflict do update set sequence = :sequence, answer = :answer, message_id = :message_id,
-            outgoing_id = :outgoing_id, summary = :summary, at = :now
+            account_id, uid, recurrence_id, sequence, answer, message_id, outgoing_id, summary, organizer, at
+        ) values (
+            :account_id, :uid, :recurrence_id, :sequence, :answer, :message_id, :outgoing_id, :summary, :organizer, :now
+        ) on conflict do update set sequence = :sequence, answer = :answer, message_id = :message_id,
+            outgoing_id = :outgoing_id, summary = :summary, organizer = :organizer, at = :now
         """,
         account_id=account_id,
         uid=one.uid,
@@ -68,6 +69,7 @@ def record_answer(tx: Tx, *, account_id: str, version: queries.Version, answer: 
         message_id=version.message_id,
         outgoing_id=outgoing_id,
         summary=one.summary,
+        organizer="" if one.organizer is None else one.organizer.address,
         now=tx.now,
     )
     _forget_times(tx, account_id=account_id, uid=one.uid, recurrence_id=one.recurrence_id)

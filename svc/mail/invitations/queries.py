@@ -114,15 +114,14 @@ def organizers_answered(tx: ReadTx, *, account_id: str, uid: str) -> set[str]:
     """The addresses, in lower case, of organizers whose invitation to this meeting was answered."""
     rows = tx.all(
         """
-        select i.found from mail_invitation_answers a join mail_invitations i using (message_id, uid, recurrence_id)
-        where a.account_id = :account_id and a.uid = :uid limit :limit
+        select distinct organizer from mail_invitation_answers
+        where account_id = :account_id and uid = :uid and organizer <> '' limit :limit
         """,
         account_id=account_id,
         uid=uid,
         limit=MAX_VERSIONS,
     )
-    found = (_decode(cast(str, one)).organizer for (one,) in rows)
-    return {organizer.address.lower() for organizer in found if organizer is not None}
+    return {str(address).lower() for (address,) in rows}
 
 
 def proposal_answered(tx: ReadTx, *, message_id: str, uid: str, recurrence_id: str) -> Answered | None:

@@ -1,5 +1,5 @@
-"""The tables of invitations, as ``m044_invitations`` and ``m065_proposals`` make them. Their meaning must never
-change."""
+"""The tables of invitations, as ``m044_invitations``, ``m065_proposals`` and ``m067_answered_organizers`` make them.
+Their meaning must never change."""
 
 from __future__ import annotations
 
@@ -61,4 +61,14 @@ PROPOSALS = (
     ) strict, without rowid
     """,
     "create index mail_proposal_answers_account on mail_proposal_answers (account_id)",
+)
+
+ANSWERED_ORGANIZERS = (
+    "alter table mail_invitation_answers add column organizer text not null default ''",  # address; empty: none named
+    """
+    update mail_invitation_answers as a set organizer = coalesce((
+        select i.found ->> '$.organizer.address' from mail_invitations i
+        where i.message_id = a.message_id and i.uid = a.uid and i.recurrence_id = a.recurrence_id
+    ), '')
+    """,
 )

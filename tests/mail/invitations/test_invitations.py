@@ -11,10 +11,14 @@ from email.policy import default
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 import pytest
 import trio
+from sqlite_utils import Database
 
 from svc.clock import VirtualClock
+from svc.formats.invitations import read_invitations
+from svc.mail.invitations.tables import ANSWERED_ORGANIZERS, TABLES
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
 from tests.support.calendars import BO, MIA, RELAY, START, google, icloud, outlook, stamp
@@ -141,6 +145,36 @@ async def test_what_was_accepted_here_conflicts_until_it_is_called_off(calendar:
     assert len((await calendar.shown(other))["conflicts"]) == 1
     await calendar.shown(await calendar.receive(google(sequence=1, method="CANCEL"), method="CANCEL"))
     assert (await calendar.shown(other))["conflicts"] == []
+
+
+async def test_calling_off_counts_also_once_the_mail_of_the_answer_is_gone(calendar: Calendar) -> None:
+    store = calendar.service.workspace.store
+    first = await calendar.receive(google())
+    other = await calendar.receive(google(uid="other", start=START))
+    await calendar.answer(first)
+    await store.write(lambda tx: tx.run("delete from mail_invitations where message_id = :id", id=first))  # as it goes
+    for sender, conflicts in (("evil@evil.test", 1), (BO, 0)):
+        off = google(sequence=1, method="CANCEL")
+        await calendar.receive(off, method="CANCEL", sender=sender)
+        assert len((await calendar.shown(other))["conflicts"]) == conflicts
+
+
+def test_who_organized_what_was_answered_is_filled_in(tmp_path: Path) -> None:
+    db = Database(tmp_path / "db")
+    db.execute("create table mail_messages (id text primary key)")
+    db.execute("create table mail_accounts (id text primary key)")
+    for statement in TABLES:
+        db.execute(statement)
+    (found,) = read_invitations(google(), now=0)
+    for message_id in ("here", "gone"):
+        answer = ("acc", message_id, "", 0, "accepted", message_id, "out", "", 0)
+        db.execute("insert into mail_invitation_answers values (?, ?, ?, ?, ?, ?, ?, ?, ?)", answer)
+    kept = ("here", "acc", "here", "", "REQUEST", 0, 0, 1, "aa", msgspec.json.encode(found).decode())
+    db.execute("insert into mail_invitations values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", kept)
+    for statement in ANSWERED_ORGANIZERS:
+        db.execute(statement)
+    rows = db.execute("select message_id, organizer from mail_invitation_answers order by 1").fetchall()
+    assert rows == [("gone", ""), ("here", BO)]
 
 
 async def test_icloud_names_an_address_of_the_meeting_and_whose_it_is(calendar: Calendar) -> None:
