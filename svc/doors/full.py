@@ -8,7 +8,7 @@ import trio
 
 RETRY_AFTER_S: Final = 5
 TURN_AWAY_S: Final = 1.0
-"""Until a client beyond all connections has taken its 503. Beyond: the connection closes without it."""
+"""Time for a client beyond all connections to take its 503. Beyond: the connection closes without it."""
 
 _BODY: Final = (
     b'{"type":"about:blank","title":"Service Unavailable","status":503,'

@@ -1,5 +1,5 @@
-"""The settings of gitops. The token and the webhook's secret are credentials, with environment variables that set
-them."""
+"""The settings of gitops. The token and the webhook's secret are credentials, seeded by environment variables of their
+own."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SECRET: Final = "gitops.webhook.secret"  # noqa: S105  the name of a capability
 MAX_BODY_BYTES: Final = 1024 * 1024
-"""The body of a push that a forge tells of. Beyond: 413 `too_large`."""
+"""The body of a push that a forge reports. Beyond: 413 `too_large`."""
 REMEMBERED_S: Final = 30.0
 """How long the secret is cached. Strangers may call: reading it for each call would let each of them write into the
 audit."""

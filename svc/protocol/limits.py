@@ -17,7 +17,7 @@ class Limits:
     """``head`` is request line and fields together. ``body`` limits say how fast; each route says how much."""
 
     read_bytes: int = 16 * KIB
-    """One receive of a head, which keeps small what waits for the parser. Beyond: the rest comes with the next."""
+    """One receive of a head; a small limit keeps the unparsed data small. Beyond: the rest comes with the next."""
     body_read_bytes: int = 128 * KIB
     """One receive of a body: a large one comes in fewer steps. Beyond: the rest comes with the next."""
     head_bytes: int = 16 * KIB
@@ -48,10 +48,10 @@ class Limits:
     """Until a client has taken one piece of an answer (a reader slower than about 2 KiB/s has not). Beyond: the
     connection is cut."""
     linger_silence_s: float = 2.0
-    """Silence after the last answer, while the client may still be sending. A close over bytes still coming would reset
-    the answer away. Beyond: the connection closes."""
+    """How long a client may be silent after the last answer, while it may still be sending. Closing while bytes still
+    arrive would reset the connection and lose the answer. Beyond: the connection closes."""
     linger_s: float = 30.0
-    """How long such a client is listened to in all. Beyond: the connection closes."""
+    """How long we read from such a client in all. Beyond: the connection closes."""
     linger_bytes: int = 64 * MIB
     """What such a client may still send. Beyond: the connection closes."""
     requests_per_connection: int = 10_000

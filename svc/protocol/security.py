@@ -16,8 +16,8 @@ DEFAULT_CSP: Final = "default-src 'none'; frame-ancestors 'none'"
 HSTS: Final = "max-age=31536000"
 
 PRINTS_HASH: Final = "sha256-QQ/7uRg6v0wzG9MBDmtS3/yldBimY9c6CuxuCLQxP2I="
-"""Hash of the one script in the frame that prints a message (``static/mail/printing.js``): all it does is to call
-print."""
+"""Hash of the one script in the frame that prints a message (``static/mail/printing.js``): it only asks the browser to
+print, and tells the page when that is done."""
 PRINTED_HASH: Final = "sha256-6KDSbmPVh17Ffre+1D295bbUDbYCcp6o3sYIBu3Ce4Y="
 """Hash of the one style of a mail's frame on dark paper (``static/mail/paper.js``): in print, pictures look as sent."""
 

@@ -28,7 +28,7 @@ MAX_FRAMES_BEHIND: Final = 1_000
 """Events that wait for one slow socket. Beyond: closed with 1013; a client that comes back with `after` misses
 nothing."""
 MAX_BYTES_BEHIND: Final = 4 * 1024 * 1024
-"""Their payloads together. Beyond: closed with 1013."""
+"""Payloads of the events that wait for one slow socket, together. Beyond: closed with 1013."""
 REPLAY_PAGE: Final = 500
 """Kept events that a resume reads at a time. Beyond: they are read page by page."""
 MAX_TOPICS: Final = 32
@@ -40,7 +40,7 @@ MAX_COMPLAINT: Final = 500
 MAX_DIGITS: Final = 18
 """Digits of the id of an event that is resumed from. Beyond: 400 `BAD_REQUEST`."""
 TOLD_AT_ONCE: Final = 200
-"""Sockets that an event is sent to before others have their turn. Beyond: the next ones come after that."""
+"""Sockets that an event is sent to before other tasks have their turn. Beyond: the next ones come after that."""
 CLOSE_TRY_AGAIN: Final = 1013
 
 

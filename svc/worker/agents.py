@@ -29,12 +29,12 @@ LIVE_PATH: Final = "/agents/live"
 CALLS_AT_ONCE: Final = 16
 """Tool calls of one answer of the model. Beyond: the others are refused, and the model is told."""
 MAX_TOKENS: Final = 4_096
-"""Of one answer of the model. Beyond: it is cut, and no call in it is made."""
+"""Tokens of one answer of the model. Beyond: it is cut, and no call in it is made."""
 SILENCES: Final = 2
 """How often a model may say nothing at all. Beyond: the run fails."""
 TELL_S: Final = 0.5
 MAX_TOLD_CHARS: Final = 8_000
-"""Of an answer that is shown while it is said. Beyond: its end is shown."""
+"""Characters of an answer that are shown while the model writes it. Beyond: its end is shown."""
 _STEP_NAME: Final = re.compile(r"[^\w.-]")
 _WIRE_NAME: Final = re.compile(r"[^a-zA-Z0-9_-]")
 _WIRE_CHARS: Final = 64

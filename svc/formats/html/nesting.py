@@ -196,7 +196,7 @@ _ENDS_LISTS: Final = (_CLOSES_P | _CELLS | _GROUPS | {"colgroup", "tr"}) - {"add
 _SEEN: Final = _ENDS_LISTS | {"p", "a", "nobr", "ruby"}
 
 _LEAVES_BLOCKS: Final = frozenset({"a", "nobr"})
-"""Closing one of these keeps the blocks inside it open; closing a paragraph or a list item does not."""
+"""When one of these is closed, the blocks inside it are opened again. After a paragraph or a list item they are not."""
 _FORMATTING_NAMES: Final = "a b big code em font i nobr s small strike strong tt u"
 _FORMATTING: Final = frozenset(_FORMATTING_NAMES.split())
 _OTHER_INLINE: Final = "abbr acronym bdi cite del dfn ins kbd mark q samp span sub sup time var"

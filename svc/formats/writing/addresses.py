@@ -33,13 +33,13 @@ MAX_TYPED_CHARS: Final = 256 * 1024
 MAX_ADDRESS_CHARS: Final = 254
 """An address to send to: RFC 5321 section 4.5.3.1.3, without the brackets. Beyond: 400 `invalid`."""
 MAX_LOCAL_CHARS: Final = 64
-"""What stands before its @. Beyond: 400 `invalid`."""
+"""The part of an address before its @. Beyond: 400 `invalid`."""
 MAX_DOMAIN_CHARS: Final = 253
-"""Its domain. Beyond: 400 `invalid`."""
+"""The domain of an address. Beyond: 400 `invalid`."""
 MAX_LABEL_CHARS: Final = 63
-"""One label of its domain. Beyond: 400 `invalid`."""
+"""One label of an address's domain. Beyond: 400 `invalid`."""
 MAX_SHOWN_CHARS: Final = 80
-"""What a refusal shows of what was typed. Beyond: it is cut."""
+"""The part of a typed text that a refusal shows. Beyond: it is cut."""
 
 _LOCAL: Final = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]+")
 _QUOTED_LOCAL: Final = re.compile(r'"[ !#-;=?-\[\]-~]+"')

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final
 
 MAX_MEMORY_BYTES: Final = 4 * 1024**3
-"""Data of a program that is an MCP server, in memory. Beyond: the system gives it no more."""
+"""Data of an MCP server's program in memory. Beyond: the system gives it no more."""
 MAX_FILE_BYTES: Final = 1024**3
-"""One file that a program writes that is an MCP server. Beyond: the system ends it."""
+"""One file that an MCP server's program writes. Beyond: the system ends it."""
 MAX_DESCRIPTORS: Final = 1_024
-"""Files and sockets that a program has open that is an MCP server. Beyond: the system opens no more."""
+"""Files and sockets that an MCP server's program has open. Beyond: the system opens no more."""
 NOT_STARTED: Final = 127
 
 

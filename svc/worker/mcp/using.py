@@ -24,7 +24,7 @@ from svc.worker.mcp.terms import CALL_S, CONNECT_S, FOUND_PATH, ORDER_PATH, Serv
 from svc.workflow import Json, Run
 
 MAX_OUTPUT_BYTES: Final = 128 * 1024
-"""What the model is told of an MCP tool's answer. Beyond: it is cut, and says so."""
+"""The part of an MCP tool's answer that the model gets. Beyond: it is cut, and says so."""
 _MAX_ORDER_BYTES: Final = 256 * 1024
 _OK, _MULTIPLE = 200, 300
 CHANGED: Final = (
