@@ -1,14 +1,14 @@
 // @ts-check
-/** A small sign for each account, for rows in which several stand together: a letter and one of a few tones. */
+/** A small mark for each account, for lists of several accounts: a letter and one of a few tones. */
 import { computed } from "@preact/signals";
 import { accounts } from "./accounts.js";
 
 const TONES = 6;
 const UNKNOWN = { letter: "?", tone: 0, address: "another account" };
 
-/** As a text, so that rows are not drawn anew whenever a badge moves. */
+/** As text, so that rows are not redrawn whenever a badge changes. */
 const addresses = computed(() => JSON.stringify((accounts.value ?? []).map(({ id, address }) => ({ id, address }))));
-/** Account id -> its sign. Two accounts with one first letter show their host's as well. */
+/** Account id -> its mark. Two accounts with the same first letter also show the letter of their host. */
 const marks = computed(() => {
   const known = /** @type {{ id: string, address: string }[]} */ (JSON.parse(addresses.value));
   const first = (/** @type {string} */ text) => (text[0] ?? "?").toUpperCase();

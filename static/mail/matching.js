@@ -1,7 +1,9 @@
 // @ts-check
-/** Whether typed words begin words of a text, without regard to case and accents. Pure, and quick for many texts. */
+/**
+ * Matches typed words with the beginnings of a text's words, ignoring case and accents. Pure, and fast for many texts.
+ */
 
-/** @param {string} text @param {string} typed each of its words begins one of the text's */
+/** @param {string} text @param {string} typed each of its words must begin a word of the text */
 export function matches(text, typed) {
   const there = plain(text);
   return plain(typed).split(/\s+/u).every((word) => begins(there, word));

@@ -1,5 +1,5 @@
 // @ts-check
-/** A message of a thread: a line while folded, a card with its people, attachments and body when open. */
+/** A message of a thread: a line while folded, a card with people, attachments and body when open. */
 import { useState } from "preact/hooks";
 import { now } from "../now.js";
 import { Avatar } from "../ui/avatar.js";
@@ -22,7 +22,7 @@ import { view } from "../files/viewer.js";
 import { UnsubscribeBar, UnsubscribeButton } from "./unsubscribe.js";
 
 /**
- * `by`: who had it sent, in an account that is shared; `own`: whether the account is the person's own.
+ * `by`: the person who sent it, in a shared account; `own`: whether the account is the person's own.
  * @param {{ message: Message, threadId: string, open: boolean, toggle: (() => void) | null, own: boolean,
  *   acts: boolean, by?: string | null }} props `acts`: whether the person may change anything
  */
@@ -147,7 +147,7 @@ function CardBody({ message, own, remote, text, whole, setWhole }) {
   </div>`;
 }
 
-/** Another program's draft goes on here, as one's own. @param {{ message: Message }} props */
+/** The bar to continue another program's draft as one's own. @param {{ message: Message }} props */
 function ContinueBar({ message }) {
   const [busy, setBusy] = useState(false);
   const go = async () => {
@@ -162,8 +162,8 @@ function ContinueBar({ message }) {
 }
 
 /**
- * What a mail ends with and its reader knows, its quotation and its signature, behind three dots. The button stands
- * outside of the frame, in which nothing runs.
+ * The button that shows or hides the known end of a mail, its quotation and its signature, behind three dots. The
+ * button is outside of the frame, in which no script runs.
  * @param {{ whole: boolean, set: (whole: boolean) => void }} props
  */
 function Fold({ whole, set }) {
@@ -174,12 +174,15 @@ function Fold({ whole, set }) {
 
 const DRAFT_WORDS = "Draft, at your provider";
 
-/** Written elsewhere, and not sent: it lies in the drafts of the mailbox itself. @param {Message} message */
+/**
+ * Whether it is an unsent draft that another program wrote: it is in the drafts of the mailbox itself.
+ * @param {Message} message
+ */
 function isDraft({ labels }) {
   return labels.some(({ id }) => id === "DRAFT");
 }
 
-/** Also where it was sent under another address than the account's. @param {Message} message */
+/** The sender, "me" also for the account's other addresses. @param {Message} message */
 function senderOf({ from, own }) {
   return own ? "me" : nameOf(from);
 }
@@ -195,14 +198,14 @@ function full({ name, address }) {
   return name ? `${name} <${address}>` : address;
 }
 
-/** Its first words that are new. @param {Message} message */
+/** The first words of the new text. @param {Message} message */
 function excerpt(message) {
   const lines = ownText({ ...message, text: message.text.slice(0, 2_000) }).split("\n");
   return lines.filter((line) => line.trim() && !line.startsWith(">")).join(" ").slice(0, 200);
 }
 
-/** The text without what folds. @param {Pick<Message, "text" | "foldedLine">} message */
+/** The text without the folded part. @param {Pick<Message, "text" | "foldedLine">} message */
 function ownText({ text, foldedLine }) {
-  if (typeof foldedLine !== "number") return text; // what was kept for offline may be older
+  if (typeof foldedLine !== "number") return text; // a copy kept for offline use may be older
   return text.split("\n").slice(0, foldedLine).join("\n").trimEnd();
 }

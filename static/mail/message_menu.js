@@ -1,5 +1,5 @@
 // @ts-check
-/** What else can be done with one message of a thread: a menu at its head. */
+/** The menu of one message of a thread: its other actions. */
 import { mutate } from "../rpc.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
@@ -41,7 +41,10 @@ export function MessageMenu({ message, threadId, acts, asText, setAsText, print 
     <//>`;
 }
 
-/** Back to the list with that: it would be read at once again. @param {string} messageId */
+/**
+ * Marks as unread from this message on and goes back to the list: an open message would be marked as read at once.
+ * @param {string} messageId
+ */
 async function unreadFrom(messageId) {
   try {
     const told = mutate("mail.markUnreadFrom", { messageId });

@@ -1,5 +1,7 @@
 // @ts-check
-/** Where the person is on the mail page, and going from there: open, back, up and down, and on after a step. */
+/**
+ * The current place on the mail page, and the navigation: open, back, up and down, and the next thread after an action.
+ */
 import { navigate } from "../router.js";
 import { SECTIONS_VIEW, mailPath, mailPlace } from "./address.js";
 import { split } from "../ui/media.js";
@@ -9,7 +11,7 @@ import { narrowed, withWords } from "./query_words.js";
 import { clearPicks, heirOf, neighbour, openLists, outermost, picked, pickedThreads, select, selectedId, selectedThread,
   togglePick } from "./selection.js";
 
-/** A filter of lists as a search says it. @type {Record<import("./address.js").Filter, string>} */
+/** The search word for each filter. @type {Record<import("./address.js").Filter, string>} */
 const FILTER_WORD = { "unread": "is:unread", "to-me": "to:me", "attachment": "has:attachment",
   "starred": "is:starred" };
 const AFTER_KEY = "svc.after";
@@ -27,12 +29,15 @@ export function openId() {
   return mailPlace.value?.threadId ?? null;
 }
 
-/** Whether rows can be seen and picked. */
+/** Whether the list is visible, so that rows can be picked. */
 export function listShown() {
   return openId() === null || split.value;
 }
 
-/** What a step is for: the picked threads, else the open one, else the selected one. @returns {Thread[]} */
+/**
+ * The threads that an action applies to: the picked ones, else the open one, else the selected one.
+ * @returns {Thread[]}
+ */
 export function targets() {
   const many = listShown() ? pickedThreads() : [];
   if (many.length) return many;
@@ -40,7 +45,7 @@ export function targets() {
   return one ? [one] : [];
 }
 
-/** The open or selected thread; an open one may lie further down than was fetched. @returns {Thread | null} */
+/** The open or selected thread; an open one may be further down than the loaded rows. @returns {Thread | null} */
 export function current() {
   const id = openId();
   if (id === null) return selectedThread();
@@ -58,10 +63,11 @@ export function openSelected() {
   if (thread) openRow(thread);
 }
 
-/** Out of the thread, else out of the filter, else out of what was looked for, to the inbox. */
+/** Leaves the thread, else the filter, else the search, and goes to the inbox. */
 export function back() {
   const from = openId();
-  // The row gets the focus. Were it taken away with its element, the browser would lay the page out once more for it.
+  // The row will get the focus. If the focus were lost only when the element is removed, the browser would do an extra
+  // layout.
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
   const { only, ...whole } = currentView();
   const next = from !== null ? currentView() : only ? whole : SECTIONS_VIEW;
@@ -69,7 +75,7 @@ export function back() {
   select(from ?? selectedId.value, { focus: true });
 }
 
-/** Show only what passes the filter; the same one again: everything. @param {import("./address.js").Filter} only */
+/** Turns a filter on; if it is on, turns it off. @param {import("./address.js").Filter} only */
 export function narrowTo(only) {
   const { only: before, ...view } = currentView();
   if (view.kind === "search" && !before) {
@@ -81,8 +87,11 @@ export function narrowTo(only) {
   navigate(mailPath(currentAccountId(), listShown() ? openId() : null, next), { replace: true });
 }
 
-/** What is searched for is narrowed by a word of the query, or opened again. @param {string} query
- * @param {import("./address.js").Filter} only */
+/**
+ * Adds the filter's word to the query, or removes it.
+ * @param {string} query
+ * @param {import("./address.js").Filter} only
+ */
 function narrowSearch(query, only) {
   const words = narrowed(query, only).length ? [] : [FILTER_WORD[only]];
   const next = withWords(query, only, ...words);
@@ -90,13 +99,13 @@ function narrowSearch(query, only) {
     { replace: true });
 }
 
-/** Escape takes one thing away at a time. */
+/** Escape: closes or clears one thing per press. */
 export function escape() {
   if (openId() === null && picked.value.size) clearPicks();
   else back();
 }
 
-/** Whether there is anything to go back from. */
+/** Whether there is a place to go back from. */
 export function canGoBack() {
   return openId() !== null || currentView().kind !== "sections" || currentView().only !== undefined;
 }
@@ -109,13 +118,13 @@ export function move(step) {
   else openRow(next);
 }
 
-/** To the first row, or the last that is here. @param {1 | -1} end */
+/** Moves to the first row, or to the last loaded one. @param {1 | -1} end */
 export function moveToEnd(end) {
   const row = outermost(end);
   if (row) select(row.id, { focus: true });
 }
 
-/** Move, and pick what is passed. @param {1 | -1} step */
+/** Moves, and picks the rows on the way. @param {1 | -1} step */
 export function pickOn(step) {
   const from = selectedThread();
   const next = neighbour(selectedId.value, step);
@@ -126,9 +135,9 @@ export function pickOn(step) {
 }
 
 /**
- * Do something that may make threads leave what is listed, and go on with what comes next.
+ * Runs an action that may remove threads from the list, and moves on to the next thread.
  * @param {Thread[]} threads
- * @param {() => unknown} step shows its effect before it returns
+ * @param {() => unknown} step must show its effect before it returns
  */
 export function goOn(threads, step) {
   const ids = threads.map((one) => one.id);
@@ -155,7 +164,7 @@ export function goOn(threads, step) {
   }
 }
 
-/** Whether the next thread opens when the open one has left; else the list does. Kept in this browser. */
+/** Whether the next thread opens when the open one leaves the list; else the list opens. Stored in this browser. */
 export function goesToNext() {
   try {
     return localStorage.getItem(AFTER_KEY) !== "list";
@@ -169,7 +178,7 @@ export function toggleAfter() {
   try {
     localStorage.setItem(AFTER_KEY, list ? "list" : "next");
   } catch {
-    // A browser that keeps nothing for us keeps the default.
+    // If the browser stores nothing for us, the default stays.
   }
   return !list;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the search understands besides words, offered while a query is typed. Pure: labels and people are handed in. */
+/** The search operators, as suggestions while a query is typed. Pure: the caller passes labels and people. */
 
 import { matches } from "./matching.js";
 
@@ -28,10 +28,10 @@ const VALUES = {
   "has:": ["attachment"],
 };
 const MAX_SHOWN = 8;
-/** Fewer letters without an operator mean nobody. */
+/** With fewer letters, and no operator, no people are suggested. */
 const MIN_PERSON_CHARS = 2;
 
-/** The word being typed: what stands after the last space that is not within quotation marks. @param {string} text */
+/** The word that is being typed: the text after the last space outside of quotation marks. @param {string} text */
 export function lastWord(text) {
   const open = (text.match(/"/gu)?.length ?? 0) % 2 === 1;
   const from = open ? text.lastIndexOf("\"") : text.length;
@@ -71,8 +71,10 @@ export function suggestions(text, { labels, accounts, people }) {
   ];
 }
 
-/** What people are looked for by: the last word, without `from:` or `to:`. Any other operator means nobody.
- * @param {string} text */
+/**
+ * The text by which people are searched: the last word, without `from:` or `to:`. After any other operator none are.
+ * @param {string} text
+ */
 export function wantedPerson(text) {
   const word = lastWord(text);
   const value = /^-?(?:from|to):"?(.+)$/iu.exec(word)?.[1];

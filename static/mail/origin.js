@@ -1,5 +1,5 @@
 // @ts-check
-/** Whom a message is known to come from, in words: what the server says of it, with what each check found. */
+/** The verified origin of a message, in words: the server's verdict, and the result of each check. */
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 
@@ -21,7 +21,7 @@ const SIGNATURES = {
 /** @typedef {NonNullable<Message["authentication"]>} Origin */
 /** @typedef {Origin["verdict"]} Verdict */
 
-/** A row of the message's details; nothing for what was sent from here. @param {{ message: Message }} props */
+/** A row of the message's details; empty for mail that was sent from here. @param {{ message: Message }} props */
 export function OriginRow({ message: { authentication: origin } }) {
   if (!origin) return null;
   return html`<div>

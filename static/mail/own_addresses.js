@@ -1,31 +1,34 @@
 // @ts-check
-/** Which addresses are one's own, and which of them a mail is from. As `svc/mail/accounts/own_addresses.py` has it. */
+/**
+ * Decides which addresses are the person's own, and from which of them a mail is sent. The same rules as
+ * `svc/mail/accounts/own_addresses.py`.
+ */
 
 /** @typedef {Pick<Account, "address" | "addresses">} Addressed */
 
-/** What an account's mail may be from: its own address first. @param {Addressed} account */
+/** The addresses that an account may send from; the account's own address is first. @param {Addressed} account */
 export function sendable({ address, addresses = [] }) {
   const others = addresses.filter((one) => one.confirmed && one.source !== "account").map((one) => one.address);
   return [address.toLowerCase(), ...others];
 }
 
-/** What its new mail is from. @param {Addressed} account */
+/** The sender address of new mail. @param {Addressed} account */
 export function defaultAddress({ address, addresses = [] }) {
   return addresses.find((one) => one.default)?.address ?? address.toLowerCase();
 }
 
-/** All of several accounts. @param {Addressed[]} accounts */
+/** All addresses of several accounts. @param {Addressed[]} accounts */
 export function ownAddressesOf(accounts) {
   return new Set(accounts.flatMap((one) => [plain(one.address), ...sendable(one)]));
 }
 
-/** Whether it is one of these, or one of them with a tag. @param {string} address @param {Set<string>} own */
+/** Whether the address is one of these, with or without a tag. @param {string} address @param {Set<string>} own */
 export function isOwn(address, own) {
   return own.has(address.toLowerCase()) || own.has(plain(address));
 }
 
 /**
- * The account's address that the first of these is, tags aside: where an answer comes from.
+ * The account's address that comes first in this list, ignoring tags: an answer is sent from it.
  * @param {Addressed} account
  * @param {string[]} reached
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** The mail page: tabs, list and thread, joined to addresses, keys and live events. */
+/** The mail page: tabs, list and thread, connected to addresses, keys and live events. */
 import { effect } from "@preact/signals";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { registerKeys } from "../keys.js";
@@ -58,7 +58,7 @@ export function MailPage({ accountId, threadId, view }) {
   const became = opened.value?.id === threadId ? opened.value?.detail?.thread.id : undefined;
   useEffect(() => {
     if (became !== undefined && became !== threadId) navigate(mailPath(accountId, became, view), { replace: true });
-  }, [became]); // the thread was joined to another
+  }, [became]); // the thread was merged into another
   useEffect(prefetchSelected, []);
   useEffect(() => clearPicks, [list]);
   useEffect(() => {
@@ -99,7 +99,7 @@ export function MailPage({ accountId, threadId, view }) {
   </main>`;
 }
 
-/** What the live updates mean here. @param {LiveEvent} event */
+/** Handles a live event. @param {LiveEvent} event */
 export function onMailEvent(event) {
   const payload = /** @type {{ thread?: Thread, account?: Account, step?: BulkStep }} */ (event.payload ?? {});
   if (event.kind === "thread.changed" && payload.thread) {
@@ -132,7 +132,7 @@ function changed(thread) {
     });
 }
 
-/** There is a gap in the live updates. */
+/** Fetches everything again, after a gap in the live updates. */
 export function refetchMail() {
   void loadActing();
   void loadAccounts();
@@ -166,7 +166,7 @@ async function openThread(id) {
   if (detail) void markOpened(knownThread(id) ?? detail.thread);
 }
 
-/** Have the selected thread ready once the selection rests. */
+/** Prefetches the selected thread once the selection stays. */
 function prefetchSelected() {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
@@ -181,7 +181,7 @@ function prefetchSelected() {
   };
 }
 
-/** The OAuth callback comes back with the reason when nothing was connected. */
+/** Shows the reason from the OAuth callback if nothing was connected. */
 function showConnectRefusal() {
   const reason = new URLSearchParams(location.search).get("connect");
   if (!reason) return;

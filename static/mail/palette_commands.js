@@ -1,5 +1,5 @@
 // @ts-check
-/** What the palette offers of mail besides its keys and its places: mailboxes, labels, and what has no key. */
+/** The palette's commands of mail besides its keys and its places: mailboxes, labels, and actions without a key. */
 import { navigate } from "../router.js";
 import { accounts } from "./accounts.js";
 import { mailPath, mailPlace } from "./address.js";
@@ -17,7 +17,7 @@ import { askUnsubscribe, mailingOpen } from "./unsubscribe.js";
 /** @typedef {import("./snippets/store.js").Snippet} Snippet */
 
 const MIN_TYPED_CHARS = 2;
-/** Of each list so many rows are looked through. */
+/** The number of rows of each list that are searched. */
 const MAX_AT_HAND = 300;
 const MAX_THREADS = 5;
 
@@ -44,7 +44,7 @@ function unsubscribing() {
   return [{ id: "unsubscribe", label: `Unsubscribe from ${name}`, run: () => void askUnsubscribe(message.id) }];
 }
 
-/** Into what is written, else into a new message. @returns {Command[]} */
+/** Inserts a snippet into the open message, else into a new one. @returns {Command[]} */
 function snippetCommands() {
   const put = composition.value?.putSnippet ?? ((/** @type {Snippet} */ snippet) => composeBlank({ snippet }));
   return (snippets.value ?? []).map((one) =>
@@ -62,8 +62,11 @@ function going(id, label, to, group) {
   return { id, label, group, href: to, run: () => navigate(to) };
 }
 
-/** Threads that some list holds, the newest first: what one has just seen is what one goes back to.
- * @param {string} text @returns {Promise<Command[]>} */
+/**
+ * Loaded threads that match, the newest first: people often return to what they have just seen.
+ * @param {string} text
+ * @returns {Promise<Command[]>}
+ */
 export async function lookup(text) {
   if (text.length < MIN_TYPED_CHARS) return [];
   const here = mailPlace.value?.accountId ?? null;

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The document that a message's frame shows: the frame's policy, then the sanitized body, dressed for reading.
+ * Builds the document of a message's frame: the frame's policy, then the sanitized body with styles for reading.
  *
- * The frame inherits the app's own policy, which allows style attributes and no style sheets; so the few base styles
+ * The frame inherits the app's own policy, which allows style attributes but no style sheets; so the few base styles
  * (fonts, links, placeholders of blocked images) are written as attributes, before the sender's own, which win. This is
  * done in an inert document: nothing in it runs or loads, and nothing of it enters the app's document.
  */
@@ -15,7 +15,7 @@ export const BODY_STYLE =
   "margin:4px 0 8px;color:#1d2429;overflow-wrap:break-word;" +
   "font:14px/1.55 system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue','Noto Sans',Arial,sans-serif";
 
-/** What an element gets before its own style. @type {Record<string, string>} */
+/** The base style of an element, before its own style. @type {Record<string, string>} */
 const BASE = {
   A: "color:#0b6473",
   IMG: "max-width:100%",
@@ -23,27 +23,30 @@ const BASE = {
   TABLE: "max-width:100%",
   BLOCKQUOTE: "margin:0 0 0 2px;padding:0 0 0 12px;border-left:2px solid #cfd6da;color:#4d585f",
 };
-/** The least and the most of it: a newsletter keeps its shape, and its pictures do not fill the screen. */
+/**
+ * The smallest and largest size of a placeholder: a newsletter keeps its shape, and its pictures do not fill the
+ * screen.
+ */
 const PLACEHOLDER_MIN_PX = 32;
 export const PLACEHOLDER_MAX_PX = 400;
 const PLACEHOLDER =
   "display:inline-block;max-width:100%;box-sizing:border-box;overflow:hidden;vertical-align:middle;" +
   "background:#f1f3f4;border-radius:4px;color:#5c656b;font-size:12px;line-height:16px;text-align:center";
 const SPACE = "display:inline-block;max-width:100%;vertical-align:middle";
-/** On dark paper all colours are turned, and those of an image turned back. */
+/** On dark paper all colours are inverted, and those of an image are inverted back. */
 export const TURN = "invert(1) hue-rotate(180deg)";
-/** Smaller than this, an image has no room for words; and than that, it only keeps things apart, where it has none. */
+/** A smaller image has no room for text; and a smaller one without text only adds space between others. */
 const ROOM_FOR_WORDS_PX = 32;
 const SPACER_PX = 16;
-/** What a style says of an image's size, itself. */
+/** Matches a style that sets the image's own size. */
 const OWN_SIZE = /(?:^|;)(?:width|height):/;
-/** Images of this size carry nothing but a count of readers. */
+/** Images up to this size only count readers. */
 const TRACKER_PX = 2;
 
 /**
- * Parse, without running or loading anything.
+ * Parses HTML without running or loading anything.
  * @param {string} html sanitized by the server
- * @param {boolean} [folded] without what the server marked as known: the quotation and the signature it ends with
+ * @param {boolean} [folded] without the parts that the server marked as known: the final quotation and signature
  */
 export function parseInert(html, folded = false) {
   const { body } = new DOMParser().parseFromString(html, "text/html");
@@ -52,9 +55,9 @@ export function parseInert(html, folded = false) {
 }
 
 /**
- * Put loaded images in their places, with their sizes. Changes `body`.
+ * Inserts loaded images at their places, with their sizes. Changes `body`.
  * @param {HTMLElement} body from parseInert
- * @param {import("./images.js").Images} images those that were asked for
+ * @param {import("./images.js").Images} images the requested ones
  */
 export function placeImages(body, images) {
   for (const image of body.querySelectorAll("img[data-remote]")) {
@@ -64,13 +67,13 @@ export function placeImages(body, images) {
   return body;
 }
 
-/** Whether an image carries nothing but a count of readers. @param {Element} image */
+/** Whether an image only counts readers. @param {Element} image */
 export function isTracker(image) {
   return sidesOf(image).some((side) => side !== null && side <= TRACKER_PX);
 }
 
 /**
- * Placeholders for what is not shown, and the base styles. Changes `body`.
+ * Adds placeholders for images that are not shown, and the base styles. Changes `body`.
  * @param {HTMLElement} body from placeImages
  * @param {import("./images.js").Images} images
  * @param {boolean} [dark] on dark paper
@@ -90,11 +93,14 @@ export function dress(body, images, dark = false) {
   return body;
 }
 
-/** Printed, no colours are turned: not the frame's (card.css), nor back. The server's policy names this style alone. */
+/**
+ * In print no colours are inverted: neither those of the frame (card.css), nor back. The server's policy allows only
+ * this style.
+ */
 const PRINTED = "@media print { img { filter: none !important; } }";
 
 /**
- * The frame's document. Changes `body`.
+ * Builds the frame's document. Changes `body`.
  * @param {HTMLElement} body from placeImages
  * @param {import("./images.js").Images} images
  * @param {boolean} dark on dark paper
@@ -113,7 +119,7 @@ export function frameDocument(body, images, dark, width) {
 }
 
 /**
- * The size that was asked for holds, and shrinks in proportion where there is less room; without one, its own.
+ * Shows an image in its requested size, reduced in proportion if there is less space; without one, in its own size.
  * @param {Element} image
  * @param {import("./images.js").LoadedImage} loaded
  */
@@ -128,7 +134,7 @@ function showImage(image, { data, width, height }) {
   image.setAttribute("src", data);
 }
 
-/** In pixels, where that is how they are given. @param {Element} image */
+/** The width and height of an image, if they are given in pixels. @param {Element} image */
 function sidesOf(image) {
   const style = image.getAttribute("style") ?? "";
   return ["width", "height"].map((name) => {
@@ -138,8 +144,8 @@ function sidesOf(image) {
 }
 
 /**
- * What stands for an image that is not shown: a quiet box of its size with its words, or with what was in the way. One
- * of no size and without words leaves nothing, and one that only keeps others apart leaves its room.
+ * The placeholder for an image that is not shown: a quiet box of its size with its text, or with the reason. An image
+ * without size and text has none, and one that only adds space keeps its space.
  * @param {Element} image
  * @param {string} reason
  * @returns {HTMLElement | null}
@@ -166,7 +172,7 @@ function placeholder(image, reason) {
   return box;
 }
 
-/** @param {(number | null)[]} sides @param {string} width as it is given */
+/** @param {(number | null)[]} sides @param {string} width the attribute's text */
 function sizeOf([wide = null, high = null], width) {
   return [
     wide !== null ? `width:${wide}px` : width && `width:${width}`,

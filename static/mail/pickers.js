@@ -1,5 +1,5 @@
 // @ts-check
-/** The two dialogs that ask what a step is to be: which label, until when. They say for how many threads. */
+/** The two dialogs for an action: which label, and until when. They say for how many threads. */
 import { useEffect, useState } from "preact/hooks";
 import { plural } from "../ui/format.js";
 import { Chooser } from "../ui/chooser.js";
@@ -16,7 +16,7 @@ import { everything, standForAll } from "./selection.js";
 import { chipStyle } from "./row.js";
 import { TimeChooser } from "./times/chooser.js";
 
-/** What a new label can look like: tones that the providers have, too. */
+/** The colours of a new label: tones that the providers also have. */
 const COLOURS = ["#4a86e8", "#16a766", "#f2a60d", "#cc3a21", "#a479e2", "#e07798", "#43d692", "#666666"];
 const MAX_NAME_CHARS = 225;
 
@@ -36,7 +36,7 @@ export function Pickers() {
 }
 
 /**
- * Leave the dialog first: only then can the row that comes next take the focus.
+ * Closes the dialog first: only then can the next row take the focus.
  * @param {() => void} close
  * @param {() => void} act
  */

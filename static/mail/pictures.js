@@ -1,11 +1,12 @@
 // @ts-check
 /**
- * Parts that a mail's HTML refers to by `cid:`: the frame drops them, so that they stand below it, as small pictures.
+ * The parts that a mail's HTML refers to by `cid:`. The frame drops them, so they are shown below it, as small
+ * pictures.
  */
 import { useState } from "preact/hooks";
 import { html } from "../ui/html.js";
 
-/** @param {{ parts: InlinePart[], look: (part: InlinePart) => void }} props `look`: at one of them, large */
+/** @param {{ parts: InlinePart[], look: (part: InlinePart) => void }} props `look`: shows one of them large */
 export function Pictures({ parts, look }) {
   if (!parts.length) return null;
   return html`<ul class="pictures" aria-label="Pictures in this message">

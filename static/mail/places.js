@@ -1,5 +1,5 @@
 // @ts-check
-/** The places of mail in the navigation: the lists that everybody has, then the labels and the accounts there are. */
+/** The places of mail in the navigation: the lists that everybody has, then the labels and the accounts. */
 import { useEffect, useRef } from "preact/hooks";
 import { closeDrawer, drawerOpen } from "../frame.js";
 import { navigate } from "../router.js";
@@ -32,9 +32,9 @@ export const PLACES = [
   { ...to("Trash", "trash", { kind: "label", name: "Trash" }), also: ["delete", "deleted", "bin"] },
 ];
 
-/** The labels that people made, of the account that is shown, or of all. */
+/** The labels that people created, of the shown account, or of all. */
 export function LabelsPanel() {
-  // Another account has labels of its own, which come with its first mail.
+  // Another account has its own labels, which arrive with its first mail.
   const reading = (accounts.value ?? []).map(({ id, state }) => `${id} ${state}`).join();
   const known = useRef(reading);
   useEffect(() => void (known.current === reading ? wantLabels() : loadLabels()), [reading]);
@@ -55,7 +55,7 @@ export function LabelsPanel() {
   </div>`;
 }
 
-/** Every account, so that none hides, and the way to another one. */
+/** All accounts, none hidden, and the button to connect another. */
 export function AccountsPanel() {
   const at = mailPlace.value;
   const known = accounts.value ?? [];
@@ -75,7 +75,7 @@ export function AccountsPanel() {
   </div>`;
 }
 
-/** The dialog stands on the mail page. */
+/** Goes to the mail page, which has the dialog. */
 function connect() {
   if (!mailPlace.value) navigate(mailPath(null), { replace: drawerOpen.value });
   closeDrawer();
@@ -99,7 +99,7 @@ function isView(one, other) {
   return one.kind === other.kind;
 }
 
-/** Of the account that is shown, or of all. @returns {import("../feature.js").NavCount | null} */
+/** The unread count of the shown account, or of all. @returns {import("../feature.js").NavCount | null} */
 function unreadHere() {
   const n = accountOf(mailPlace.value?.accountId ?? null)?.unread ?? unifiedUnread.value;
   return n > 0 ? { n, words: plural(n, "unread thread") } : null;

@@ -1,15 +1,15 @@
 // @ts-check
 /**
- * One message on paper: its headers and what is shown of it, without the app around it, light, images as shown.
+ * Prints one message: its headers and the shown content, without the app around it, light, with the loaded images.
  *
- * The frame that shows a message can't print itself, and the app may not reach into it. So a frame is made for this
- * alone, as locked up as that one but for one script, which asks the browser to print it. The policy in its head, and
- * the app's, which it inherits, let that very text run and no other; it has an origin of its own, and no network.
+ * The frame that shows a message can't print itself, and the app can't access it. So another frame is created only for
+ * this, with the same restrictions except for one script, which asks the browser to print it. The policy in its head,
+ * and the app's policy, which it inherits, allow exactly this script; the frame has its own origin, and no network.
  */
 import { fileSize, fullTime } from "../ui/format.js";
 import { BODY_STYLE, dress, parseInert, placeImages } from "./paper.js";
 
-/** Its hash stands in the server's policy (`svc/protocol/security.py`): whoever changes one changes both. */
+/** The server's policy contains its hash (`svc/protocol/security.py`): change both together. */
 const SCRIPT =
   "addEventListener('afterprint',()=>parent.postMessage('printed','*'));addEventListener('load',()=>print())";
 const SCRIPT_HASH = "sha256-QQ/7uRg6v0wzG9MBDmtS3/yldBimY9c6CuxuCLQxP2I=";
@@ -20,8 +20,8 @@ const RULED = "margin:16px 0 0;padding:8px 0 0;border-top:1px solid #bbb;font-si
 /**
  * @typedef {object} Shown
  * @property {import("./images.js").Images} images
- * @property {boolean} folded without what its reader knows
- * @property {string | null} text the message as plain text, where it is shown so
+ * @property {boolean} folded without the known quotation and signature
+ * @property {string | null} text the message as plain text, if it is shown like that
  */
 
 /** @param {Message} message @param {Shown} shown */

@@ -1,5 +1,7 @@
 // @ts-check
-/** A reply that a rule drafted: shown with whom it goes to, approved as it is or edited, or dismissed. */
+/**
+ * A reply that a rule drafted: shown with its recipients; the person approves it unchanged or edited, or dismisses it.
+ */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { html } from "../ui/html.js";
@@ -16,7 +18,7 @@ export function ProposedReply({ reply, threadId, acts }) {
   const [problem, setProblem] = useState("");
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const editing = text !== null;
-  useLayoutEffect(() => field.current?.focus(), [editing]); // the button that began it is gone
+  useLayoutEffect(() => field.current?.focus(), [editing]); // the button that started it is gone
   const act = async (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => {
     if (busy) return;
     setBusy(true);
@@ -60,7 +62,7 @@ function textOf(markup) {
   return [...parsed.querySelectorAll("p")].map((one) => one.textContent ?? "").join("\n\n");
 }
 
-/** Paragraphs of what was typed; no sign of it is markup. @param {string} text */
+/** The typed text as paragraphs of HTML; its characters are escaped. @param {string} text */
 function htmlOf(text) {
   const escaped = (/** @type {string} */ part) =>
     part.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\n", "<br>");

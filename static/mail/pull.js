@@ -1,31 +1,31 @@
 // @ts-check
 /**
- * A finger that pulls the list down where it begins: it asks for new mail. A button and a command do the same.
+ * Pull to refresh: a finger pulls the top of the list down to check for new mail. A button and a command do the same.
  *
- * Theory. Up and down belongs to the browser (`touch-action: pan-y`), which then cancels the pointer. Touch events go
- * on, and where there is nothing to scroll each of them comes; so they are only listened to, never prevented, and no
- * scrolling waits for this. Owns how far the list is pulled now.
+ * Theory. Vertical movement belongs to the browser (`touch-action: pan-y`), which cancels the pointer then. Touch
+ * events continue, and where there is nothing to scroll all of them arrive; so this module only listens to them and
+ * never prevents them, and scrolling never waits for it. Owns how far the list is pulled now.
  */
 import { signal } from "@preact/signals";
 import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { checking } from "./checking.js";
 
-/** Less is a tap that was not quite still. */
+/** A shorter movement is an unsteady tap. */
 const BEGINS_PX = 10;
-/** The sign follows the finger at half its way. */
+/** The sign moves half as far as the finger. */
 const FOLLOWS = 0.5;
-/** Of the sign's way: further than this, and it happens. */
+/** The sign's distance from which letting go checks for mail. */
 const HAPPENS_PX = 56;
 const MOST_PX = 72;
 
-/** How far the sign stands below the edge. */
+/** The sign's distance below the edge. */
 export const pulled = signal(0);
 
 /**
  * @param {HTMLElement} scroller
  * @param {() => void} happens
- * @returns {() => void} to end it
+ * @returns {() => void} ends it
  */
 export function watchPull(scroller, happens) {
   /** @type {{ x: number, y: number, down: boolean } | null} */
@@ -57,7 +57,7 @@ export function watchPull(scroller, happens) {
   return () => heard.forEach(([name, listener]) => scroller.removeEventListener(name, listener));
 }
 
-/** The sign at the upper edge of the list: what letting go would do, and that it is being done. */
+/** The sign at the upper edge of the list: shows what letting go will do, and then that it is under way. */
 export function PullSign() {
   const far = pulled.value >= HAPPENS_PX;
   const shown = checking.value || pulled.value > 0;

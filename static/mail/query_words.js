@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * The words of a search, as the chips below the field see them: which narrow it, what each says, and the query with one
- * more or less. Pure: the query stays the only place where a search stands.
+ * The words of a query, for the chips below the field: which words are filters, their values, and the query with one
+ * word added or removed. Pure: the query is the only place where a search is stored.
  */
-/** @typedef {{ source: string, name: string, value: string, negated: boolean }} Word `name`: of its operator, or "" */
+/** @typedef {{ source: string, name: string, value: string, negated: boolean }} Word `name`: its operator, or "" */
 /** @typedef {"from" | "attachment" | "time" | "unread" | "account" | "place" | "starred" | "to-me"} Narrowing */
 
 const PIECE = /(-?)(?:([A-Za-z_]+):)?(?:"([^"]*)(?:"|$)|([^\s"]+)|(?=\s|$))/gu;
@@ -21,11 +21,11 @@ const IS = {
   "starred": ({ name, value }) => name === "is" && value.toLowerCase() === "starred",
   "to-me": ({ name, value }) => name === "to" && value.toLowerCase() === "me",
 };
-/** The spans of time that are offered: what is typed for each, and its name. */
+/** The offered time spans: the text of each in the query, and its name. */
 export const SPANS = [
   { value: "7d", label: "Past 7 days" }, { value: "1m", label: "Past month" }, { value: "1y", label: "Past year" },
 ];
-/** The places that are offered. @type {Record<string, string>} */
+/** The offered places. @type {Record<string, string>} */
 export const PLACES = { inbox: "Inbox", archive: "Archive", sent: "Sent", drafts: "Drafts", spam: "Spam",
   trash: "Trash", anywhere: "Anywhere" };
 
@@ -36,36 +36,43 @@ export function wordsOf(text) {
   }));
 }
 
-/** The words that narrow it so. @param {string} text @param {Narrowing} narrowing */
+/** The words of the query that belong to this filter. @param {string} text @param {Narrowing} narrowing */
 export function narrowed(text, narrowing) {
   return wordsOf(text).filter((word) => !word.negated && word.value && IS[narrowing](word));
 }
 
-/** The query with these words in the place of those that narrow it so. @param {string} text
- * @param {Narrowing} narrowing @param {string[]} sources none: opened again */
+/**
+ * Replaces the words of a filter in the query.
+ * @param {string} text
+ * @param {Narrowing} narrowing @param {string[]} sources none: removes the filter
+ */
 export function withWords(text, narrowing, ...sources) {
   const gone = new Set(narrowed(text, narrowing).map((word) => word.source));
   const kept = wordsOf(text).filter((word) => !gone.has(word.source)).map((word) => word.source);
   return [...kept, ...sources].join(" ");
 }
 
-/** An operator with its value, as one types it. @param {string} operator @param {string} value */
+/** An operator with its value, in the form of the query. @param {string} operator @param {string} value */
 export function operatorWord(operator, value) {
   return `${operator}:${/[\s"]/u.test(value) ? `"${value.replaceAll("\"", "")}"` : value}`;
 }
 
-/** What narrows nothing: the words that pages, people and files are searched by. @param {string} text */
+/** The words without an operator, by which pages, people and files are searched. @param {string} text */
 export function plainWords(text) {
   return wordsOf(text).filter((word) => !word.name && !word.negated && word.source !== "OR")
     .map((word) => word.value).join(" ").trim();
 }
 
-/** From and to a day, both included; either may be "". @param {string} first @param {string} last as 2026-03-31 */
+/**
+ * The words for a range of days, both included; either may be "".
+ * @param {string} first
+ * @param {string} last as 2026-03-31
+ */
 export function rangeWords(first, last) {
   return [...(first ? [`after:${first}`] : []), ...(last ? [`before:${dayAfter(last, 1)}`] : [])];
 }
 
-/** The days of such a range, for the fields that change it. @param {string} text */
+/** The days of a range in the query, for the fields that change it. @param {string} text */
 export function rangeOf(text) {
   const days = narrowed(text, "time").filter(({ value }) => DAY.test(value));
   const first = days.find(({ name }) => name === "after")?.value ?? "";
@@ -73,7 +80,7 @@ export function rangeOf(text) {
   return { first, last: before ? dayAfter(before, -1) : "" };
 }
 
-/** What a chip says of the time; "" where none is asked for. @param {string} text */
+/** The text of the time chip; "" if there is no such filter. @param {string} text */
 export function timeLabel(text) {
   const words = narrowed(text, "time");
   if (!words.length) return "";
@@ -87,7 +94,7 @@ export function timeLabel(text) {
   return words.map((word) => word.source).join(" ");
 }
 
-/** "" for what is no day. @param {string} day @param {number} by */
+/** The day after `by` days; "" for an invalid day. @param {string} day @param {number} by */
 function dayAfter(day, by) {
   const at = Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(at) ? "" : new Date(at + by * DAY_MS).toISOString().slice(0, 10);

@@ -1,18 +1,15 @@
 // @ts-check
-/**
- * What was searched for lately. Only what one searched on purpose counts, by Enter or by going to what was found; not
- * each word on the way there.
- */
+/** Recent searches. Only deliberate searches count, by Enter or by opening a result; not each word while typing. */
 import { signal } from "@preact/signals";
 import { keepLately, lately } from "../lately.js";
 
 const NAME = "searches";
 const MAX_KEPT = 20;
 
-/** Moves whenever the list did. */
+/** Changes whenever the list does. */
 const version = signal(0);
 
-/** The newest first. @returns {string[]} */
+/** The recent searches, the newest first. @returns {string[]} */
 export function recentSearches() {
   void version.value;
   return lately(NAME).filter((one) => typeof one === "string");

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Why a mail account was not connected, in our words. The address carries a code only: whoever makes up an address must
- * not be able to speak in our name. The codes are those of ConnectCause in svc/mail/connecting/connection.py.
+ * Why a mail account was not connected, in our words. The address contains only a code, so a made-up address can't show
+ * text in our name. The codes are those of ConnectCause in svc/mail/connecting/connection.py.
  */
 
 /** @type {Record<string, string>} */
@@ -55,7 +55,7 @@ const REFUSALS = {
 };
 const GENERAL = "The account was not connected. Try again; if that does not help, tell the owner of this server.";
 
-/** @param {string} code what the address says */
+/** @param {string} code from the address */
 export function refusalFor(code) {
   return (Object.hasOwn(REFUSALS, code) && REFUSALS[code]) || GENERAL;
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** What follows for a thread's row from labels that the provider knows. Pure. */
+/** Computes how a thread's row changes with the provider's labels. Pure. */
 
 const SYSTEM_NAMES = { INBOX: "Inbox", UNREAD: "Unread", STARRED: "Starred", SPAM: "Spam", TRASH: "Trash" };
 
@@ -26,7 +26,7 @@ export function relabelled(thread, add, remove) {
 }
 
 /**
- * The row as it will be once that was told to the server.
+ * The row after the server has done this procedure.
  * @param {Thread} thread
  * @param {string} name of the procedure
  * @param {any} said
@@ -37,7 +37,7 @@ export function rowAfter(thread, name, said) {
 }
 
 /**
- * How a thread's row changes by that.
+ * The changes of a thread's row by this procedure.
  * @param {Thread} thread
  * @param {string} name
  * @param {any} said
@@ -68,7 +68,11 @@ export function patchOf(thread, name, said) {
   }
 }
 
-/** Labels of a person's own. @param {Thread} thread @param {{ addNames?: string[], removeNames?: string[] }} said */
+/**
+ * The changes by a person's own labels.
+ * @param {Thread} thread
+ * @param {{ addNames?: string[], removeNames?: string[] }} said
+ */
 function byNames(thread, { addNames = [], removeNames = [] }) {
   const named = new Set([...addNames, ...removeNames]);
   const labels = [...thread.labels.filter(({ name }) => !named.has(name)),

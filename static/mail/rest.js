@@ -1,19 +1,19 @@
 // @ts-check
 /**
- * A finger that rests on a row. Some browsers say so with the event of a menu, others (those of iPhones) say nothing:
- * so it is timed here as well: whichever comes first counts. Owns the one finger.
+ * Detects a long press on a row. Some browsers report it with the contextmenu event, others (those of iPhones) do not:
+ * so it is also timed here, and the first of both counts. Owns the one finger.
  */
-/** As long as a phone's own menus take. */
+/** The same time as for a phone's own menus. */
 const RESTS_MS = 500;
-/** More is no rest. */
+/** A longer movement is not a long press. */
 const STILL_PX = 10;
 
 /** @type {{ x: number, y: number, timer: ReturnType<typeof setTimeout>, run: () => void } | null} */
 let finger = null;
-/** It rested: its end is no tap. */
+/** Whether it was a long press: then its end is not a tap. */
 let rested = false;
 
-/** @param {PointerEvent} event @param {() => void} run once it has rested */
+/** @param {PointerEvent} event @param {() => void} run called after a long press */
 export function mayRest(event, run) {
   restEnds();
   rested = false;
@@ -21,7 +21,7 @@ export function mayRest(event, run) {
   finger = { x: event.clientX, y: event.clientY, run, timer: setTimeout(rests, RESTS_MS) };
 }
 
-/** It rests now, by our clock or the browser's word. Whether that is heard for the first time. */
+/** Reports a long press, from our timer or the browser. Returns whether it is the first report. */
 export function rests() {
   const mine = finger;
   restEnds();
@@ -41,7 +41,7 @@ export function restEnds() {
   finger = null;
 }
 
-/** Whether the finger that came last has rested. */
+/** Whether the last touch was a long press: its click is only the end of it. */
 export function hasRested() {
   return rested;
 }

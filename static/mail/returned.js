@@ -1,22 +1,22 @@
 // @ts-check
 /**
- * Threads that came back from a snooze and were not looked at yet. The server forgets a snooze when it ends; this
- * browser remembers those it saw, so that a thread that comes back says why it is here. Owns that memory.
+ * Threads that came back from a snooze and were not opened yet. The server forgets a snooze when it ends; this browser
+ * remembers those it saw, so that a returned thread shows why it is here. Owns that memory.
  */
 import { signal } from "@preact/signals";
 
 const KEY = "svc.snoozes";
 const MAX_KEPT = 500;
-/** A thread that comes back this much before its time was brought back by hand. */
+/** A thread that returns more than this before its time was brought back by hand. */
 const SLACK_MS = 5_000;
 const BACK = "back";
 
-/** Thread id -> until when, or that it is back. @type {Map<string, string>} */
+/** Thread id -> the end of the snooze, or that it has returned. @type {Map<string, string>} */
 const seen = new Map(stored());
 
 export const returned = signal(new Set([...seen].filter(([, until]) => until === BACK).map(([id]) => id)));
 
-/** A thread is now as given. @param {Thread} thread */
+/** Takes over the new state of a thread. @param {Thread} thread */
 export function noteSnooze({ id, snoozedUntil, inInbox }) {
   const until = seen.get(id);
   if (until === undefined && snoozedUntil === null) return;
@@ -29,7 +29,7 @@ export function noteSnooze({ id, snoozedUntil, inInbox }) {
   }
 }
 
-/** It was looked at. @param {string} id */
+/** The thread was opened. @param {string} id */
 export function welcome(id) {
   if (seen.get(id) === BACK) forget(id);
 }
@@ -56,7 +56,7 @@ function changed() {
   try {
     localStorage.setItem(KEY, JSON.stringify([...seen]));
   } catch {
-    // A browser that keeps nothing for us knows it until it is closed.
+    // If the browser stores nothing for us, this lasts until it is closed.
   }
 }
 

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * One row of the list: unread dot, sender, subject, snippet, labels, marks, time. Draws only when it changed.
+ * One row of the list: unread dot, sender, subject, snippet, labels, marks, time. It is redrawn only when it changes.
  *
- * In the grid its first cell is the link to the thread, which has the focus; the others are its buttons, which are
- * there while the mouse is over the row or the keys have led to them.
+ * In the grid its first cell is the link to the thread, which gets the focus; the other cells are its buttons, which
+ * exist only while the mouse is over the row or the person has moved into them by keyboard.
  */
 import { Component } from "preact";
 import { html } from "../ui/html.js";
@@ -26,15 +26,15 @@ const SYSTEM_LABELS = new Set(["INBOX", "UNREAD", "STARRED", "IMPORTANT", "SENT"
  * @property {boolean} selected
  * @property {boolean} reachable by Tab
  * @property {boolean} picked
- * @property {boolean} isBack whether it came back from a snooze and was not looked at yet
- * @property {boolean} drafted whether an answer to it is begun
+ * @property {boolean} isBack whether it came back from a snooze and was not opened yet
+ * @property {boolean} drafted whether it has a draft of an answer
  * @property {string | null} kind of mail, as triage has it, in words
  * @property {boolean} marked whether it shows which accounts hold it
- * @property {"sent" | "draft" | null} about what it tells of: what came, or what the person sent or drafted
+ * @property {"sent" | "draft" | null} about what it shows: null: received mail; else what the person sent or drafted
  * @property {Set<string>} mine the person's own addresses
  * @property {string} href of the thread, for a tab of its own
- * @property {"mouse" | "keys" | null} acts who wants its buttons
- * @property {string} day today, so that times are drawn anew at midnight
+ * @property {"mouse" | "keys" | null} acts why its buttons are shown
+ * @property {string} day today, so that times are redrawn at midnight
  */
 
 /** @extends {Component<RowProps>} */
@@ -98,10 +98,7 @@ export class Row extends Component {
   }
 }
 
-/**
- * The passage in which the words were found, they marked; else how the mail begins.
- * @param {{ thread: Thread }} props
- */
+/** The passage with the found words marked; else the beginning of the mail. @param {{ thread: Thread }} props */
 function Snippet({ thread }) {
   const pieces = thread.match?.snippet;
   if (!pieces?.length) return thread.snippet;
@@ -109,13 +106,16 @@ function Snippet({ thread }) {
     ? leadIn(piece.text) : piece.text));
 }
 
-/** What stands before the first hit, so short that the hit is in sight in a narrow row. @param {string} text */
+/** The text before the first hit, so short that the hit is visible in a narrow row. @param {string} text */
 function leadIn(text) {
   const [end = ""] = /.{0,24}$/su.exec(text) ?? [];
   return end.length === text.length ? text : `…${end.slice(end.indexOf(" ") + 1)}`;
 }
 
-/** Which accounts hold it; said aloud only where there are several. @param {{ thread: Thread }} props */
+/**
+ * The accounts that hold the thread; screen readers read it only if there are several.
+ * @param {{ thread: Thread }} props
+ */
 function Holders({ thread }) {
   const ids = [thread.accountId, ...thread.twins.map((one) => one.accountId)];
   const marks = ids.map(accountMark);
@@ -132,7 +132,7 @@ export function ownLabelsOf(labels) {
 }
 
 /**
- * In a row, whose name they are part of: pressing one lists its threads.
+ * The labels in a row, as part of the row's name: a click on one lists its threads.
  * @param {{ labels: Label[], max?: number }} props
  */
 export function Chips({ labels, max = MAX_CHIPS }) {
@@ -147,7 +147,7 @@ export function Chips({ labels, max = MAX_CHIPS }) {
 }
 
 /**
- * Above a thread: each leads to the threads with it, and can be taken away by whoever may.
+ * The labels above a thread: each is a link to its threads, and can be removed by people who may.
  * @param {{ labels: Label[], accountId: string | null, remove: ((name: string) => void) | null }} props
  */
 export function ChipLinks({ labels, accountId, remove }) {
@@ -166,20 +166,20 @@ export function chipStyle({ color }) {
 }
 
 /**
- * A word or a comma for those who listen: a row's name is its content, less what is hidden from them. In line, and so
- * much cheaper than `.sr-only`, whose elements leave the line and are laid out one by one.
+ * A word or a comma for screen readers: a row's name is its content, without what is hidden from them. It stays inline,
+ * which is much cheaper than `.sr-only`, whose elements are laid out one by one.
  * @param {{ children: import("preact").ComponentChildren }} props
  */
 function Heard({ children }) {
   return html`<span class="heard">${children}</span>`;
 }
 
-/** All of them, in full. @param {Thread} thread @param {OwnMessage | null} own */
+/** All people of the row, with full names. @param {Thread} thread @param {OwnMessage | null} own */
 function peopleOf({ writers, sender }, own) {
   return (own ? own.to : writers?.length ? writers : [sender]).map(mailboxOf).join(", ");
 }
 
-/** Who it is, in full: a page's title may stand in for the name. @param {Person} person */
+/** The name and address of a person: the row may show a page's title instead of the name. @param {Person} person */
 function mailboxOf({ name, address }) {
   return name ? `${name} <${address}>` : address;
 }

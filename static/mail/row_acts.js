@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The buttons of a row, each in a cell of the grid: of the row under the mouse, and of the one that the right arrow has
- * led into. All other rows are without them, so that a list is quickly drawn. Owns which rows these are.
+ * The buttons of a row, each in a cell of the grid. Only the row under the mouse has them, and the row that the person
+ * entered with the right arrow, so that a list is drawn quickly. Owns which rows these are.
  */
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -12,9 +12,9 @@ import { toolsFor } from "./tools.js";
 
 /** The thread whose row the mouse is over. */
 export const hovered = signal(/** @type {string | null} */ (null));
-/** The thread whose row the keys have led into. */
+/** The thread whose row the person has entered by keyboard. */
 export const entered = signal(/** @type {string | null} */ (null));
-/** The column that the keys are in: of two rows one below the other it is the same one. */
+/** The column of the keyboard focus: it stays the same from one row to the next. */
 let column = 0;
 
 /** @param {PointerEvent} event */
@@ -42,7 +42,7 @@ export function actsAt(element) {
   return [...element.closest(".row-line")?.querySelectorAll(/** @type {"button"} */ ("button[data-act]")) ?? []];
 }
 
-/** The focus goes to a button of a row, once it is there. @param {string} thread @param {number} at */
+/** Focuses a button of a row, once it is drawn. @param {string} thread @param {number} at */
 export function enter(thread, at) {
   column = at;
   entered.value = thread;

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the mouse, a finger and the keys mean on a row of the list. */
+/** Handles mouse, touch and keys on a row of the list. */
 import { navigate } from "../router.js";
 import { mailPath } from "./address.js";
 import { actsAt, enter, entered, linkAt, threadAt } from "./row_acts.js";
@@ -12,7 +12,7 @@ import { useTool } from "./tools.js";
 /** @typedef {import("./lists.js").ThreadList} ThreadList */
 
 /**
- * The row that it is on, and its thread.
+ * The row of an event, and its thread.
  * @param {Event} event
  * @param {ThreadList[]} lists
  */
@@ -23,7 +23,7 @@ function rowAt({ target }, lists) {
 }
 
 /**
- * A row is a link: with Ctrl or Cmd, and by the middle button, the browser opens it beside.
+ * A row is a link: with Ctrl or Cmd, and by the middle button, the browser opens it in a new tab.
  * @param {MouseEvent} event
  * @param {ThreadList[]} lists
  * @param {string | null} accountId
@@ -50,7 +50,7 @@ export function onClick(event, lists, accountId, open) {
   if (event.shiftKey) getSelection()?.removeAllRanges();
 }
 
-/** Once a row is picked, a finger goes on picking. @param {MouseEvent} event */
+/** Whether it is a touch: once a row is picked, a touch picks more rows. @param {MouseEvent} event */
 function isTap(event) {
   return event instanceof PointerEvent && event.pointerType === "touch";
 }
@@ -79,7 +79,7 @@ export function onPointerEnd(event) {
 }
 
 /**
- * The menu of a row, for the picked threads where it is one of them. A finger that rests on a row picks it instead.
+ * Opens the menu of a row, for all picked threads if the row is one of them. A long press on a row picks it instead.
  * @param {MouseEvent} event
  * @param {ThreadList[]} lists
  */
@@ -93,8 +93,8 @@ export function onContextMenu(event, lists) {
 }
 
 /**
- * Arrow keys, Home and End, as in any grid; j and k stand in the registry. The right arrow leads from a row to its
- * buttons, and in them up and down stay in their column.
+ * Arrow keys, Home and End, as in any grid; j and k are in the key registry. The right arrow moves from a row to its
+ * buttons; in them, up and down stay in the same column.
  * @param {KeyboardEvent} event
  */
 export function onKeyDown(event) {
@@ -107,7 +107,7 @@ export function onKeyDown(event) {
   if (done) event.preventDefault();
 }
 
-/** The row is as if it had never been entered, once the focus has left it. @param {FocusEvent} event */
+/** Forgets the entered row once the focus has left it. @param {FocusEvent} event */
 export function onFocusOut({ relatedTarget }) {
   if (!(relatedTarget instanceof Element) || threadAt(relatedTarget) === entered.value) return;
   entered.value = null;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Of what kind the rows in sight are: asked for a moment after they come in sight, many at once, each once. */
+/** The kinds of the visible rows: fetched a moment after they become visible, many in one call, each once. */
 import { useEffect } from "preact/hooks";
 import { query } from "../rpc.js";
 import { KINDS, KIND_WORDS, kinds, noteKind, triageOn } from "./kinds.js";
@@ -7,11 +7,11 @@ import { KINDS, KIND_WORDS, kinds, noteKind, triageOn } from "./kinds.js";
 const AFTER_MS = 120;
 const AT_ONCE = 200;
 const MAX_ASKED = 5_000;
-/** Threads that were asked for: what is said of them later comes by itself. @type {Set<string>} */
+/** Threads whose kind was fetched: later changes arrive as live events. @type {Set<string>} */
 const asked = new Set();
 triageOn.subscribe(() => asked.clear());
 
-/** Asks, and shows nothing. @param {{ ids: string[] }} props */
+/** Fetches the kinds; renders nothing. @param {{ ids: string[] }} props */
 export function AskKinds({ ids }) {
   const wanted = triageOn.value ? ids.filter((id) => !asked.has(id) && !kinds.value.has(id)).slice(0, AT_ONCE) : [];
   const key = wanted.join(" ");
@@ -31,12 +31,12 @@ async function ask(threadIds) {
     const found = await query("triage.of", { threadIds });
     for (const kind of KINDS) noteKind(found.filter((one) => one.kind === kind).map((one) => one.threadId), kind);
   } catch {
-    for (const id of threadIds) asked.delete(id); // the next look at the list asks again
+    for (const id of threadIds) asked.delete(id); // the next view of the list fetches again
   }
 }
 
 /**
- * What a row says of its kind; null where it says nothing: triage is off, nobody knows, or it is of no kind by itself.
+ * The words for the kind in a row; null if triage is off, or the thread has no known or special kind.
  * @param {string} threadId
  */
 export function kindWords(threadId) {

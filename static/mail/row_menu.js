@@ -1,5 +1,8 @@
 // @ts-check
-/** The menu of a row: by the right button, by the menu key or Shift+F10, and by a command for who has neither key. */
+/**
+ * The menu of a row: opened by the right button, by the menu key or Shift+F10, and by a command for people who have
+ * neither key.
+ */
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "../ui/html.js";
@@ -16,7 +19,7 @@ import { toolsFor } from "./tools.js";
 const asked = signal(/** @type {Asked | null} */ (null));
 
 /**
- * Where the mouse is; below the beginning of the row where a key asked for it.
+ * Opens at the mouse; below the start of the row if a key opened it.
  * @param {MouseEvent} event
  * @param {HTMLAnchorElement} row
  * @param {Thread[]} threads
@@ -28,7 +31,7 @@ export function openRowMenu(event, row, threads) {
   const show = () => {
     asked.value = { threads, href: row.href, ...at };
   };
-  // A menu that is open when the button is let go outside of it is closed by that.
+  // A menu closes if the button is released outside of it: so it opens only after the release.
   if (event.buttons) addEventListener("pointerup", () => setTimeout(show), { once: true });
   else show();
 }

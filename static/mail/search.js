@@ -1,10 +1,9 @@
 // @ts-check
 /**
- * The search field above the list, with what it understands offered below it, and what the server has to say of a
- * query.
+ * The search field above the list, with suggestions below it, and the server's remarks on a query.
  *
- * Typing searches by itself after a moment. The list of the newest query is shown once it is here; the answers to
- * earlier ones fill lists that nobody looks at. The query stands in the address, so that it survives a reload.
+ * Typing searches automatically after a moment. The list of the newest query is shown once it is loaded; the answers to
+ * earlier ones fill lists that are not shown. The query is in the address, so that it survives a reload.
  */
 import { effect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -21,7 +20,7 @@ import { openLists, select } from "./selection.js";
 
 const SETTLE_MS = 160;
 const MAX_QUERY_CHARS = 500;
-/** Of the mails that were found, so many are told to the suggestions. */
+/** The number of found mails that the suggestions get. */
 const MAX_ANSWERED = 5;
 
 /** @typedef {import("./address.js").View} View */
@@ -38,7 +37,7 @@ export function SearchField({ accountId, view }) {
   useEffect(() => {
     if (document.activeElement !== field.current || view.kind !== "search") setText(shown);
   }, [shown, view.kind]);
-  // before the next key: a letter would be a command
+  // at once: otherwise the next letter would be a command
   useLayoutEffect(() => focusWhenWanted(field.current), [searchWanted.value]);
 
   const type = (/** @type {string} */ next) => {
@@ -108,7 +107,7 @@ export function SearchField({ accountId, view }) {
 }
 
 /**
- * What the server says of the query: words it did not understand, mail it did not look at.
+ * The server's remarks on the query: words that it did not understand, mail that it did not search.
  * @param {{ accountId: string | null, view: View }} props
  */
 export function SearchNotices({ accountId, view }) {
@@ -123,7 +122,7 @@ export function SearchNotices({ accountId, view }) {
   </div>`;
 }
 
-/** The search in another spelling. @param {{ meant: string, accountId: string | null }} props */
+/** The suggestion of another spelling. @param {{ meant: string, accountId: string | null }} props */
 function DidYouMean({ meant, accountId }) {
   const search = () => {
     showFound(meant, accountId);
@@ -134,7 +133,7 @@ function DidYouMean({ meant, accountId }) {
 }
 
 /**
- * Search as one types: soon, and only the newest query is shown.
+ * Searches while the person types: after a short pause, and only the newest query is shown.
  * @param {string | null} accountId
  */
 function useSearch(accountId) {
@@ -144,7 +143,7 @@ function useSearch(accountId) {
   const [searching, setSearching] = useState(false);
   const [answered, setAnswered] = useState({ text: "", mails: /** @type {Thread[]} */ ([]) });
   useEffect(() => () => clearTimeout(timer.current), []);
-  /** The answer to what was typed before is not wanted any more. @param {string} text */
+  /** Cancels the search for the previous text. @param {string} text */
   const supersede = (text) => {
     clearTimeout(timer.current);
     if (text !== newest.current) underWay.current?.source.stop?.();
@@ -192,7 +191,7 @@ function focusWhenWanted(field) {
 }
 
 /**
- * Out of the field, to the first row that is found; it is waited for, unless the person goes elsewhere meanwhile.
+ * Moves the focus from the field to the first result; waits for it, unless the person goes elsewhere meanwhile.
  * @param {HTMLInputElement | null} field
  */
 async function goToResults(field) {
@@ -210,7 +209,10 @@ async function goToResults(field) {
   select(first?.id ?? null, { focus: first !== undefined });
 }
 
-/** Until its first rows are here, or it is known that there are none. @param {import("./lists.js").ThreadList} list */
+/**
+ * Resolves when the first rows of the list are loaded, or it is known that there are none.
+ * @param {import("./lists.js").ThreadList} list
+ */
 function settled(list) {
   return new Promise((done) => {
     const stop = effect(() => {

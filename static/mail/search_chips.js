@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The chips above what a search found: each narrows it by one more word of the query, which stands in the field and is
- * taken out of it again. They hold nothing: what is pressed is what the query says.
+ * The filter chips above search results: each adds a word to the query, which is shown in the field, or removes it.
+ * They hold no state: the query decides which chips are on.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { navigate } from "../router.js";
@@ -56,12 +56,12 @@ export function SearchChips({ accountId, query }) {
   </div>`;
 }
 
-/** Narrowed by one word more, or by one less. @param {string | null} accountId @param {string} query */
+/** Searches for the query with one word more, or one less. @param {string | null} accountId @param {string} query */
 function search(accountId, query) {
   navigate(mailPath(accountId, null, { kind: "search", query }), { replace: mailPlace.value?.threadId === null });
 }
 
-/** A name to be typed: the field offers those it may be. @param {string | null} accountId @param {string} query */
+/** Starts typing a name: the field suggests people. @param {string | null} accountId @param {string} query */
 function somebodyElse(accountId, query) {
   search(accountId, withWords(query, "from", "from:"));
   searchWanted.value += 1;
@@ -74,7 +74,7 @@ function Toggle({ label, on, toggle }) {
 }
 
 /**
- * A chip with a menu of what it may say, and beside it, once it says something, what takes that away.
+ * A chip with a menu of its values and, when one is set, a button beside it that removes the value.
  * @param {{ id: string, label: string, value: string, clear: () => void, below?: unknown, children?: unknown }} props
  */
 function Menu({ id, label, value, clear, below, children }) {
@@ -104,7 +104,7 @@ function Menu({ id, label, value, clear, below, children }) {
 }
 
 /**
- * Who wrote what is found.
+ * The writers of the results.
  * @param {{ accountId: string | null, query: string, choose: (one: string) => void }} props
  */
 function Writers({ accountId, query, choose }) {
@@ -117,7 +117,7 @@ function Writers({ accountId, query, choose }) {
     <button type="button" onClick=${() => choose("me")}>Me</button>`;
 }
 
-/** From a day to a day. @param {{ query: string, choose: (words: string[]) => void }} props */
+/** A range of days. @param {{ query: string, choose: (words: string[]) => void }} props */
 function Range({ query, choose }) {
   const now = rangeOf(query);
   const [first, setFirst] = useState(now.first);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The rows below the search field: which there are, which is marked, and how they look. What the browser knows is there
- * with the key; what the server knows comes when it comes, and never moves the marked row.
+ * The rows of suggestions below the search field: their content, the marked one, and their display. Suggestions from
+ * the browser appear with the key press; those from the server appear when they arrive, and never move the marked row.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { features } from "../feature.js";
@@ -26,7 +26,7 @@ import { peopleMatching, settled, suggestionRows } from "./suggesting.js";
 /** @typedef {import("../ui/palette.js").Command} Command */
 
 const SETTLE_MS = 120;
-/** Of each list at hand so many rows are looked through with each key. */
+/** The number of rows of each loaded list that are searched with each key press. */
 const MAX_AT_HAND = 300;
 const MAX_MAILS = 5;
 const MAX_PEOPLE = 6;
@@ -36,7 +36,7 @@ const FRESH_MS = 3_000;
 /** @type {Record<Row["kind"], string>} */
 const ICONS = { go: "search", recent: "clock", chip: "filter", person: "people", word: "label", mail: "inbox",
   page: "page", file: "file" };
-/** What is heard of a row's kind. @type {Partial<Record<Row["kind"], string>>} */
+/** The kind of a row, for screen readers. @type {Partial<Record<Row["kind"], string>>} */
 const SPOKEN = { recent: "searched lately", person: "mail from", mail: "mail", page: "page", file: "file" };
 
 /** @param {{ text: string, accountId: string | null, answered: { text: string, mails: Thread[] } }} props */
@@ -73,7 +73,7 @@ export function useOffers({ text, accountId, answered }) {
       setOpen(false);
       setMarked(null);
     },
-    /** The next row, or the one before; beyond the ends none is. @param {number} step */
+    /** Marks the next row, or the previous one; beyond the ends none is marked. @param {number} step */
     mark(step) {
       const next = ((at + 1 + step + rows.length + 1) % (rows.length + 1)) - 1;
       setMarked(rows[next]?.id ?? null);
@@ -116,8 +116,12 @@ export function Offers({ rows, marked, take, remove }) {
   </div>`;
 }
 
-/** By the words of subject and sender: no operators, and no text.
- * @param {Thread[]} atHand @param {string} text @returns {Thread[]} */
+/**
+ * Loaded mails, matched by subject and sender: no operators, and no full text.
+ * @param {Thread[]} atHand
+ * @param {string} text
+ * @returns {Thread[]}
+ */
 function mailsAtHand(atHand, text) {
   const words = plainWords(text);
   if (words.length < MIN_LOOKUP_CHARS || words !== text.trim()) return [];
@@ -127,8 +131,12 @@ function mailsAtHand(atHand, text) {
     .slice(0, MAX_MAILS);
 }
 
-/** Those who wrote what is at hand, at once; then those whom the server knows, the likeliest first.
- * @param {string} wanted @param {Thread[]} atHand @returns {Writer[]} */
+/**
+ * The writers of loaded mails, at once; then people from the server, the likeliest first.
+ * @param {string} wanted
+ * @param {Thread[]} atHand
+ * @returns {Writer[]}
+ */
 function usePeople(wanted, atHand) {
   const [found, setFound] = useState({ wanted: "", people: /** @type {Writer[]} */ ([]) });
   useEffect(() => {
@@ -148,7 +156,7 @@ function usePeople(wanted, atHand) {
   return [...server, ...peopleMatching(known, wanted).filter((one) => !told.has(one.address.toLowerCase()))];
 }
 
-/** Pages and files, by what the features look up. @param {string} words @returns {Command[]} */
+/** Pages and files, from the lookups of the features. @param {string} words @returns {Command[]} */
 export function useThings(words) {
   const [found, setFound] = useState({ words: "", things: /** @type {Command[]} */ ([]) });
   useEffect(() => {

@@ -1,39 +1,40 @@
 // @ts-check
 /**
- * Which row is selected, which are picked for a step on many, which sections are folded, and what moving means.
+ * The selected row, the picked rows for actions on many, the folded sections, and the rules of moving.
  *
- * The selection is a thread, not a position: rows that come and go above it leave it where it is. Owns these signals.
+ * The selection is a thread, not a position: rows that are added or removed above it do not change it. Owns these
+ * signals.
  */
 import { batch, signal } from "@preact/signals";
 import { SECTIONS_VIEW, mailPlace } from "./address.js";
 import { listsOf } from "./lists.js";
 
-/** As many as the server takes in one step. */
+/** The most that the server accepts in one step. */
 export const MAX_PICKED = 500;
-/** Of all that match, as many rows show at once what a step does. */
+/** The number of rows, of all that match, that show the effect of a step at once. */
 const MAX_SHOWN = 2_000;
 
 export const selectedId = signal(/** @type {string | null} */ (null));
-/** Moves when the selected row should take the focus, too. */
+/** Changes when the selected row should also take the focus. */
 export const focusWanted = signal(0);
-/** Names of lists. */
+/** The names of the folded lists. */
 export const folded = signal(/** @type {string[]} */ ([]));
-/** Ids of the threads that the next step is for; those that have left the lists since are among them. */
+/** The ids of the picked threads; includes threads that have left the lists since. */
 export const picked = signal(/** @type {ReadonlySet<string>} */ (new Set()));
 
 /**
- * All that match a list, as the server has written them down; null: no more is picked than what is here.
- * `newest`: what came later is not among them.
+ * All threads that match a list, as stored by the server; null: only loaded rows are picked. `newest`: later threads
+ * are not included.
  * @typedef {{ id: string, list: import("./lists.js").ThreadList, count: number, complete: boolean, leftOut: boolean,
  *   accountIds: readonly string[], newest: string }} Everything
  */
 export const everything = signal(/** @type {Everything | null} */ (null));
-/** The list of which all that was loaded is picked. */
+/** The list of which all loaded rows are picked. */
 const pickedLoaded = signal(/** @type {import("./lists.js").ThreadList | null} */ (null));
-/** Threads that stand for all that match. @type {WeakSet<Thread[]>} */
+/** Arrays of threads that represent all that match. @type {WeakSet<Thread[]>} */
 const wholes = new WeakSet();
 
-/** The last one that was picked or let go: a range begins there. @type {string | null} */
+/** The last thread that was picked or unpicked: a range starts there. @type {string | null} */
 let pickedLast = null;
 
 /** @param {string} name */
@@ -41,7 +42,7 @@ export function toggleSection(name) {
   folded.value = folded.value.includes(name) ? folded.value.filter((one) => one !== name) : [...folded.value, name];
 }
 
-/** The lists of the current tab and view, folded ones left out. */
+/** The lists of the current tab and view, without folded ones. */
 export function openLists() {
   const here = mailPlace.value;
   const lists = listsOf(here?.view ?? SECTIONS_VIEW, here?.accountId ?? null);
@@ -59,7 +60,7 @@ export function selectedThread() {
 }
 
 /**
- * The row a step away from the given thread, across sections; without one, the first row.
+ * The row one step from the given thread, across sections; without a thread, the first row.
  * @param {string | null} id
  * @param {1 | -1} step
  * @returns {Thread | null}
@@ -84,14 +85,14 @@ export function neighbour(id, step) {
   return null;
 }
 
-/** The first row of all, or the last that is here. @param {1 | -1} end @returns {Thread | null} */
+/** The first row, or the last loaded one. @param {1 | -1} end @returns {Thread | null} */
 export function outermost(end) {
   const lists = openLists().filter((list) => list.rows.length);
   return (end > 0 ? lists[0]?.rows[0] : lists.at(-1)?.rows.at(-1)) ?? null;
 }
 
 /**
- * What is selected once these threads have left: the next row of the section of the first, else the one before.
+ * The thread to select after these threads have left: the next row in the section of the first, else the previous one.
  * @param {string[]} ids
  */
 export function heirOf(ids) {
@@ -114,7 +115,7 @@ export function select(id, { focus = false } = {}) {
   if (focus) focusWanted.value += 1;
 }
 
-/** The picked threads that are still in sight of this page, in the order of the lists. */
+/** The picked threads that are still in the current lists, in the order of the lists. */
 export function pickedThreads() {
   if (!picked.value.size) return [];
   if (everything.value) {
@@ -129,7 +130,7 @@ export function pickedThreads() {
   });
 }
 
-/** Whether these, as {@link pickedThreads} gave them, stand for all that match. @param {Thread[]} threads */
+/** Whether these threads, returned by {@link pickedThreads}, represent all that match. @param {Thread[]} threads */
 export function standForAll(threads) {
   return everything.value !== null && wholes.has(threads);
 }
@@ -140,12 +141,12 @@ export function isPicked(list, thread) {
   return whole?.list === list ? list.timeOf(thread) <= whole.newest : picked.value.has(thread.id);
 }
 
-/** The list of which all is picked, or what was loaded when that was asked for. */
+/** The list that is picked completely, or whose rows were all picked when they were loaded. */
 export function pickedList() {
   return everything.value?.list ?? pickedLoaded.value;
 }
 
-/** Whether more match than can be picked here. @param {import("./lists.js").ThreadList} list */
+/** Whether more threads match than can be picked here. @param {import("./lists.js").ThreadList} list */
 export function holdsMore(list) {
   return list.source.all !== null && (!list.complete || list.isCut || list.rows.length > MAX_PICKED);
 }
@@ -158,7 +159,7 @@ export function togglePick(id) {
   pickedLast = id;
 }
 
-/** Pick all rows between the one picked last (or the selected one) and this one. @param {string} id */
+/** Picks all rows between the last picked (or the selected) one and this one. @param {string} id */
 export function pickTo(id) {
   for (const list of openLists()) {
     const to = list.indexOf(id);
@@ -171,14 +172,14 @@ export function pickTo(id) {
   pickedLast = id;
 }
 
-/** The section that a step on all of it is for: that of the selected row, else the first. */
+/** The section for an action on everything: the one of the selected row, else the first. */
 export function currentList() {
   const lists = openLists();
   return lists.find((one) => selectedId.value !== null && one.get(selectedId.value))
     ?? lists.find((one) => one.rows.length) ?? null;
 }
 
-/** Pick what a list holds so far, the newest first. @param {import("./lists.js").ThreadList} list */
+/** Picks the loaded rows of a list, the newest first. @param {import("./lists.js").ThreadList} list */
 export function pickLoaded(list) {
   batch(() => {
     setPicks(new Set(list.rows.slice(0, MAX_PICKED).map((row) => row.id)));
@@ -186,7 +187,7 @@ export function pickLoaded(list) {
   });
 }
 
-/** All of it is picked, and much of it is not here. @param {Everything} whole */
+/** Picks everything in the list, although much of it is not loaded. @param {Everything} whole */
 export function pickWhole(whole) {
   batch(() => {
     pickLoaded(whole.list);

@@ -1,23 +1,23 @@
 // @ts-check
 /**
- * A message has its height: the frame tells how tall its document is, where the browser has it tell
- * (`frame-sizing: content-height`). No script runs in the frame for that, and it stays of another origin.
+ * Sets the height of a message's frame: the frame reports how tall its document is, in browsers that support this
+ * (`frame-sizing: content-height`). It needs no script in the frame, which keeps its own origin.
  *
- * The browser looks once, as the document is loaded. A document that is there before its frame was laid out is told to
- * be of no height, or no height is told at all; so it is put in after that. Even then the frame's process often takes
- * the frame for the 150 pixels that frames have, and no document is told to be lower than its frame. So each has as
- * much room at its end, which the box of the frame cuts off. Where a browser knows none of this, or tells nothing soon
- * after the load, the frame is as tall as the estimate, and scrolls inside where that errs.
+ * The browser measures once, when the document is loaded. For a document that is in the frame before its layout, it
+ * reports the height zero, or none; so the document is inserted after the layout. Even then the frame's process often
+ * assumes the default frame height of 150 pixels, and no document is reported as lower than its frame. So each document
+ * has this much extra space at its end, which the frame's box cuts off. If a browser does not support this, or reports
+ * nothing soon after the load, the frame has the estimated height, and scrolls inside if the estimate is too small.
  */
 
 const SIZES_ITSELF = CSS.supports("frame-sizing", "content-height");
-/** The room at the end of a document that no frame can be taller than, in pixels. */
+/** The space at the end of a document, in pixels: the default height of a frame. */
 export const END_PX = SIZES_ITSELF ? 150 : 0;
-/** What is taller than so many estimates was measured wrong, or grows with its frame. */
+/** A height above this many estimates was measured wrong, or grows with its frame. */
 const MOST_ESTIMATES = 4;
 const LEAST_BELIEVED_PX = 400;
 const MAX_REMEMBERED = 500;
-/** How long after the load a height may be told. */
+/** How long after the load a height may be reported. */
 const TOLD_MS = 1_000;
 
 /** @type {Map<string, number>} */
@@ -28,7 +28,7 @@ export function remembered(key) {
   return heights.get(key);
 }
 
-/** The oldest goes where there are too many. @param {string} key @param {number} height */
+/** Remembers a height; the oldest is dropped if there are too many. @param {string} key @param {number} height */
 export function remember(key, height) {
   heights.delete(key);
   heights.set(key, height);
@@ -39,7 +39,7 @@ export function remember(key, height) {
 }
 
 /**
- * Show a document in a frame that is there, and empty. Returns what ends it.
+ * Shows a document in an empty frame that is already in the page. Returns a function that ends it.
  * @param {HTMLIFrameElement} frame
  * @param {string} source
  * @param {number} estimate in pixels
@@ -68,7 +68,7 @@ export function showIn(frame, source, estimate, measured) {
     }, { once: true });
     frame.srcdoc = source;
   };
-  // It is told first as the frame is laid out. The frame lives in another process, which may tell late.
+  // The first report comes with the frame's layout. The frame runs in another process, which may report late.
   const observer = new ResizeObserver(() => {
     timer ??= setTimeout(load);
     const height = frame.offsetHeight - END_PX;

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What a list is a list of: where its pages come from, and which threads belong in it. No state.
+ * The sources of lists: where their pages come from, and which threads belong to them. No state.
  *
- * Several accounts together show a mail that more than one of them received once: of its duplicates the leading one.
+ * The unified inbox shows a mail that several accounts received only once: the leading duplicate.
  */
 import { RpcError, query, queryAlone } from "../rpc.js";
 import { KIND_WORDS, kinds, noteKind } from "./kinds.js";
@@ -10,31 +10,31 @@ import { KIND_WORDS, kinds, noteKind } from "./kinds.js";
 /** @typedef {import("./address.js").Filter} Filter */
 /**
  * @typedef {{ threads: Thread[], nextCursor: string | null, notices?: string[], didYouMean?: string | null,
- *   isCut?: boolean }} ListPage `isCut`: it is the last, and there may be more threads than the server lists
+ *   isCut?: boolean }} ListPage `isCut`: it is the last page, but there may be more threads than the server lists
  * @typedef {object} Source
  * @property {string} key
  * @property {"inbox" | "skipped" | "all" | "label" | "snoozed" | "triage" | "search"} name
  * @property {string} title
  * @property {string | null} accountId null: all of them
- * @property {import("./address.js").Filter | null} only what it is narrowed to
+ * @property {import("./address.js").Filter | null} only the filter
  * @property {boolean} ranked whether the order is the server's own; else newest first
- * @property {"sent" | "draft" | null} about what its rows tell of, and are ordered by: what came, or the person's own
+ * @property {"sent" | "draft" | null} about what its rows show, and are ordered by: received mail, or the person's own
  * words
  * @property {(thread: Thread) => boolean} belongs
- * @property {(thread: Thread) => boolean} [stays] whether one that is here already stays; without it, what belongs
+ * @property {(thread: Thread) => boolean} [stays] whether a loaded thread stays; without it, `belongs` decides
  * @property {(cursor: string | null, limit: number) => Promise<ListPage>} page
  * @property {MailSelectAllInput | null} all how the server selects all that match; null: it does not
- * @property {() => void} [stop] the page that is being asked for is not wanted any more
+ * @property {() => void} [stop] cancels the current request for a page
  */
 
-/** The provider's own labels: id -> what people call it. @type {Record<string, string>} */
+/** The provider's own labels: id -> the usual name. @type {Record<string, string>} */
 const SYSTEM = { INBOX: "Inbox", UNREAD: "Unread", STARRED: "Starred", IMPORTANT: "Important", SENT: "Sent",
   DRAFT: "Draft", SPAM: "Spam", TRASH: "Trash" };
 /** @type {Record<string, "sent" | "draft">} */
 const OWN_WORDS = { sent: "sent", draft: "draft" };
 /** @type {Record<Section | "all", string>} */
 const TITLES = { inbox: "Inbox", skipped: "Skipped the inbox", all: "All mail" };
-/** As many snoozed threads as the server lists. */
+/** The most snoozed threads that the server lists. */
 const MOST_SNOOZED = 500;
 const HIDING = new Set(["SPAM", "TRASH", "DRAFT"]);
 
@@ -45,13 +45,13 @@ const PASSES = {
   "attachment": (thread) => thread.hasAttachments,
   "starred": (thread) => thread.starred,
 };
-/** The same, as the search says it. @type {Record<Filter, string>} */
+/** The filters as words of a search. @type {Record<Filter, string>} */
 const SEARCHED = { "unread": "is:unread", "to-me": "to:me OR cc:me", "attachment": "has:attachment",
   "starred": "is:starred" };
 
 /**
- * The list, narrowed. What is here stays while the list whole would hold it: a thread that one reads where only unread
- * ones are shown does not vanish under one's eyes. It is gone when the list is asked for anew.
+ * The list with a filter. A loaded thread stays while it belongs to the unfiltered list: a thread that the person reads
+ * under the filter "unread" does not vanish while they read. It is gone when the list is fetched again.
  * @param {Source} whole
  * @param {Filter | null} only
  * @returns {Source}
@@ -137,7 +137,7 @@ export function snoozedSource(accountId, only = null) {
 }
 
 /**
- * The threads of a kind: those in the inbox; who waits for an answer does so wherever the thread is.
+ * The threads of a kind: those in the inbox; for "waiting for an answer" also those elsewhere.
  * @param {import("./kinds.js").Kind} kind @param {string | null} accountId
  * @returns {Source}
  */
@@ -162,7 +162,7 @@ export function triageSource(kind, accountId) {
 }
 
 /**
- * What was found stays where it stands: being archived does not make it less found.
+ * The results of a search stay in the list: archiving a thread does not remove it from them.
  * @param {string} text
  * @param {string | null} accountId
  * @param {Filter | null} [only]
@@ -197,7 +197,7 @@ export function searchSource(text, accountId, only = null) {
 }
 
 /**
- * Ask; where the server is busy and says when to come back, do so once.
+ * Asks the server; if it is busy and says when to come back, tries once more.
  * @template T
  * @param {() => Promise<T>} ask
  * @param {AbortSignal} signal
@@ -229,7 +229,7 @@ function after(cursor) {
   return cursor === null ? {} : { cursor };
 }
 
-/** Lists of which no thread is in the inbox. @param {string} name */
+/** Whether no thread of this list is in the inbox. @param {string} name */
 export function hasNothingInInbox(name) {
   return name === "skipped" || name === "snoozed";
 }

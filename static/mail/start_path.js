@@ -1,7 +1,7 @@
 // @ts-check
-/** Where a provider's own sign-in begins. Pure. */
+/** The address where a provider's own sign-in starts. Pure. */
 
-/** Providers that have a sign-in of their own beside the identity provider's. */
+/** Providers with their own sign-in besides the identity provider's. */
 const NAMED = ["outlook"];
 
 /** @param {string} address @param {string} [provider] */

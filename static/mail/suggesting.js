@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What the search field suggests, as rows in their order. Pure: what the browser knows and what the server answered is
- * handed in, so that rows are there with the key that asks for them, and those that come late find their places.
+ * The suggestions of the search field, as ordered rows. Pure: the caller passes the browser's data and the server's
+ * answers, so that rows appear with the key press, and late ones get their places.
  */
 import { listTime } from "../ui/format.js";
 import { lastWord, suggestions } from "./operators.js";
@@ -14,15 +14,15 @@ const MAX_MAILS = 5;
 const MAX_THINGS = 3;
 
 /**
- * `query`: the text that it makes of the field's, from which one types on. `enter`: it is searched at once.
+ * `query`: the text that it puts into the field, so that the person can go on typing. `enter`: it is searched at once.
  * @typedef {object} Row
- * @property {string} id the same as long as it means the same
+ * @property {string} id stable as long as the row means the same
  * @property {"go" | "recent" | "chip" | "person" | "word" | "mail" | "page" | "file"} kind
  * @property {string} label
  * @property {string} hint
  * @property {string} [query]
  * @property {boolean} [enter]
- * @property {() => void} [open] it leads to a thing instead
+ * @property {() => void} [open] opens a thing instead
  */
 /** @typedef {{ name: string, address: string, title: string | null }} Writer */
 /**
@@ -55,8 +55,10 @@ export function suggestionRows(text, known) {
 }
 
 /**
- * The rows as they are shown: while one is marked, it and what stands above it stay, and what came late stands below.
- * @param {Row[]} shown @param {Row[]} wanted @param {string | null} marked its id
+ * The rows to show: while one is marked, it and the rows above it stay, and late rows are added below.
+ * @param {Row[]} shown
+ * @param {Row[]} wanted
+ * @param {string | null} marked its id
  */
 export function settled(shown, wanted, marked) {
   const at = marked === null ? -1 : shown.findIndex((row) => row.id === marked);
@@ -66,8 +68,11 @@ export function settled(shown, wanted, marked) {
   return [...kept, ...wanted.filter((row) => !ids.has(row.id))];
 }
 
-/** Those whose name or address has a word that begins so, each address once. @param {Writer[]} people
- * @param {string} word @returns {Writer[]} */
+/**
+ * People with a word in their name or address that begins like this, each address once.
+ * @param {Writer[]} people
+ * @param {string} word @returns {Writer[]}
+ */
 export function peopleMatching(people, word) {
   const byAddress = new Map(people.map((one) => [one.address.toLowerCase(), one]));
   return [...byAddress.values()].filter(({ name, address }) => matches(`${name} ${address}`, word));

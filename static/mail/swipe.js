@@ -1,27 +1,27 @@
 // @ts-check
 /**
- * A finger that draws a row sideways: to the right it archives, to the left it snoozes. Both have a key, too.
+ * Swipes on a row: to the right it archives, to the left it snoozes. Both also have a key.
  *
- * The row follows the finger; below it stands what happens at the end. The browser keeps moving up and down for itself
- * (`touch-action: pan-y`), and its own gesture at the edges. Owns what is drawn now.
+ * The row follows the finger; below it the action is shown. The browser keeps vertical movement (`touch-action:
+ * pan-y`), and its own gesture at the edges. Owns the current swipe.
  */
 import { signal } from "@preact/signals";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toolsFor } from "./tools.js";
 
-/** Less is a tap that was not quite still. */
+/** A shorter movement is an unsteady tap. */
 const BEGINS_PX = 10;
-/** Sideways has to be so much more than up or down. */
+/** The sideways movement must be this many times the vertical one. */
 const SIDEWAYS = 1.5;
-/** Of the row's width: further than this, and it happens. */
+/** The part of the row's width from which letting go runs the action. */
 const HAPPENS = 0.35;
-/** At the edges of the screen the browser goes back. */
+/** At the edges of the screen the browser's own back gesture starts. */
 const EDGE_PX = 24;
 
 /** @typedef {{ id: string, tool: import("./tools.js").Tool, side: "left" | "right" }} Drawn */
 
-/** What is drawn, and the tool that it leads to. */
+/** The row under the swipe, and the action of the swipe. */
 export const drawn = signal(/** @type {Drawn | null} */ (null));
 /** @type {{ row: HTMLElement, thread: Thread, x: number, y: number, sideways: boolean } | null} */
 let held = null;
@@ -70,7 +70,11 @@ export function BelowDrawn({ top }) {
     <${Icon} name=${tool.icon} /> ${tool.label}</div>`;
 }
 
-/** Archive, or what brings it back; snooze. @param {Thread} thread @param {"left" | "right"} side */
+/**
+ * The action of a side: archive, or back to the inbox; snooze.
+ * @param {Thread} thread
+ * @param {"left" | "right"} side
+ */
 function toolOf(thread, side) {
   const icons = side === "right" ? ["archive", "inbox"] : ["clock"];
   return /** @type {import("./tools.js").Tool} */ (toolsFor([thread]).find(({ icon }) => icons.includes(icon)));

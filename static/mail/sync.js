@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * How the accounts' sync stands: a word in the header, the whole story in a panel, and a strip for what needs a person.
+ * The state of the accounts' sync: a word in the header, the details in a panel, and a strip for faults that need a
+ * person.
  */
 import { liveState } from "../live.js";
 import { now } from "../now.js";
@@ -34,7 +35,7 @@ export function SyncStatus() {
 }
 
 /**
- * Above the list: what the person should know or do about the accounts of this tab.
+ * The strips above the list: what the person should know or do about the accounts of this tab.
  * @param {{ accountId: string | null }} props
  */
 export function SyncStrips({ accountId }) {
@@ -100,7 +101,7 @@ function overall(known) {
   return { tone: "good", text: times[0] ? `Synced ${ago(times[0], now.value)}` : "Synced" };
 }
 
-/** How an account stands, as a colour and a sentence. @param {Account} account */
+/** The state of an account, as a colour and a sentence. @param {Account} account */
 export function standing(account) {
   const { tone, text } = stateOf(account);
   if (liveState.value !== "lost") return { tone, text };

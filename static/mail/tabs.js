@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The tabs: all accounts together, then one each, with the count of unread threads in the inbox. Those that don't fit
- * stand in a menu behind "+3 ·7": none hides without a sign.
+ * The tabs: the unified inbox, then one per account, with the count of unread threads in the inbox. Those that do not
+ * fit are in a menu behind "+3 ·7", so that the person sees that there are more.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mailPath } from "./address.js";
@@ -18,7 +18,7 @@ import { fitting } from "./tabs_fit.js";
  */
 
 /**
- * `filters`: whether the list that is shown has some.
+ * `filters`: whether the shown list has filters.
  * @param {{ accountId: string | null, only: import("./address.js").Filter | null, filters: boolean }} props
  */
 export function Tabs({ accountId, only, filters }) {
@@ -60,7 +60,7 @@ export function Tabs({ accountId, only, filters }) {
   </div>`;
 }
 
-/** `away`: it stands in the menu. @param {{ one: One, current: boolean, away: boolean }} props */
+/** `away`: the tab is in the menu. @param {{ one: One, current: boolean, away: boolean }} props */
 function Tab({ one: { id, title, unread, href, owner, trouble }, current, away }) {
   const spoken = [title, owner !== null && `shared by ${owner}`, unread > 0 && plural(unread, "unread thread"),
     trouble && "needs to be connected again"];
@@ -76,7 +76,7 @@ function Tab({ one: { id, title, unread, href, owner, trouble }, current, away }
   </a>`;
 }
 
-/** How many more there are, how much is unread there, and the way to each. @param {{ rest: One[] }} props */
+/** The menu of the other tabs: their number, their unread count, and a link to each. @param {{ rest: One[] }} props */
 function Rest({ rest }) {
   const menu = useRef(/** @type {HTMLDivElement | null} */ (null));
   const unread = rest.reduce((sum, one) => sum + one.unread, 0);
@@ -124,7 +124,7 @@ function onKeyDown(event) {
   next?.click();
 }
 
-/** Arrow keys walk the links. @param {KeyboardEvent} event */
+/** Arrow keys move along the links. @param {KeyboardEvent} event */
 function onMenuKey(event) {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (!step || !(event.currentTarget instanceof Element)) return;

@@ -1,16 +1,16 @@
 // @ts-check
 /** Which tabs fit into a bar. Pure. */
 
-/** What the button of the others takes for a sign of its words, at most, and for the gaps around them. */
+/** The width of a character on the menu's button, at most, and of its paddings. */
 const MORE_SIGN_PX = 9;
 const MORE_GAPS_PX = 24;
 
 /**
- * The tabs that have no room, in their order: the last ones, but never the current one nor the first.
+ * The tabs that do not fit, in their order: the last ones, but never the current one nor the first.
  * @param {{ id: string, width: number }[]} tabs
  * @param {string} current
  * @param {number} room in pixels
- * @param {string} more what the button says at most, such as "+12 ·12,345"
+ * @param {string} more the longest text of the button, such as "+12 ·12,345"
  */
 export function fitting(tabs, current, room, more) {
   const total = tabs.reduce((sum, one) => sum + one.width, 0);

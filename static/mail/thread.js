@@ -69,7 +69,7 @@ export function ThreadPane({ id, commands }) {
 }
 
 /**
- * On a phone there is room for the way back, the two things one does most, and a menu with the others.
+ * On a phone there is room for the back button, the two most frequent actions, and a menu with the others.
  * @param {{ thread: Thread | null, commands: ThreadCommands }} props
  */
 function Toolbar({ thread: shown, commands }) {
@@ -109,8 +109,8 @@ function Toolbar({ thread: shown, commands }) {
 }
 
 /**
- * What else can be done with it, in the order of the toolbar. `label` names a button that shows its state by itself,
- * `title` says what pressing it does.
+ * The other actions on a thread, in the order of the toolbar. `label` names a button that shows its own state, `title`
+ * says what pressing it does.
  * @param {Thread} thread
  * @param {ThreadCommands} commands
  * @returns {{ icon: string, label: string, title: string, keys: string, run: () => void, word?: string,
@@ -159,7 +159,7 @@ function ThreadMeta({ thread, filing }) {
   </div>`;
 }
 
-/** Where it is, if not in the inbox. @param {Thread} thread */
+/** The place of a thread that is not in the inbox. @param {Thread} thread */
 function whereabouts(thread) {
   if (thread.snoozedUntil) return `Snoozed until ${messageTime(thread.snoozedUntil, Date.now())}`;
   const away = thread.labels.find(({ id }) => id === "SPAM" || id === "TRASH");
@@ -188,7 +188,7 @@ function ThreadBody({ current }) {
 }
 
 /**
- * Whether it was painted once: frames for messages take longer than a key should wait for the thread.
+ * Whether the thread was painted once: creating the messages' frames takes longer than a key press should wait.
  * @param {string} id
  */
 function usePainted(id) {
@@ -216,7 +216,7 @@ function Messages({ detail }) {
   const own = accountOf(detail.thread.accountId)?.access === "own";
   const acts = mayAct(detail.thread.accountId);
   useEffect(() => {
-    if (newest !== undefined && !open.has(newest)) setOpen(new Set(open).add(newest)); // one that came while it is read
+    if (newest !== undefined && !open.has(newest)) setOpen(new Set(open).add(newest)); // a new one
   }, [newest]);
   const hidden = middle ? [] : foldable(messages, open);
   const toggle = (/** @type {string} */ id) => {
@@ -245,14 +245,14 @@ function Messages({ detail }) {
   </div>`;
 }
 
-/** The newest message, and those not read yet. @param {Message[]} messages */
+/** The newest message, and the unread ones. @param {Message[]} messages */
 function openAtFirst(messages) {
   const unread = messages.filter((message) => message.labels.some((label) => label.id === "UNREAD"));
   return [...unread, ...messages.slice(-1)].map((message) => message.id);
 }
 
 /**
- * Of a long thread, the folded messages between the first and the last two.
+ * The folded messages of a long thread between the first and the last two.
  * @param {Message[]} messages
  * @param {Set<string>} open
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** What can be done with threads of a list: one table for the bar of picked ones, and for a row's buttons and menu. */
+/** The actions on threads of a list: one table for the bar of picked threads, and for a row's buttons and menu. */
 import { archiveThese, isSpam, muteThese, openPicker, readThese, spamThese, starThese, toInbox, trashThese, unreadThese
   } from "./commands.js";
 import { everything, standForAll } from "./selection.js";
@@ -12,7 +12,7 @@ import { hasNothingInInbox } from "./sources.js";
  * @property {string} keys the name of the command that does the same, as in keys.js
  * @property {(threads: Thread[]) => void} run
  * @property {(threads: Thread[]) => boolean} [when] whether it does anything with them
- * @property {{ label: string, when: (threads: Thread[]) => boolean }} [back] what it is called where it takes back
+ * @property {{ label: string, when: (threads: Thread[]) => boolean }} [back] its name when it reverts the action
  * @property {boolean} [atRow] whether a row under the mouse has a button for it
  */
 
@@ -45,8 +45,8 @@ export function toolsFor(threads) {
 }
 
 /**
- * Of all that match only some are here, so that these can't say what makes sense for the others: all is offered, but
- * for what the list itself tells.
+ * The tools for all that match. Only some of the threads are loaded, so they can't show what makes sense for the
+ * others: all tools are offered, except where the list itself rules one out.
  * @param {Thread[]} threads
  */
 function toolsForAll(threads) {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Triage in mail: the kinds as filters of the list, of what kind the open thread is, and the keys that correct it. */
+/** Triage in mail: the kinds as filters of the list, the kind of the open thread, and the keys that correct it. */
 import { useEffect } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { navigate } from "../router.js";
@@ -15,7 +15,7 @@ import { currentAccountId, currentView, listShown, openId } from "./moving.js";
 /** @typedef {import("./kinds.js").Kind} Kind */
 
 const MAX_REASONS = 500;
-/** Why each is of its kind. @type {import("@preact/signals").Signal<ReadonlyMap<string, string>>} */
+/** The reason for the kind of each thread. @type {import("@preact/signals").Signal<ReadonlyMap<string, string>>} */
 const reasons = signal(new Map());
 
 /** Called once, and after each gap in the live updates. */
@@ -23,7 +23,7 @@ export async function loadTriage() {
   try {
     triageOn.value = (await query("triage.get")).enabled;
   } catch {
-    // Without an answer there are no such filters; the next look asks again.
+    // Without an answer these filters are missing; the next view fetches again.
   }
 }
 
@@ -54,7 +54,7 @@ function noteReason(id, because) {
   reasons.value = next;
 }
 
-/** Show the threads of a kind; the same one again: the inbox. @param {Kind} kind */
+/** Shows the threads of a kind; if they are shown, goes back to the inbox. @param {Kind} kind */
 export function narrowToKind(kind) {
   const view = currentView();
   const next = view.kind === "triage" && view.name === kind ? SECTIONS_VIEW
@@ -62,7 +62,7 @@ export function narrowToKind(kind) {
   navigate(mailPath(currentAccountId(), listShown() ? openId() : null, next), { replace: true });
 }
 
-/** A chip for each kind, behind the other filters. */
+/** A chip for each kind, after the other filters. */
 export function KindFilters() {
   if (!triageOn.value) return null;
   const view = currentView();
@@ -72,7 +72,7 @@ export function KindFilters() {
     onClick=${() => narrowToKind(one)}>${KIND_WORDS[one]}</button>`)}</span>`;
 }
 
-/** Of what kind the open thread is, and the way to say better. @param {{ threadId: string }} props */
+/** The kind of the open thread, and a menu to correct it. @param {{ threadId: string }} props */
 export function KindMark({ threadId }) {
   const on = triageOn.value;
   useEffect(() => {
@@ -95,7 +95,11 @@ export function KindMark({ threadId }) {
   <//></span>`;
 }
 
-/** A person's word: at once here, remembered there. @param {string[]} threadIds @param {Kind} kind */
+/**
+ * Sets the kind that a person chose: shown at once here, and stored on the server.
+ * @param {string[]} threadIds
+ * @param {Kind} kind
+ */
 export async function correct(threadIds, kind) {
   const before = new Map(threadIds.map((id) => [id, kinds.value.get(id)]));
   for (const id of threadIds) moved(id, kind, "you said so");

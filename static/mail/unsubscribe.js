@@ -1,8 +1,10 @@
 // @ts-check
 /**
- * Out of a mailing: the button beside its sender, what would be done and who would be told, and what came of it.
+ * Unsubscribes from a mailing: the button beside the sender, a question that says what will be done and who will be
+ * informed, and the result.
  *
- * Which way it is, the server decides; here it is shown before, and said back, so that nothing else is done.
+ * The server decides on the method; the question shows it, and the confirmation sends it back, so that nothing else is
+ * done.
  */
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
@@ -16,12 +18,12 @@ import { opened } from "./details.js";
 /** @typedef {MailUnsubscribeOfferOut} Offer */
 /** @typedef {{ messageId: string, offer: Offer | null, busy: boolean }} Asking */
 
-/** What the person is being asked. */
+/** The current question to the person. */
 const asking = signal(/** @type {Asking | null} */ (null));
-/** Moves when something was done, so that what is shown of it is asked for again. */
+/** Changes after an action, so that the shown state is fetched again. */
 const done = signal(0);
 
-/** Show which way it would be. @param {string} messageId */
+/** Asks the person, showing the method. @param {string} messageId */
 export async function askUnsubscribe(messageId) {
   asking.value = { messageId, offer: null, busy: true };
   try {
@@ -33,13 +35,16 @@ export async function askUnsubscribe(messageId) {
   }
 }
 
-/** From the open thread's. */
+/** Asks to unsubscribe from the mailing of the open thread. */
 export function askToLeave() {
   const message = mailingOpen();
   if (message) void askUnsubscribe(message.id);
 }
 
-/** The newest message of the open thread that names a way out; null if none does. @returns {Message | null} */
+/**
+ * The newest message of the open thread that offers a way to unsubscribe; null if none does.
+ * @returns {Message | null}
+ */
 export function mailingOpen() {
   const messages = opened.value?.detail?.messages ?? [];
   return messages.findLast((one) => one.canUnsubscribe) ?? null;
@@ -51,7 +56,7 @@ export function UnsubscribeButton({ message }) {
   return html`<button class="link unsubscribe" onClick=${() => void askUnsubscribe(message.id)}>Unsubscribe</button>`;
 }
 
-/** Above the message: the question, or what came of it. @param {{ message: Message }} props */
+/** The bar above the message: the question, or the result. @param {{ message: Message }} props */
 export function UnsubscribeBar({ message }) {
   const past = usePast(message);
   const current = asking.value?.messageId === message.id ? asking.value : null;
@@ -90,7 +95,7 @@ const QUESTIONS = {
 async function take(messageId, offer) {
   if (asking.value?.busy) return;
   asking.value = { messageId, offer, busy: true };
-  // Before the answer: a browser opens a tab only while the person's click is fresh.
+  // Opened before the answer: a browser opens a tab only right after the person's click.
   const tab = offer.method === "link" ? window.open("", "_blank") : null;
   try {
     const answer = await mutate("mail.unsubscribe", { messageId, method: offer.method });

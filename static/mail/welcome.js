@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The first minutes, while no mailbox is connected: one thing at a time, each of which can be skipped, and found again
- * in the same row. Which of them a browser has left is kept there.
+ * The first steps, while no mailbox is connected: one at a time. Each can be skipped, and is still listed in the row of
+ * steps. The browser stores which steps were left.
  */
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
@@ -21,13 +21,13 @@ const KEY = "svc.welcome";
 
 const at = signal(kept());
 
-/** Come back to a step. @param {Step} step */
+/** Goes back to a step. @param {Step} step */
 export function goToStep(step) {
   at.value = step;
   try {
     localStorage.setItem(KEY, step);
   } catch {
-    // A browser that keeps nothing for us begins with the first step again.
+    // If the browser stores nothing for us, it starts with the first step again.
   }
 }
 
@@ -49,7 +49,7 @@ export function Welcome() {
   </div></div>`;
 }
 
-/** A made-up mailbox beside one's own: an account like an imported one, which goes when it is erased. */
+/** Adds a made-up mailbox beside the person's own: an account like an imported one, removed by erasing it. */
 export function TryOut() {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");

@@ -1,5 +1,5 @@
 // @ts-check
-/** "Why is this here?": what rules did with a thread, with undo, and with a way to teach the rule. */
+/** "Why is this here?": what rules did with a thread, with undo, and a form to teach the rule. */
 import { useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
 import { html } from "../ui/html.js";

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Which rows are in sight: the arithmetic of the windowed list, without a document.
+ * Computes which rows are visible: the arithmetic of the windowed list, without a document.
  *
- * The list is a column of sections: a head, then rows of one height, then a foot (loading, empty, nothing). All lengths
- * are in pixels from the top of the column.
+ * The list is a column of sections: a head, then rows of one height, then a foot (loading or empty). All lengths are in
+ * pixels from the top of the column.
  */
 
 /**
@@ -29,7 +29,7 @@ export function layOut(extents, { row, head }) {
 }
 
 /**
- * The rows of a section that are in sight or nearly so.
+ * The rows of a section that are visible or nearly so.
  * @param {Geometry} geometry
  * @param {number} index of the section
  * @param {{ top: number, height: number, overscan: number }} view
@@ -44,7 +44,7 @@ export function rowsInSight(geometry, index, { top, height, overscan }) {
 }
 
 /**
- * Where to scroll so that a row is fully in sight, between the heads that stick; the same place if it is.
+ * The scroll position at which a row is fully visible, between the sticky heads; unchanged if it is already.
  * @param {Geometry} geometry
  * @param {number} sectionIndex
  * @param {number} rowIndex

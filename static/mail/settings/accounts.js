@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Mail accounts: how each stands, in words, and everything a person can do about it. Live: whatever the server says
- * moved is asked for anew, and while something is going on, every few seconds.
+ * Mail accounts: the state of each, in words, and everything that a person can do with it. Live: what changed on the
+ * server is fetched again, and while an account is busy, every few seconds.
  */
 import { useEffect, useState } from "preact/hooks";
 import { accounts, isShared } from "../accounts.js";
@@ -113,11 +113,11 @@ function AccountCard({ account, stands, changed }) {
   </section>`;
 }
 
-/** What is wrong, and the way out of it. @param {{ stands: Health, account: Account }} props */
+/** The fault of an account, and how to fix it. @param {{ stands: Health, account: Account }} props */
 function Trouble({ stands, account }) {
   if (!stands.problem) return null;
   const cause = CAUSES[stands.cause ?? ""];
-  const link = isAdmin() ? cause?.link : undefined; // what is set up at the provider is the server's owner's
+  const link = isAdmin() ? cause?.link : undefined; // only an admin can change the setup at the provider
   return html`<div class="notice bad" role="status">
     <${Icon} name="warning" />
     <div>
@@ -133,7 +133,7 @@ function Trouble({ stands, account }) {
   </div>`;
 }
 
-/** How far the reading of a whole mailbox is. @param {{ stands: Health, address: string }} props */
+/** The progress of a full sync. @param {{ stands: Health, address: string }} props */
 function FullSync({ stands, address }) {
   const progress = stands.progress;
   if (!progress?.total) return null;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The addresses that an account's mail may be from: its own, its provider's, and those that its owner adds here. */
+/** The addresses that an account may send from: its own, its provider's, and those that its owner adds here. */
 import { useState } from "preact/hooks";
 import { mutate } from "../../rpc.js";
 import { ConfirmButton } from "../../ui/confirm.js";

@@ -1,5 +1,7 @@
 // @ts-check
-/** What an account's numbers are made of: changes not yet at the provider, and messages that were passed over. */
+/**
+ * The details behind an account's numbers: changes that are not yet at the provider, and messages that were skipped.
+ */
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { now } from "../../now.js";
 import { query } from "../../rpc.js";
@@ -27,7 +29,10 @@ export function PendingList({ accountId, count }) {
 /** @type {Record<DamagedPart["part"], string>} */
 const PARTS = { body: "its text", raw: "the message as it came", attachment: "an attachment" };
 
-/** What is damaged on this server, and why it is still so. @param {{ accountId: string, count: number }} props */
+/**
+ * The damaged items on this server, and why they are not mended yet.
+ * @param {{ accountId: string, count: number }} props
+ */
 export function DamageList({ accountId, count }) {
   return html`<${Unfolding} name="mail.damage" accountId=${accountId} count=${count}
     title=${`${plural(count, "part")} of messages damaged on this server`}
@@ -54,7 +59,7 @@ export function FailureList({ accountId, count, retry }) {
 }
 
 /**
- * Fetched when it is unfolded, and again when their number moves.
+ * A list that is fetched when it is unfolded, and again when the number changes.
  * @param {{ name: "mail.pending" | "mail.failures" | "mail.damage", accountId: string, count: number, title: string,
  * row: (one: any) => unknown, foot?: unknown }} props
  */

@@ -1,5 +1,8 @@
 // @ts-check
-/** The dialog that lets go of an account: keep its mail here, or erase it, which one has to spell out. */
+/**
+ * The dialog that disconnects an account: it keeps the mail here, or erases it; to erase, the person has to type the
+ * address of the account.
+ */
 import { useState } from "preact/hooks";
 import { mutate } from "../../rpc.js";
 import { number } from "../../ui/format.js";

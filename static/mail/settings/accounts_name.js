@@ -1,5 +1,5 @@
 // @ts-check
-/** The name beside the address in From of an account's mail. */
+/** The name that is shown beside the address in From of an account's mail. */
 import { useState } from "preact/hooks";
 import { mutate } from "../../rpc.js";
 import { html } from "../../ui/html.js";

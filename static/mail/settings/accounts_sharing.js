@@ -1,5 +1,5 @@
 // @ts-check
-/** With whom an account is shared: the owner says it here, and a member may leave. */
+/** The people with whom an account is shared: the owner sets them here, and a member may leave. */
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../../rpc.js";
 import { me } from "../../session.js";
@@ -16,7 +16,7 @@ import { accountRemoved } from "../accounts.js";
 /** @type {Record<SharedAccess, string>} */
 const WORDS = { read: "May read", act: "May read and act" };
 
-/** One's own account: who else sees it. Fetched when it is unfolded. @param {{ account: Account }} props */
+/** An own account: the people who also see it. Fetched when it is unfolded. @param {{ account: Account }} props */
 export function Sharing({ account }) {
   const [open, setOpen] = useState(false);
   const [shares, setShares] = useState(/** @type {MailShareOut[] | null} */ (null));
@@ -108,7 +108,7 @@ function candidates(people, shares) {
   return people.filter(({ id }) => !taken.has(id));
 }
 
-/** An account that somebody else shares. @param {{ account: Account }} props */
+/** An account that another person shares. @param {{ account: Account }} props */
 export function SharedCard({ account }) {
   const leave = async () => {
     const userId = me.value?.user?.id;

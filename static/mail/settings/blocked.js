@@ -1,5 +1,5 @@
 // @ts-check
-/** The senders whose mail goes to the trash or to spam as it arrives, and how one is taken out again. */
+/** The blocked senders, whose mail goes to the trash or to spam when it arrives, and a button to unblock each. */
 import { mutate } from "../../rpc.js";
 import { ConfirmButton } from "../../ui/confirm.js";
 import { Nothing } from "../../ui/empty.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** The first steps again, for who left them: connect a mailbox, try the demo, invite people. */
+/** Reopens the first steps for people who left them: connect a mailbox, try the demo, invite people. */
 import { isAdmin } from "../../session.js";
 import { html } from "../../ui/html.js";
 import { TryOut } from "../welcome.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** The senders whose remote images are loaded without asking, and how one is taken out again. */
+/** The senders whose remote images are loaded without asking, and a button to remove each. */
 import { mutate } from "../../rpc.js";
 import { ConfirmButton } from "../../ui/confirm.js";
 import { Nothing } from "../../ui/empty.js";

@@ -1,5 +1,7 @@
 // @ts-check
-/** Import and export: a mailbox as a file becomes mail of an account that is kept here, and any account a file. */
+/**
+ * Import and export: imports a mailbox file into an account that exists only here, and exports any account to a file.
+ */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { UploadList, useUploads } from "../../files/uploads.js";
 import { mutate } from "../../rpc.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** Search: how much of the mail can be found, and making the index anew, as a run. For admins. */
+/** Search: how much of the mail is indexed, and the rebuilding of the index, as a run. For admins. */
 import { useEffect } from "preact/hooks";
 import { mutate } from "../../rpc.js";
 import { Pending, useFetched } from "../../settings/fetched.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** How mailboxes are connected by their providers' own sign-in: set up once, tested, mended. For admins. */
+/** The setup of the providers' own sign-in for mailboxes: set up once, tested, corrected. For admins. */
 import { ProviderSetup } from "../connect_setup.js";
 import { Pending, useFetched } from "../../settings/fetched.js";
 import { html } from "../../ui/html.js";

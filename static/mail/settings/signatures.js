@@ -1,5 +1,5 @@
 // @ts-check
-/** One signature an account: what stands below new mail, above the quoted message. */
+/** The signature of each account: it is inserted below new mail, above the quoted message. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { accounts, isShared } from "../accounts.js";
 import { Editor } from "../compose/editor.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** Snippets: texts one writes again and again, each changed where it stands. */
+/** Snippets: texts for repeated use, each edited in place. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatMailbox, parseMailboxes } from "../compose/addresses.js";
 import { Editor } from "../compose/editor.js";
@@ -38,7 +38,7 @@ export function SnippetsSection() {
       <${Fields} />`}`;
 }
 
-/** What may stand in a text between braces. */
+/** The fields that a text may contain, in braces. */
 function Fields() {
   return html`<section class="setting" aria-labelledby="fields-title">
     <h2 id="fields-title">Fields</h2>

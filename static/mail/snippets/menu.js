@@ -1,5 +1,5 @@
 // @ts-check
-/** Below the text: choose a snippet by its name, or make one of what is written. */
+/** The menu below the text: choose a snippet by its name, or make one from the message. */
 import { useEffect, useState } from "preact/hooks";
 import { reasonOf } from "../../settings/fetched.js";
 import { matchScore } from "../../ui/fuzzy.js";
@@ -77,7 +77,11 @@ function SaveForm({ fields, done }) {
   </form>`;
 }
 
-/** Those whose name or words fit what is typed, the best first. @param {Snippet[]} known @param {string} text */
+/**
+ * The snippets whose name or text matches the typed text, the best first.
+ * @param {Snippet[]} known
+ * @param {string} text
+ */
 export function ranked(known, text) {
   const wanted = text.trim();
   if (!wanted) return known;
@@ -88,7 +92,7 @@ export function ranked(known, text) {
     .map(({ one }) => one);
 }
 
-/** Its beginning in words. @param {Snippet} snippet */
+/** The beginning of a snippet, as text. @param {Snippet} snippet */
 export function wordsOf({ html: text, subject }) {
   const apart = text.replace(/<\/(?:div|p|li)>|<br>/g, "$& ");
   const words = new DOMParser().parseFromString(apart, "text/html").body.textContent ?? "";

@@ -1,5 +1,5 @@
 // @ts-check
-/** Putting a snippet into the mail that is written, and making one of it. */
+/** Inserts a snippet into the mail that is being written, and makes a snippet from it. */
 import { me } from "../../session.js";
 import { accounts } from "../accounts.js";
 import { defaultAddress } from "../own_addresses.js";
@@ -12,8 +12,8 @@ import { snippets } from "./store.js";
 /** @typedef {import("../compose/richtext.js").RichText} RichText */
 
 /**
- * At the caret, in the place of `typed` letters before it. Its recipients join those that are there; its subject is
- * taken where there is none.
+ * Inserts a snippet at the caret, in place of the `typed` letters before it. Its recipients are added to those of the
+ * mail; its subject is used if the mail has none.
  * @param {Draft} draft
  * @param {RichText} editor
  * @param {import("./store.js").Snippet} snippet
@@ -32,19 +32,19 @@ export function putIn(draft, editor, snippet, typed = 0) {
   editor.insertText(snippet.html, { typed, change: (text) => fill(text, values) });
 }
 
-/** The fields of one's snippets that still stand in these texts. @param {string[]} texts */
+/** The unfilled fields of the person's snippets in these texts. @param {string[]} texts */
 export function unfilled(texts) {
   const free = new Set(freeFields());
   return fieldsIn(texts).filter((field) => free.has(field));
 }
 
-/** All that one's snippets may leave to be filled by hand. */
+/** All fields of the person's snippets that have to be filled by hand. */
 export function freeFields() {
   return fieldsIn((snippets.value ?? []).flatMap(({ html, subject }) => [html, subject]));
 }
 
 /**
- * What a snippet of this mail is: one's own words without the signature; the subject, unless it answers.
+ * Makes a snippet from this mail: the person's text without the signature, and the subject, unless it is an answer.
  * @param {import("../compose/wire.js").Fields} fields
  * @param {{ name: string, people: boolean }} wanted `people`: with its recipients
  */

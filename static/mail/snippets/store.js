@@ -1,14 +1,14 @@
 // @ts-check
-/** The person's snippets: texts that are put into mail by their name. Owns the one list of them in this window. */
+/** The person's snippets: texts that are inserted into mail by name. Owns the one list of them in this window. */
 import { signal } from "@preact/signals";
 import { mutate, query } from "../../rpc.js";
 
 /** @typedef {MailSnippetOut} Snippet */
 
-/** Null until they are here for the first time. @type {import("@preact/signals").Signal<Snippet[] | null>} */
+/** Null until they are fetched for the first time. @type {import("@preact/signals").Signal<Snippet[] | null>} */
 export const snippets = signal(/** @type {Snippet[] | null} */ (null));
 
-/** Fetch them unless they are here. */
+/** Fetches the snippets unless they are loaded. */
 export async function wantSnippets() {
   if (snippets.value === null) await loadSnippets();
 }
@@ -17,7 +17,10 @@ export async function loadSnippets() {
   snippets.value = await query("mail.snippets");
 }
 
-/** Another window changed them, or news may have been missed. Nothing to do where nobody asked for them yet. */
+/**
+ * Fetches the snippets again: another window changed them, or an event may have been missed. Does nothing if they were
+ * never fetched.
+ */
 export function refetchSnippets() {
   if (snippets.value !== null) void loadSnippets().catch(() => undefined);
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * `;name` at the start of a word offers the snippets that begin so, where the caret is. Enter or Tab takes the marked
- * one, Escape leaves the letters as they are.
+ * Snippets by typing: `;name` at the start of a word suggests the snippets whose names begin like that, at the caret.
+ * Enter or Tab takes the marked one, Escape keeps the letters.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
@@ -15,8 +15,8 @@ const MOST_SHOWN = 6;
 /** @typedef {import("../compose/richtext.js").RichText} RichText */
 
 /**
- * What is typed, in an editor that takes snippets. `heard` is called whenever the text or the caret moves; `press` with
- * each key, and says whether it was one for the list.
+ * Follows the typed name in an editor that accepts snippets. `heard` has to be called whenever the text or the caret
+ * changes; `press` with each key: it returns whether the list used the key.
  * @param {{ current: RichText | null }} editor
  * @param {(snippet: Snippet, typed: number) => void} choose
  */

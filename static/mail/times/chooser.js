@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Choosing a time: a field that understands words, and below it what is offered, each in words and as a time. What is
- * typed is shown as the time it means before Enter takes it.
+ * Chooses a time: a field that understands words, and below it suggestions, each in words and as a time. The meaning of
+ * the typed text is shown before Enter takes it.
  */
 import { useState } from "preact/hooks";
 import { Chooser } from "../../ui/chooser.js";
@@ -24,7 +24,7 @@ export function TimeChooser({ id, label, choose }) {
   const items = [...(typed.at ? [{ id: "typed", name: dayWords(typed.at, opened), at: typed.at }] : []), ...offered];
   const take = (/** @type {typeof items[number]} */ { at }) => {
     if (at.getTime() > Date.now()) choose(at);
-    else setLate(true); // it stood open for long
+    else setLate(true); // it was open for a long time
   };
   const write = (/** @type {string} */ words) => {
     setLate(false);

@@ -1,12 +1,13 @@
 // @ts-check
 /**
- * A time as people type it: "fri 9am", "in 2 hours", "tomorrow", "eod", "next week", "1/12", "9", "mon"; in English,
- * German, French and Spanish. Pure: the caller says what time it is, and whether the day stands before the month.
+ * Parses a time as people type it: "fri 9am", "in 2 hours", "tomorrow", "eod", "next week", "1/12", "9", "mon"; in
+ * English, German, French and Spanish. Pure: the caller passes the current time, and whether the day comes before the
+ * month.
  *
- * Theory. The text is cut into words and numbers; what is a phrase is one word. Each word is a day, a time of the day,
- * a distance, or says nothing; what is none of these makes the whole not understood, so that nothing is guessed past. A
- * day without a time is 8:00; a time without a day is the next one. Days are counted by the calendar, not by 24 hours.
- * What is chosen is never in the past. An hour from 1 to 6 without more is in the afternoon: at night nobody means it.
+ * Theory. The text is split into words and numbers; a known phrase counts as one word. Each word is a day, a time of
+ * the day, a distance, or a filler; any other word makes the whole text invalid, so that nothing is guessed. A day
+ * without a time means 8:00; a time without a day means its next occurrence. Days are counted by the calendar, not by
+ * 24 hours. The result is never in the past. A plain hour from 1 to 6 means the afternoon: nobody means it at night.
  */
 import {
   AFTERNOON, COUNT, DAY, FILLERS, IN, MONTH, MORNING, NEXT, PART, PHRASES, SPAN, UNIT, WEEKDAY,
@@ -21,7 +22,7 @@ const FRIDAY = 5;
 const SATURDAY = 6;
 const END_OF_DAY = 17;
 const TONIGHT = 20;
-/** Nobody means a time after that. */
+/** A later time is refused: nobody means it. */
 export const MAX_YEARS = 5;
 const MAX_CHARS = 80;
 const TOO_LATE = `At most ${MAX_YEARS} years ahead.`;
@@ -29,8 +30,8 @@ const PAST = "That is in the past.";
 const UNKNOWN = "Not understood. Try “fri 9am”, “in 2 hours” or “12 Dec 14:00”.";
 
 /**
- * What was found so far. `day`: the day; `hour`, `minute`: of the day, `plain`: an hour without more; `ahead`: minutes
- * from now; `repeats`: how the same words mean a later day where this one is past.
+ * The result so far. `day`: the day; `hour`, `minute`: the time of the day; `plain`: an hour without more; `ahead`:
+ * minutes from now; `repeats`: the later day that the same words mean if this one is past.
  * @typedef {object} Found
  * @property {Date | null} day
  * @property {number | null} hour
@@ -82,7 +83,7 @@ function wordsOf(text) {
 }
 
 /**
- * Take what begins at this word. Returns how many words that were, 0 where it is nothing.
+ * Parses the part that begins at this word. Returns how many words it used, 0 if it is not understood.
  * @param {string[]} words
  * @param {number} at
  * @param {Found} found
@@ -232,7 +233,10 @@ function timeOfDay(word, found) {
   return 1;
 }
 
-/** A part of the day was named, and no hour: one may still come ("tomorrow evening 7"). @param {Found} found */
+/**
+ * Whether a part of the day was named without an hour: one may still follow ("tomorrow evening 7").
+ * @param {Found} found
+ */
 function isPart(found) {
   return found.hour !== null && found.minute === -1;
 }

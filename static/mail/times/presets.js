@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Times that are offered, for sending later as for snoozing: never fewer than three, in the order of their instants.
- * Pure: the caller says what time it is.
+ * The suggested times, for sending later and for snoozing: at least three, in the order of time. Pure: the caller
+ * passes the current time.
  *
  * "Later today" is three hours from now on the full hour, as long as that is before ten in the evening. The others are
  * by the calendar, so that 8:00 stays 8:00 when clocks change: tomorrow and its afternoon, Saturday until Thursday,

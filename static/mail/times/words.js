@@ -2,8 +2,8 @@
 /**
  * The words for times that people type, in English, German, French and Spanish; without accents, in lower case. Data.
  *
- * A word may be cut short where the table says so ("mon", "thur", "mittw"): the shortest form stands before the bar.
- * Where languages disagree ("mar": March, martes, mardi) a month needs a day's number beside it, a weekday does not.
+ * A word may be shortened if the table says so ("mon", "thur", "mittw"): the shortest form is before the bar. Where
+ * languages disagree ("mar": March, martes, mardi) a month needs a day's number beside it, a weekday does not.
  */
 
 export const MORNING = 8;
@@ -12,7 +12,7 @@ export const EVENING = 18;
 const NOON = 12;
 const END_OF_DAY = 17;
 
-/** By the day of the week, Sunday first. */
+/** The weekdays, Sunday first. */
 const WEEKDAYS = [
   "sun|day so|nntag dim|anche dom|ingo",
   "mon|day mo|ntag lun|di lun|es",
@@ -22,7 +22,7 @@ const WEEKDAYS = [
   "fri|day fr|eitag ven|dredi vie|rnes",
   "sat|urday sa|mstag sonnabend| sam|edi sab|ado",
 ];
-/** January first. */
+/** The months, January first. */
 const MONTHS = [
   "jan|uary jan|uar janv|ier ene|ro", "feb|ruary feb|ruar fev|rier feb|rero", "mar|ch mrz| marz| maerz| mars| mar|zo",
   "apr|il avr|il abr|il", "may| mai| may|o", "jun|e jun|i juin| jun|io", "jul|y jul|i juil|let jul|io",
@@ -61,7 +61,7 @@ const SPANS = {
   endOfWeek: "eow end_of_week end_of_the_week",
   endOfMonth: "eom end_of_month end_of_the_month",
 };
-/** Words that say nothing by themselves. */
+/** Words without a meaning of their own. */
 export const FILLERS = new Set(("at on by the um uhr am gegen bis den der le la les el los a las de en del o'clock "
   + "oclock this diese dieser ce cette este h sharp later").split(" "));
 export const NEXT = new Set(("next nachste nachsten nachster naechste naechsten naechster prochain prochaine proximo "
@@ -75,7 +75,7 @@ export const PART = byWord(PARTS, Number);
 export const UNIT = byWord(UNITS, (unit) => /** @type {keyof typeof UNITS} */ (unit));
 export const COUNT = byWord(COUNTS, Number);
 export const SPAN = byWord(SPANS, (span) => /** @type {keyof typeof SPANS} */ (span));
-/** What is written with several words, the longest first: they are read as one. */
+/** Phrases of several words, the longest first: they are read as one word. */
 export const PHRASES = [DAYS, PARTS, COUNTS, SPANS].flatMap((table) => Object.values(table).join(" ").split(" "))
   .filter((word) => word.includes("_")).sort((one, other) => other.length - one.length);
 
