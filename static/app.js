@@ -1,5 +1,5 @@
 // @ts-check
-/** The web app's boot: starts what runs once, and shows the page that the address names. */
+/** The web app's boot: starts everything that runs once, and shows the page of the current address. */
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { features, useFeatures } from "./feature.js";
@@ -46,21 +46,21 @@ function boot() {
   startPaletteCommands();
   void loadMe().then(listenOnce);
   if (!isBare()) for (const row of features()) row.start?.();
-  queueMicrotask(draw); // after what was asked for has left
+  queueMicrotask(draw); // after the first requests are sent
 }
 
 function draw() {
   const root = /** @type {HTMLElement} */ (document.getElementById("app"));
-  root.replaceChildren(); // what stood here meanwhile
+  root.replaceChildren(); // remove the placeholder
   render(html`<${App} />`, root);
 }
 
-/** Whether the page stands alone: the login page does. */
+/** Whether the page has no frame around it, like the login page. */
 function isBare() {
   return place.value.route?.bare ?? false;
 }
 
-/** A stranger is on the way to the login page by now, and has nothing to listen to. */
+/** Connects the live updates once. A person who is not signed in is being sent to the login page, and needs none. */
 function listenOnce() {
   if (isBare() || (!me.value && !meProblem.value)) return;
   const topics = new Set(features().flatMap((row) => row.topics ?? []));

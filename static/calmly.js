@@ -1,10 +1,12 @@
 // @ts-check
-/** Work that news ask for, more often than it has to be done. */
+/** Limits work that live events request more often than it has to be done. */
 
-/** What is told within this time is fetched once. */
+/** Events within this time cause one fetch. */
 const GATHER_MS = 300;
 
-/** `work` soon, and once more where it is asked for meanwhile, never two at a time. @param {() => Promise<void>} work
+/**
+ * Returns a function that runs `work` soon, and once more if it was called meanwhile, never two at a time.
+ * @param {() => Promise<void>} work
  */
 export function calmly(work) {
   let asked = false;

@@ -1,5 +1,5 @@
 // @ts-check
-/** Every feature of the web app, in order: of two that know an address, the first shows it. */
+/** Every feature of the web app, in order: if two know an address, the first shows it. */
 import { FEATURE as backup } from "./backup/feature.js";
 import { FEATURE as capabilities } from "./capabilities/feature.js";
 import { FEATURE as description } from "./description/feature.js";

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * How the frame stands in this browser: whether the navigation is folded to a rail, the drawer of a small window, and
- * how dense the lists are; and what a keyboard on the screen leaves of it. The first and the last are kept here; the
- * drawer is an entry of the history, so that the browser's Back closes it.
+ * The state of the app's frame in this browser: whether the navigation is folded to a rail, the drawer of a small
+ * window, the density of the lists, and the space that an on-screen keyboard leaves. The folding and the density are
+ * stored here; the drawer is an entry of the browser history, so that the browser's Back closes it.
  */
 import { computed, signal } from "@preact/signals";
 
@@ -10,11 +10,11 @@ import { computed, signal } from "@preact/signals";
 
 const FOLDED_KEY = "svc.nav";
 const DENSITY_KEY = "svc.density";
-/** From here on there is room for words in the navigation; the same line stands in ui/nav.css. */
+/** From this width on the navigation shows labels; ui/nav.css has the same limit. */
 const wide = matchMedia("(min-width: 80rem)");
 
 const hasRoom = signal(wide.matches);
-/** What the person chose where there is room for words. */
+/** The person's choice for windows with room for labels. */
 export const folded = signal(kept(FOLDED_KEY) === "folded");
 /** Whether the navigation is a rail of icons. */
 export const rail = computed(() => folded.value || !hasRoom.value);
@@ -34,8 +34,8 @@ export function startFrame() {
 }
 
 /**
- * How much of the page a keyboard on the screen covers: the frame ends above it. Where the browser makes the page
- * smaller for it, that is nothing; a page that is zoomed in covers nothing either. What one writes in stays in sight.
+ * Tracks how much of the page an on-screen keyboard covers: the frame ends above it. If the browser shrinks the page
+ * for the keyboard, that is zero; a zoomed page counts as uncovered, too. The focused field stays visible.
  */
 function followKeyboard() {
   const view = window.visualViewport;
@@ -52,7 +52,7 @@ function followKeyboard() {
   view.addEventListener("scroll", follow);
 }
 
-/** The button and the key: fold where there is room for words, else show everything in the drawer. */
+/** The action of the button and the key: folds the navigation if there is room for labels, else opens the drawer. */
 export function toggleNav() {
   if (!hasRoom.value) {
     openDrawer();
@@ -68,7 +68,7 @@ export function openDrawer() {
   drawerOpen.value = true;
 }
 
-/** Without going anywhere: its entry in the history goes, too. */
+/** Closes the drawer without navigating: its entry in the history is removed, too. */
 export function closeDrawer() {
   if (!drawerOpen.value) return;
   drawerOpen.value = false;
@@ -100,6 +100,6 @@ function keep(key, value) {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // A browser that keeps nothing for us still shows the choice until it is closed.
+    // If the browser stores nothing for us, the choice lasts until it is closed.
   }
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Keys are learnt in passing: who clicks a button for the third time is told its key, once. Which key it has stands in
- * its title, "Archive (e)", as everybody sees who rests on it. Counts are kept in this browser.
+ * Teaches keys: a person who clicks a button for the third time is shown its key, once. The key is in the button's
+ * title, "Archive (e)", which also appears on hover. The counts are stored in this browser.
  */
 import { scopes } from "./keys.js";
 import { keyWords } from "./ui/key_words.js";
@@ -13,7 +13,7 @@ const TITLE = /^(.*) \(([^()]+)\)$/u;
 
 /** Called once. */
 export function startHints() {
-  addEventListener("click", onClick, { capture: true }); // before the click changes what the button stands for
+  addEventListener("click", onClick, { capture: true }); // before the click changes the button's meaning
 }
 
 /** @param {Event} event */
@@ -24,20 +24,20 @@ function onClick(event) {
   if (work(keys) && counted(keys) === USES) toast(`${does}: next time press ${keys}.`);
 }
 
-/** Whether these keys do anything now. @param {string} words */
+/** Whether these keys have a function now. @param {string} words */
 function work(words) {
   return scopes.value.some(({ shortcuts }) =>
     shortcuts.some((one) => one.keys.some((keys) => keyWords(keys) === words) && (one.when?.() ?? true)));
 }
 
-/** One use more of these keys' button; how many there were. @param {string} keys */
+/** Counts one more use of these keys' button; returns the count. @param {string} keys */
 function counted(keys) {
   const uses = kept();
   const now = (uses[keys] ?? 0) + 1;
   try {
     localStorage.setItem(STORED, JSON.stringify({ ...uses, [keys]: now }));
   } catch {
-    return 0; // nothing can be kept: no hint is better than one at each click
+    return 0; // nothing can be stored: no hint is better than one at each click
   }
   return now;
 }

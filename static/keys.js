@@ -1,28 +1,28 @@
 // @ts-check
 /**
- * Keyboard shortcuts: a registry, scoped by page, that the `?` overlay and the palette list.
+ * Keyboard shortcuts: a registry, scoped by page, which the `?` overlay and the palette list.
  *
- * A key is written as in KeyboardEvent.key; "g i" is one key after the other, "Mod+k" is Ctrl or Cmd, "Mod+Shift+p"
- * that with Shift. A shortcut is inert while an input has the focus, while compose or a dialog is open, and with Ctrl,
- * Meta or Alt; one with "Mod+" also works in a plain field, unless it edits the field's text. The registry holds what
- * works now and nothing else. Owns the one keydown listener, and the first key of two.
+ * A key is written as in KeyboardEvent.key; "g i" is one key after the other, "Mod+k" is Ctrl or Cmd with k,
+ * "Mod+Shift+p" is the same with Shift. A shortcut is off while an input has the focus, while compose or a dialog is
+ * open, and with Ctrl, Meta or Alt; one with "Mod+" also works in a plain field, unless it edits the field's text. The
+ * registry holds only the shortcuts that work now. Owns the one keydown listener, and the first key of two.
  */
 import { computed, signal } from "@preact/signals";
 
 /**
  * @typedef {object} Shortcut
  * @property {string[]} keys
- * @property {string} label what it does, for the overlay; those that do the same share a line of it
- * @property {string} [part] under what it stands there, within its place
+ * @property {string} label what it does, for the overlay; shortcuts that do the same share a line there
+ * @property {string} [part] its heading there, within its place
  * @property {() => void} run
  * @property {() => boolean} [when] whether it does anything now
  * @property {string[]} [also] other words that people have for it
- * @property {boolean} [acts] whether it is about what is selected or open
+ * @property {boolean} [acts] whether it acts on the selected or open item
  * @property {boolean} [repeats] whether holding the key down repeats it
- * @property {boolean} [fixed] its keys can't be changed: something else hears them, too
+ * @property {boolean} [fixed] its keys can't be changed: another component handles them, too
  */
 
-/** Set by the compose window (and whoever else takes the whole keyboard). */
+/** Set by the compose window, and by others that take the whole keyboard. */
 export const keyboardTaken = signal(false);
 /** @typedef {Shortcut & { name: string }} Named */
 /** @typedef {{ title: string, shortcuts: readonly Pick<Shortcut, "keys" | "label" | "fixed">[] }} KeyPlace */
@@ -30,20 +30,20 @@ export const keyboardTaken = signal(false);
 /** @type {import("@preact/signals").Signal<{ title: string, shortcuts: Shortcut[] }[]>} */
 const registered = signal([]);
 /**
- * What works now, each with the keys that it has for this person, innermost last.
+ * The shortcuts that work now, each with this person's keys, innermost last.
  * @type {import("@preact/signals").ReadonlySignal<{ title: string, shortcuts: Named[] }[]>}
  */
 export const scopes = computed(() => registered.value.map(({ title, shortcuts }) => ({ title,
   shortcuts: shortcuts.map((one) => ({ ...one, name: nameOf(title, one), keys: keysOf(title, one) })) })));
 /**
- * By the name of a command the keys that the person gave it, in the place of those that it comes with.
+ * The person's own keys by the name of a command; they replace its default keys.
  * @type {import("@preact/signals").Signal<Record<string, readonly string[]>>}
  */
 export const keyChanges = signal({});
 
 const EDITABLE = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
 const RICH = "textarea, [contenteditable]:not([contenteditable=false])";
-/** What a plain field does with them is its own. */
+/** Keys that a plain field handles itself. */
 const EDITING = new Set(["Mod+a", "Mod+c", "Mod+v", "Mod+x", "Mod+y", "Mod+z"]);
 const STAYS = new Set(["Enter", "Escape", "ArrowUp", "ArrowDown", "Home", "End"]);
 const PRESSABLE = "button, a[href], summary, [role=tab]";
@@ -54,7 +54,7 @@ let prefix = "";
 let prefixAt = 0;
 
 /**
- * Add a page's shortcuts; the innermost scope is asked first. Returns what takes them away.
+ * Adds a page's shortcuts; the innermost scope is asked first. Returns a function that removes them.
  * @param {string} title
  * @param {Shortcut[]} shortcuts
  */
@@ -66,8 +66,11 @@ export function registerKeys(title, shortcuts) {
   };
 }
 
-/** A command's name: its place, and the first key that it comes with; words may be put better later. @param {string}
- * title @param {Pick<Shortcut, "keys">} shortcut */
+/**
+ * A command's name: its place and its first default key; the label may change later.
+ * @param {string}
+ * title @param {Pick<Shortcut, "keys">} shortcut
+ */
 export function nameOf(title, { keys }) {
   return `${title} ${keys[0]}`;
 }
@@ -78,7 +81,7 @@ export function keysOf(title, one) {
   return changed ? [...changed, ...one.keys.filter(staysPut)] : one.keys;
 }
 
-/** Keys whose meaning nobody takes away: the way out, and those that move. @param {string} key */
+/** Keys whose meaning can't be changed: Escape, and those that move. @param {string} key */
 export function staysPut(key) {
   return STAYS.has(key);
 }
@@ -86,17 +89,17 @@ export function staysPut(key) {
 /** @type {() => Promise<readonly KeyPlace[]>} */
 let places = async () => [];
 
-/** Called once. @param {() => Promise<readonly KeyPlace[]>} find asked when somebody wants them all */
+/** Called once. @param {() => Promise<readonly KeyPlace[]>} find called when all of them are needed */
 export function knowPlaces(find) {
   places = find;
 }
 
-/** Every place that has keys, also those where the person is not; their pages come for it. */
+/** Every place that has keys, also those that are not shown; it loads their pages. */
 export function keyPlaces() {
   return places();
 }
 
-/** Begin to listen. Called once. */
+/** Starts to listen. Called once. */
 export function startKeys() {
   addEventListener("keydown", onKeyDown);
 }
@@ -124,7 +127,7 @@ function onKeyDown(event) {
   }
 }
 
-/** @param {EventTarget | null} target @param {string} typing where the key is text, or the field's own */
+/** @param {EventTarget | null} target @param {string} typing the fields that use the key themselves */
 function isBusy(target, typing) {
   if (target instanceof Element && target.closest(typing)) return true;
   return document.querySelector("dialog[open], :popover-open") !== null;
@@ -139,7 +142,7 @@ function find(key) {
   return undefined;
 }
 
-/** Whether some shortcut of two keys begins with it. @param {string} key */
+/** Whether a shortcut of two keys begins with it. @param {string} key */
 function begins(key) {
   return scopes.value.some((scope) =>
     scope.shortcuts.some((one) => one.keys.some((keys) => keys.startsWith(`${key} `))));

@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * Parts of the app that come when they are first shown: the first page does not wait for them, and no browser reads
- * what nobody looks at. A part that has come is drawn at once from then on. It knows no part.
+ * Parts of the app that are loaded when they are first shown: the first page does not wait for them, and no browser
+ * loads unused parts. A loaded part is drawn at once from then on. It knows no part.
  */
 import { signal } from "@preact/signals";
 import { html } from "./ui/html.js";
 
 /**
- * A component of a module that is imported late. Until it is here nothing stands in its place; where it can't come
- * (there is no link, or the server has a newer app by now) that is said, with a way on.
+ * A component of a module that is imported late. While it loads, nothing is shown in its place; if it can't be loaded
+ * (there is no connection, or the server has a newer app) a message says so, with a way to continue.
  * @template M
  * @param {() => Promise<M>} load
  * @param {keyof M} name of the component in that module
@@ -38,6 +38,6 @@ export function late(load, name) {
         <button class="button small" onClick=${() => location.reload()}>Load the app again</button></div>`;
     }
     if (!loading) fetchPart();
-    return html`<div data-late hidden></div>`; // who waits for the page sees that more is to come
+    return html`<div data-late hidden></div>`; // a browser test waits until no part is loading
   };
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What somebody used lately: short lists that this browser keeps, apart for each person. At sign-out all of them go,
- * whosever they are: they tell of mail.
+ * Recently used things: short lists in this browser, separate for each person. Sign-out deletes the lists of all
+ * people, since they reveal mail.
  */
 import { me } from "./session.js";
 
@@ -22,16 +22,16 @@ export function keepLately(name, list) {
   try {
     localStorage.setItem(keyOf(name), JSON.stringify(list));
   } catch {
-    // A browser that keeps nothing for us offers nothing of it.
+    // If the browser stores nothing for us, nothing is offered.
   }
 }
 
-/** Somebody signed out. */
+/** Deletes all lists, at sign-out. */
 export function forgetLately() {
   try {
     for (const one of Object.keys(localStorage)) if (one.startsWith(KEY)) localStorage.removeItem(one);
   } catch {
-    // It keeps nothing for us.
+    // The browser stores nothing for us.
   }
 }
 

@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * Live updates over /ws: one socket, subscribed to the app's topics, that resumes where it was.
+ * Live updates over /ws: one socket, subscribed to the app's topics, which resumes after an interruption.
  *
- * Theory. Each event carries the outbox's sequence; the highest one seen is what a reconnect asks to go on `after`, so
- * nothing is missed and nothing heard twice. When the server no longer keeps that far back it says `reset`, and whoever
- * listens fetches anew. The same holds for the first connection: what was fetched before it stood may have changed.
+ * Theory. Each event has the sequence number of the outbox; a reconnect sends the highest one seen as `after`, so no
+ * event is missed or received twice. If the server no longer stores events that far back, it says `reset`, and all
+ * listeners fetch again. The first connection counts as a reset, too: data that was fetched before it may have changed.
  *
  * Owns the socket, its pauses (exponential, jittered, capped) and the state that the banner shows. It does not know
- * what the events mean, and never decides that somebody is logged out: that an HTTP answer says.
+ * what the events mean, and never decides that a person is logged out: an HTTP answer does.
  */
 import { batch, signal } from "@preact/signals";
 
@@ -16,9 +16,9 @@ const LONGEST_PAUSE_MS = 30_000;
 const PING_EVERY_MS = 25_000;
 const PONG_WITHIN_MS = 10_000;
 const CLOSE_SIGNED_OUT = 4401;
-/** About a frame. */
+/** About one animation frame. */
 const TOGETHER_MS = 16;
-/** A blink of the connection is not worth a banner. */
+/** A short interruption is not worth a banner. */
 const FAILURES_BEFORE_BANNER = 2;
 
 /** @typedef {{ event: (event: LiveEvent) => void, refetch: () => void, signedOut: () => void }} Listener */
@@ -37,7 +37,10 @@ let failures = 0;
 let topics = [];
 /** @type {Listener | null} */
 let listener = null;
-/** Events that wait to be told together; null while the next one is told at once. @type {LiveEvent[] | null} */
+/**
+ * Events that are collected to be delivered together; null: the next one is delivered at once.
+ * @type {LiveEvent[] | null}
+ */
 let waiting = null;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let retryTimer;
@@ -60,7 +63,7 @@ export function listen(wanted, callbacks) {
   connect();
 }
 
-/** Don't wait out the pause. */
+/** Reconnects now, without waiting for the end of the pause. */
 export function reconnectNow() {
   if (socket) return;
   clearTimeout(retryTimer);
@@ -95,14 +98,14 @@ function receive(from, frame) {
     tell(frame);
   } else if (frame.type === "reset") {
     position = frame.seq;
-    if (waiting) waiting = []; // all is fetched anew
+    if (waiting) waiting = []; // everything is fetched again
     listener?.refetch();
   }
 }
 
 /**
- * One event is told at once. Of many, as a first sync or an undo of hundreds of threads sends, those of each frame are
- * told together: the lists are drawn once for all of them.
+ * Delivers events: a single one at once. Many events, as from a first sync or an undo of hundreds of threads, are
+ * delivered together per frame: the lists are drawn once for all of them.
  * @param {LiveEvent} event
  */
 function tell(event) {
@@ -126,7 +129,7 @@ function tellWaiting() {
       try {
         listener?.event(event);
       } catch (fault) {
-        reportError(fault); // the others are news all the same
+        reportError(fault); // the other events are still delivered
       }
     }
   });
@@ -149,7 +152,7 @@ function ping() {
   if (mine?.readyState !== WebSocket.OPEN) return;
   mine.send('{"type":"ping"}');
   clearTimeout(pongTimer);
-  // After sleep a socket can look open and be dead: closing it takes minutes, so it is left behind.
+  // After sleep a socket can look open and be dead: closing it takes minutes, so it is abandoned.
   pongTimer = setTimeout(() => {
     if (socket !== mine) return;
     mine.onmessage = null;

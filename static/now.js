@@ -1,5 +1,5 @@
 // @ts-check
-/** The time as a signal that moves every few seconds while the page is seen: for "20 s ago" and the like. */
+/** The time as a signal that changes every few seconds while the page is visible: for "20 s ago" and the like. */
 import { signal } from "@preact/signals";
 
 const TICK_MS = 5_000;

@@ -1,8 +1,5 @@
 // @ts-check
-/**
- * Where the palette leads besides what the keys do, built from the features' rows: places, settings, their own
- * commands.
- */
+/** The palette's commands besides the keys, built from the features' rows: places, settings, their own commands. */
 import { features, settingsSections } from "./feature.js";
 import { navigate } from "./router.js";
 import { firstKeys } from "./ui/key_words.js";

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Addresses: the current one as a signal, and moving between them without a reload.
+ * The router: the current address as a signal, and navigation without a reload.
  *
- * Each feature's row says which addresses are its own, what they mean and what shows them; the first route that knows
- * an address has it. Knows no feature.
+ * Each feature's row says which addresses belong to it, what they mean and what shows them; the first route that knows
+ * an address is used. It knows no feature.
  */
 import { computed, signal } from "@preact/signals";
 
@@ -11,9 +11,9 @@ import { computed, signal } from "@preact/signals";
  * @typedef {object} Route
  * @property {(url: URL) => object | null} parse what the address means here; null: it is not one of these
  * @property {(params: any) => unknown} show
- * @property {boolean} [bare] the page stands alone: without the frame, the palette, the live updates
+ * @property {boolean} [bare] whether the page is shown without the frame, the palette and the live updates
  */
-/** @typedef {{ route: Route | null, params: object }} Place `route`: null where nothing is */
+/** @typedef {{ route: Route | null, params: object }} Place `route`: null if no route knows the address */
 
 const path = signal(location.pathname + location.search);
 /** @type {import("@preact/signals").Signal<readonly Route[]>} */
@@ -24,15 +24,15 @@ export const place = computed(() => find(path.value));
 /** The current address. */
 export const address = computed(() => new URL(path.value, location.origin));
 
-/** Where the front door leads. */
+/** The target of the address "/". */
 let home = () => "/p/mail";
 
-/** Called before the router begins, by whoever knows better. @param {() => string} found */
+/** Replaces this target; called before the router starts. @param {() => string} found */
 export function useHome(found) {
   home = found;
 }
 
-/** Begin to follow the browser's Back and Forward. Called once. @param {readonly Route[]} known the first that fits */
+/** Starts to follow the browser's Back and Forward. Called once. @param {readonly Route[]} known the first that fits */
 export function startRouter(known) {
   routes.value = known;
   if (location.pathname === "/") navigate(home(), { replace: true });
@@ -53,7 +53,7 @@ export function navigate(to, { replace = false } = {}) {
   path.value = location.pathname + location.search;
 }
 
-/** A part of an address as it was meant; as it stands where it is no good. @param {string} part */
+/** Decodes a part of an address; returns it unchanged if it is not valid. @param {string} part */
 export function decodePart(part) {
   try {
     return decodeURIComponent(part);
@@ -73,7 +73,7 @@ function find(href) {
 }
 
 /**
- * A plain click on a link within the app moves without a reload; from the login page everything starts anew.
+ * Navigates without a reload on a plain click on a link within the app; from the login page everything is loaded again.
  * @param {MouseEvent} event
  */
 function followLink(event) {

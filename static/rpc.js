@@ -2,10 +2,10 @@
 /**
  * The RPC client: the tRPC 11 wire over fetch.
  *
- * Calls made in one turn of the event loop share a request (`?batch=1`); queries and mutations never mix. An answer
- * 401 means that this browser is not (or no longer) logged in: it goes to /login. Owns the pending queue, and whether
- * the person is leaving; it caches nothing and repeats nothing. Where the
- * server can't be reached, a query is answered by what stands in for it, if anything does (stand_in.js).
+ * Calls made in one turn of the event loop share a request (`?batch=1`); queries and mutations never mix. An answer 401
+ * means that this browser is not (or no longer) logged in: it goes to /login. Owns the pending queue, and whether the
+ * person is signing out; it caches nothing and repeats nothing. If the server can't be reached, the stand-in answers a
+ * query, if there is one (stand_in.js).
  */
 
 import { standIn } from "./stand_in.js";
@@ -19,7 +19,7 @@ export class RpcError extends Error {
   /**
    * @param {string} code
    * @param {string} message
-   * @param {Record<string, unknown>} [data] what the server added to go on from
+   * @param {Record<string, unknown>} [data] the server's data for a next step
    */
   constructor(code, message, data = {}) {
     super(message);
@@ -51,11 +51,11 @@ export function query(name, input) {
 }
 
 /**
- * A query in a request of its own: for what may take long, so that quick ones don't wait with it.
+ * A query in its own request: for calls that may take long, so that quick ones do not wait for them.
  * @template {ProcedureName} Name
  * @param {Name} name
  * @param {InputOf<Name>} [input]
- * @param {{ signal?: AbortSignal }} [options] signal: nobody wants the answer any more; the server gives it up, too
+ * @param {{ signal?: AbortSignal }} [options] signal: cancels the request; the server stops working on it, too
  * @returns {Promise<OutputOf<Name>>}
  */
 export function queryAlone(name, input, { signal } = {}) {
@@ -72,14 +72,14 @@ export function mutate(name, input) {
   return enqueue("mutation", name, input);
 }
 
-/** For an action that is done once, however often it is said (`idempotencyKey`). */
+/** A new key for an action that is done once, even if it is sent several times (`idempotencyKey`). */
 export function newIdempotencyKey() {
   return Array.from(crypto.getRandomValues(new Uint32Array(5)), (one) => one.toString(36)).join("-");
 }
 
 /**
- * Where a person who has to log in goes, and comes back from. It takes the place of a page that may not be shown any
- * more.
+ * Goes to the login page, which leads back here afterwards. It replaces the page in the history, since that may no
+ * longer be shown.
  */
 export function goToLogin() {
   if (leaving || location.pathname === "/login") return;
@@ -88,15 +88,15 @@ export function goToLogin() {
 }
 
 /**
- * Signing out ends the session before its answer is here, and a refused query or the closed socket may tell of it
- * first: while that is under way nothing of the kind leads away from the page, or the answer would be lost.
+ * Notes that sign-out is under way. It ends the session before its answer is here, and a refused query or the closed
+ * socket may notice that first: meanwhile nothing of that kind leaves the page, or the answer would be lost.
  * @param {boolean} now
  */
 export function setLeaving(now) {
   leaving = now;
 }
 
-/** Whether a person is signing out: from then on this browser keeps nothing of theirs. */
+/** Whether the person is signing out: from then on this browser stores nothing of theirs. */
 export function isLeaving() {
   return leaving;
 }
@@ -163,7 +163,7 @@ async function exchange(kind, calls, unwanted) {
   const body = await response.json().catch(() => {
     throw new RpcError("UNREADABLE", `The server answered ${response.status} without a readable body.`);
   });
-  // A layer before the procedures answers a batch with one envelope: it holds for every call in it.
+  // A layer before the procedures answers a batch with one envelope: it counts for every call in it.
   return Array.isArray(body) ? body : calls.map(() => body);
 }
 
@@ -193,7 +193,7 @@ function indexed(calls) {
   return Object.fromEntries(calls.flatMap((call, index) => (call.input === undefined ? [] : [[index, call.input]])));
 }
 
-/** The server can't be asked: what is kept answers. @param {Pending} call @param {RpcError} failure */
+/** Answers from the stand-in, because the server can't be reached. @param {Pending} call @param {RpcError} failure */
 async function answerInstead(call, failure) {
   try {
     const kept = await standIn()?.answer(call.name, call.input);

@@ -1,20 +1,20 @@
 // @ts-check
-/** Who is here: the answer of /auth/me, which also says how one may sign in. */
+/** The signed-in person: the answer of /auth/me, which also lists the ways to sign in. */
 import { signal } from "@preact/signals";
 import { goToLogin } from "./rpc.js";
 
 export const me = signal(/** @type {Me | null} */ (null));
-/** Why nobody knows who is here, while that is so. */
+/** Why the answer is missing, while it is. */
 export const meProblem = signal(/** @type {string | null} */ (null));
 
-/** Without sign-in everybody is the admin. */
+/** Whether the person is an admin. Without sign-in everybody is. */
 export function isAdmin() {
   return me.value !== null && (me.value.user === null || me.value.user.role === "admin");
 }
 
 /**
- * A browser keeps the page that is left whole and shows it again at Back, also when the session has ended meanwhile:
- * what was kept shows nothing, and begins anew. Called once.
+ * A browser may keep a page in memory and show it again at Back, even if the session has ended meanwhile: so the page
+ * is hidden when it is left, and then loaded again. Called once.
  */
 export function startForgetting() {
   addEventListener("pagehide", (event) => {
@@ -25,7 +25,7 @@ export function startForgetting() {
   });
 }
 
-/** Ask again, and go to the login page if this browser may not be here. */
+/** Fetches the session again, and goes to the login page if this browser has none. */
 export async function loadMe() {
   try {
     const response = await fetch("/auth/me", { credentials: "same-origin", cache: "no-store" });
@@ -36,6 +36,6 @@ export async function loadMe() {
     if (isStranger && location.pathname !== "/login") goToLogin();
     else me.value = found;
   } catch {
-    meProblem.value = "The server can’t be reached."; // on other pages the banner says it
+    meProblem.value = "The server can’t be reached."; // on other pages the banner shows it
   }
 }

@@ -1,24 +1,24 @@
 // @ts-check
 /**
- * What answers in the server's place while it can't be reached: one feature may say that it does (offline/). The RPC
- * client asks it; whoever shows that the server is away tells what is known of that here.
+ * The stand-in that answers while the server can't be reached: one feature may register it (offline/). The RPC client
+ * calls it. The signals here say what is known about the server's absence, for the parts that show it.
  */
 import { signal } from "@preact/signals";
 
 /**
  * @typedef {object} StandIn
- * @property {(name: ProcedureName, input: any, output: any) => any} heard the server has answered a query. Returns the
- * answer as it will be once everything that waits is told
- * @property {(name: ProcedureName, input: any) => Promise<any>} answer what is kept; undefined where nothing is
- * @property {() => void} strangerCame nobody is signed in any more: what is kept is shown to nobody until they are
+ * @property {(name: ProcedureName, input: any, output: any) => any} heard called with the server's
+ *   answer to a query. Returns the answer with all queued acts applied
+ * @property {(name: ProcedureName, input: any) => Promise<any>} answer the stored answer; undefined if there is none
+ * @property {() => void} strangerCame called when nobody is signed in any more: stored data is hidden until somebody is
  */
 
 /** @type {StandIn | null} */
 let one = null;
 
-/** When the server answered last (ms since the epoch), as far as this browser knows; 0: not known. */
+/** When the server last answered (ms since the epoch), as far as this browser knows; 0: not known. */
 export const heardAt = signal(0);
-/** How many acts wait to be told. */
+/** The number of queued acts. */
 export const waits = signal(0);
 
 /** @param {StandIn | null} next */

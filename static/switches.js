@@ -1,10 +1,13 @@
 // @ts-check
-/** Which parts of the service this server has switched off, such as a public one: the page that it sent says so. */
+/**
+ * The parts of the service that this server has switched off, as on a public server: the page that the server sends
+ * lists them.
+ */
 
 const off = document.querySelector("meta[name=switched-off]")?.getAttribute("content") ?? "";
 const NAMES = new Set(off.split(" "));
 
-/** @param {string} name as `svc config` lists it */
+/** @param {string} name the name in `svc config` */
 export function isSwitchedOff(name) {
   return NAMES.has(name);
 }

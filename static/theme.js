@@ -1,5 +1,5 @@
 // @ts-check
-/** Light, dark, or as the system says: the choice is kept in this browser and set on the root element. */
+/** The theme: light, dark, or the system's. The choice is stored in this browser and set on the root element. */
 import { signal } from "@preact/signals";
 
 /** @typedef {"system" | "light" | "dark"} Theme */
@@ -25,7 +25,7 @@ export function chooseTheme(wanted) {
   try {
     localStorage.setItem(KEY, theme.value);
   } catch {
-    // A browser that keeps nothing for us still shows the choice until it is closed.
+    // If the browser stores nothing for us, the choice lasts until it is closed.
   }
   apply();
 }
@@ -36,7 +36,7 @@ function apply() {
   colourBar();
 }
 
-/** The bar that a phone draws above the app, as the page below it: by the choice, or as the system says. */
+/** Sets the colour of the phone's bar above the app to that of the page: by the choice, or the system's. */
 function colourBar() {
   for (const bar of /** @type {NodeListOf<HTMLMetaElement>} */ (document.querySelectorAll("meta[name=theme-color]"))) {
     const own = bar.dataset.theme ?? "";

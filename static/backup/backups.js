@@ -1,5 +1,5 @@
 // @ts-check
-/** Backups: whether all is kept elsewhere, which moments can be had back, and how to have one back. For admins. */
+/** Backups: their state, the points in time that can be restored, and the restoring. For admins. */
 import { useEffect } from "preact/hooks";
 import { now } from "../now.js";
 import { mutate } from "../rpc.js";
@@ -47,7 +47,7 @@ export function BackupsSection() {
     ${found && html`<${AsFiles} snapshots=${found.snapshots} />`}`;
 }
 
-/** All of it as one file, and the snapshots of pages. @param {Pick<Status, "snapshots">} props */
+/** The export of everything as one file, and the snapshots of pages. @param {Pick<Status, "snapshots">} props */
 function AsFiles({ snapshots }) {
   const [newest] = snapshots;
   return html`<section class="setting" aria-labelledby="as-files-title">

@@ -1,5 +1,5 @@
 // @ts-check
-/** Backups, as the app's list has them: a section of the settings, for admins. */
+/** The feature row of backups: a section of the settings, for admins. */
 import { late } from "../late.js";
 import { onBackupGap, onBackupNews } from "./news.js";
 

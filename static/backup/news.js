@@ -1,9 +1,9 @@
 // @ts-check
-/** News of backups from /ws. Owns the count by which an open page knows that it is old. */
+/** Live events of backups. Owns the counter that shows an open page that its data is old. */
 import { signal } from "@preact/signals";
 import { toast } from "../ui/toast.js";
 
-/** How often something was told. */
+/** The number of events so far. */
 export const changes = signal(0);
 
 /** @param {LiveEvent} event */

@@ -1,5 +1,8 @@
 // @ts-check
-/** The recovery code: why one needs it, made and shown once, and typed again from where it was written down. */
+/**
+ * The recovery code: why it is needed, its creation, which shows it once, and a check by typing it from the written
+ * copy.
+ */
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";

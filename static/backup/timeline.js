@@ -1,5 +1,5 @@
 // @ts-check
-/** The timeline: recovery points by day, the newest first, of which one is chosen and restored. */
+/** The timeline: recovery points by day, the newest first; the admin chooses one and restores it. */
 import { useState } from "preact/hooks";
 import { ConfirmButton } from "../ui/confirm.js";
 import { fileSize, fullTime, plural } from "../ui/format.js";

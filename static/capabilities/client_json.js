@@ -1,12 +1,12 @@
 // @ts-check
-/** The file that Google's console offers to download of an OAuth client, understood. Pure. */
+/** Reads the file of an OAuth client that Google's console offers for download. Pure. */
 
 /**
- * `kind`: "web" is what a server needs; "installed" is of a program on a desktop.
+ * `kind`: "web" is for a server; "installed" is for a desktop program.
  * @typedef {{ id: string, secret: string, kind: string, callbacks: string[] }} Client
  */
 
-/** @param {string} text @returns {Client | null} `null`: it is something else */
+/** @param {string} text @returns {Client | null} `null`: it is another text */
 export function clientIn(text) {
   if (!text.trimStart().startsWith("{")) return null;
   try {
@@ -20,8 +20,9 @@ export function clientIn(text) {
 }
 
 /**
- * What is wrong with it for this server, in a sentence; empty where nothing is.
- * @param {Client} client @param {readonly string[]} wanted the addresses that it has to know
+ * What is wrong with the client for this server, in a sentence; empty if nothing is.
+ * @param {Client} client
+ * @param {readonly string[]} wanted the callback addresses that it must contain
  */
 export function flawOf({ kind, callbacks }, wanted) {
   if (kind !== "web") {

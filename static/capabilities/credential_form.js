@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Setting one credential, and asking its service whether it takes it. What is typed stands in this form and nowhere
- * else; the file that Google's console offers is understood where it is pasted.
+ * Sets one credential, and tests it with its service. The typed values are only in this form. The file from Google's
+ * console can be pasted.
  */
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
@@ -74,13 +74,16 @@ export function Callbacks({ callbacks }) {
     label=${index ? "the redirect URI for signing in" : "the redirect URI"} />`);
 }
 
-/** A variable counts where nothing is kept yet, and only there. @param {Credential["fields"]} fields */
+/** A note that a variable is used only while no value is stored. @param {Credential["fields"]} fields */
 function seeds(fields) {
   const names = fields.map(({ setting }) => setting).filter(Boolean).join(", ");
   return names && `A variable of the environment (${names}) counts only where nothing is set yet.`;
 }
 
-/** Asks the service, and shows what it said. @param {{ name: string, title: string, changed: () => void }} props */
+/**
+ * Tests the credential with the service, and shows the result.
+ * @param {{ name: string, title: string, changed: () => void }} props
+ */
 export function TestButton({ name, title, changed }) {
   const [told, setTold] = useState(/** @type {OutputOf<"capabilities.test"> | null} */ (null));
   const [busy, setBusy] = useState(false);

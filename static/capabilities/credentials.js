@@ -1,5 +1,8 @@
 // @ts-check
-/** Credentials: what each is for, where to get it, set, rotate, test and remove it. A value is never shown again. */
+/**
+ * Credentials: their purpose and source, and buttons to set, rotate, test and remove them. A value is never shown
+ * again.
+ */
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { day } from "../settings/dates.js";
@@ -63,7 +66,7 @@ function CredentialRow({ credential, changed }) {
   </li>`;
 }
 
-/** Since when, from where, and who used it last. @param {{ credential: Credential }} props */
+/** Since when it is set, its source, and who used it last. @param {{ credential: Credential }} props */
 function Facts({ credential }) {
   const { source, version, updatedAt, lastUsedAt, lastUsedBy } = credential;
   if (!source || !updatedAt) return html`<code>${credential.name}</code>`;

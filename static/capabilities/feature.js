@@ -1,5 +1,5 @@
 // @ts-check
-/** The credentials of the workspace, as the app's list has them: a section of the settings, for admins. */
+/** The feature row of credentials: a section of the settings, for admins. */
 import { late } from "../late.js";
 
 const later = () => import("./credentials.js");

@@ -1,5 +1,5 @@
 // @ts-check
-/** The way to the page that shows what programs may ask for. It is a page apart from the app: `/docs`. */
+/** The link to `/docs`, the page that describes the API for programs. It is separate from the app. */
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {

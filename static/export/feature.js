@@ -1,5 +1,5 @@
 // @ts-check
-/** The export, as the app's list has it: a section of the settings, for admins. */
+/** The feature row of the export: a section of the settings, for admins. */
 import { late } from "../late.js";
 
 const later = () => import("./section.js");

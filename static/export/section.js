@@ -1,5 +1,5 @@
 // @ts-check
-/** Everything out: one archive, pages as files and what stands in their way. For admins. */
+/** The export of everything: one archive, the pages as files, and the faults of these files. For admins. */
 import { now } from "../now.js";
 import { pageHref } from "../pages/paths.js";
 import { Pending, useFetched } from "../settings/fetched.js";

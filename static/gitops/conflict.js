@@ -1,5 +1,5 @@
 // @ts-check
-/** A page that was changed here and in its repository in each other's way: both texts, and the choice. */
+/** A page with conflicting changes here and in its repository: both texts, and the choice. */
 import { useCallback, useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
 import { ConfirmButton } from "../ui/confirm.js";
@@ -59,7 +59,7 @@ function Choice({ page, contested, reload }) {
       <${ConfirmButton} label="Keep this text" run=${() => choose("text")} />`}`;
 }
 
-/** What is there, again whenever the page changes. @param {PageDetail} page */
+/** The conflict, fetched again whenever the page changes. @param {PageDetail} page */
 function useContested(page) {
   const [contested, setContested] = useState(/** @type {Contested | null} */ (null));
   const [problem, setProblem] = useState("");

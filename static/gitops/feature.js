@@ -1,5 +1,5 @@
 // @ts-check
-/** Git, as the app's list has it: how the followed repository stands, for admins. */
+/** The feature row of git: the state of the followed repository, for admins. */
 import { late } from "../late.js";
 import { onGitopsNews } from "./news.js";
 

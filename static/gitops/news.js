@@ -1,8 +1,8 @@
 // @ts-check
-/** News of the followed repository from /ws. Owns the count by which an open status knows that it is old. */
+/** Live events of the followed repository. Owns the counter that shows an open status that its data is old. */
 import { signal } from "@preact/signals";
 
-/** How often something was told. */
+/** The number of events so far. */
 export const changes = signal(0);
 
 export function onGitopsNews() {

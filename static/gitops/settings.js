@@ -1,5 +1,5 @@
 // @ts-check
-/** Git: which repository is followed, how that goes, and which of its files could not be taken. For admins. */
+/** Git: the followed repository, its state, and the files that could not be imported. For admins. */
 import { useEffect } from "preact/hooks";
 import { now } from "../now.js";
 import { pageHref } from "../pages/paths.js";
@@ -69,7 +69,7 @@ function Followed({ status }) {
     <${ConfirmButton} label="Sync now" run=${look} />`;
 }
 
-/** What differs here and there, and waits for a choice: it is made on the page. @param {{ status: Status }} props */
+/** The conflicts that wait for a choice: it is made on the page. @param {{ status: Status }} props */
 function Conflicts({ status }) {
   if (!status.conflicts.length) return null;
   return html`<section class="setting" aria-labelledby="git-conflicts-title">

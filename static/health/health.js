@@ -1,5 +1,5 @@
 // @ts-check
-/** Whether all is well: every check of the server, what it found, and what to do. The same rows as `svc doctor`. */
+/** The health of the server: every check, its finding, and the remedy. The same rows as `svc doctor`. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
@@ -8,7 +8,7 @@ import { Icon } from "../ui/icons.js";
 
 /** @typedef {OutputOf<"health.check">["checks"][number]} Check */
 
-/** What needs somebody stands first. @type {readonly Check["state"][]} */
+/** Findings that need a person come first. @type {readonly Check["state"][]} */
 const ORDER = ["failed", "warning", "ok", "skipped"];
 const ICONS = { failed: "close", warning: "warning", ok: "check", skipped: "chevron" };
 const SHOWN = { failed: "failed", warning: "look here", ok: "well", skipped: "not asked" };
@@ -44,7 +44,7 @@ function Row({ check }) {
   </li>`;
 }
 
-/** Asked when the section opens, and by the button. What was found stays while it is asked again. */
+/** Runs the checks when the section opens, and by the button. The old findings stay visible meanwhile. */
 function useChecks() {
   const [checks, setChecks] = useState(/** @type {readonly Check[] | null} */ (null));
   const [problem, setProblem] = useState("");

@@ -1,5 +1,5 @@
 // @ts-check
-/** The inside of the running service, as the app's list has it: a section of the settings, for admins. */
+/** The feature row of the inside of the running service: a section of the settings, for admins. */
 import { late } from "../late.js";
 
 const later = () => import("./inside.js");

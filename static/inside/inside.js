@@ -1,5 +1,5 @@
 // @ts-check
-/** What runs in the service right now: its tasks, what waits, and what went wrong last. Looks again by itself. */
+/** The running service: its tasks, its queues, and its last errors. Refreshes itself. */
 import { useEffect, useState } from "preact/hooks";
 import { accountOf } from "../mail/accounts.js";
 import { Pending, useFetched } from "../settings/fetched.js";
@@ -92,7 +92,7 @@ function Lines({ of: { lines } }) {
   </section>`;
 }
 
-/** Those that do not run stand first. @param {{ of: Inside }} props */
+/** The subsystems; those that do not run come first. @param {{ of: Inside }} props */
 function Parts({ of: { parts } }) {
   const rank = (/** @type {Inside["parts"][number]} */ one) => (WELL.includes(one.phase) ? 1 : 0);
   return html`<section class="setting" aria-labelledby="inside-parts">

@@ -1,11 +1,13 @@
 // @ts-check
-/** The rows of the tree of tasks: which of them fit some words, and how long a task waits, in words. Pure. */
+/** The rows of the task tree: a filter by words, and the waiting time of a task in words. Pure. */
 
 /** @typedef {OutputOf<"inside.look">["tasks"][number]} Row */
 
 /**
- * The rows that have each word somewhere, and all that stand above one: a task is understood by what it is part of.
- * @param {readonly Row[]} rows @param {string} words @returns {Row[]}
+ * The rows that contain each word, and all their parents: a task is understood by its place in the tree.
+ * @param {readonly Row[]} rows
+ * @param {string} words
+ * @returns {Row[]}
  */
 export function matching(rows, words) {
   const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);

@@ -1,5 +1,5 @@
 // @ts-check
-/** A new MCP server: a name, and its address or its program. It becomes a page, which can say more. */
+/** Adds an MCP server: a name, and its address or its program. It becomes a page, which can hold more settings. */
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { isAdmin } from "../session.js";
@@ -69,7 +69,7 @@ function isAddress(target) {
   return /^https?:\/\//i.test(target.trim());
 }
 
-/** The front matter of the page; a text of JSON is one of YAML. @param {string} target */
+/** The front matter of the page; JSON text is valid YAML. @param {string} target */
 function pageOf(target) {
   if (isAddress(target)) return `---\nurl: ${JSON.stringify(target.trim())}\n---\n`;
   const words = [...target.matchAll(WORD)].map(([, double, single, plain]) => double ?? single ?? plain ?? "");

@@ -1,5 +1,5 @@
 // @ts-check
-/** MCP servers whose tools agents may use, as the app's list has them. */
+/** The feature row of MCP servers, whose tools agents may use. */
 import { late } from "../late.js";
 
 const later = () => import("./settings.js");

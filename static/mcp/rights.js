@@ -1,5 +1,5 @@
 // @ts-check
-/** What a server's program may do on this machine, and the credentials that it is given. */
+/** The rights of a server's program on this machine, and the credentials that it gets. */
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { isAdmin } from "../session.js";
@@ -7,7 +7,7 @@ import { reasonOf } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 
-/** What a program may do on the server. @param {{ folders: readonly string[], confined: boolean }} props */
+/** The rights of a program on the server. @param {{ folders: readonly string[], confined: boolean }} props */
 export function Rights({ folders, confined }) {
   if (!confined) {
     return html`<p class="form-problem" role="status">This system can’t confine programs (it has no Landlock):
@@ -18,7 +18,7 @@ export function Rights({ folders, confined }) {
     it.</p>`;
 }
 
-/** A credential that is not there yet. @param {{ name: string, load: () => Promise<void> }} props */
+/** The form for a missing credential. @param {{ name: string, load: () => Promise<void> }} props */
 export function Key({ name, load }) {
   const [value, setValue] = useState("");
   const [problem, setProblem] = useState("");

@@ -1,5 +1,5 @@
 // @ts-check
-/** Settings, MCP servers: what each is, how it stands, its tools, what has changed, and the yes of a person. */
+/** Settings, MCP servers: each server with its state, its tools and their changes, and the approval by a person. */
 import { useEffect } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { now } from "../now.js";

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The sign-in at an MCP server: where it is, what it is for, the client where the place wants one made by hand, and the
- * way there and out. The codes are those of SignInRefused in svc/mcp/signing; the address carries no words.
+ * The sign-in at an MCP server: its address, its purpose, the OAuth client if it has to be created by hand, and the
+ * buttons to sign in and out. The codes are those of SignInRefused in svc/mcp/signing; the address contains no text.
  */
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
@@ -30,7 +30,7 @@ const REFUSALS = {
 };
 const OTHERWISE = "The place did not grant access. Try again.";
 
-/** Why the last way back has ended: of the server that the address names, or of nobody's. @param {string} name */
+/** Why the last sign-in failed, for the server that the address names, or for an unknown one. @param {string} name */
 export function refusalOf(name) {
   const asked = new URLSearchParams(location.search);
   const cause = (asked.get("server") ?? "") === name ? asked.get("signIn") : null;

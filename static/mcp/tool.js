@@ -1,5 +1,7 @@
 // @ts-check
-/** One tool of an MCP server: what it says of itself, what has changed since it was allowed, and the yes or no. */
+/**
+ * One tool of an MCP server: its description, its changes since the approval, and the buttons to allow or refuse it.
+ */
 import { mutate } from "../rpc.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { html } from "../ui/html.js";

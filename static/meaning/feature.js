@@ -1,5 +1,5 @@
 // @ts-check
-/** Search by meaning, as the app's list has it: best matches, the switch, and a way there by the palette. */
+/** The feature row of search by meaning: best matches, the switch, and a command of the palette. */
 import { late } from "../late.js";
 import { navigate } from "../router.js";
 import { html } from "../ui/html.js";

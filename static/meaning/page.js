@@ -1,5 +1,5 @@
 // @ts-check
-/** Best match: mail and pages by what they are about and by their words. Asked on purpose: each question may cost. */
+/** Best matches: finds mail and pages by meaning and by words. Searches only on request: each search may cost money. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { mailPath } from "../mail/address.js";
@@ -94,10 +94,7 @@ function Meant({ near }) {
   return near && html`<span class="badge"><${Icon} name="search" size=${12} /> by meaning</span>`;
 }
 
-/**
- * The answer to the newest question alone; nothing is asked for an empty one.
- * @param {string} text
- */
+/** The answer to the newest query only; an empty query is not sent. @param {string} text */
 function useBest(text) {
   const [found, setFound] = useState(/** @type {Found | null} */ (null));
   const [problem, setProblem] = useState("");

@@ -1,5 +1,5 @@
 // @ts-check
-/** Search by meaning: its switch, what it would cost, and how far the run that reads mail and pages is. */
+/** Search by meaning: its switch, its cost, and the progress of the run that reads mail and pages. */
 import { useEffect } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, useFetched } from "../settings/fetched.js";

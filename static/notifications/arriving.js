@@ -1,5 +1,8 @@
 // @ts-check
-/** A notice of new mail while the app is open and nobody looks at it. Where pushes come, the worker shows it. */
+/**
+ * Shows a notice of new mail while the app is open but not looked at. In a browser with pushes the service worker shows
+ * it.
+ */
 import { navigate } from "../router.js";
 import { state } from "./browser.js";
 import { noticeOf, noticePath } from "./notice.js";
@@ -19,7 +22,7 @@ function isLookedAt() {
 async function showNotice(title, options) {
   const registration = await navigator.serviceWorker?.getRegistration();
   if (registration) {
-    await registration.showNotification(title, options); // phones know no other way
+    await registration.showNotification(title, options); // the only way on phones
     return;
   }
   const notice = new Notification(title, options);
@@ -30,7 +33,7 @@ async function showNotice(title, options) {
   };
 }
 
-/** The service worker asks for a place, when a notice was pressed. Called once. */
+/** Navigates when the service worker asks for it, after a click on a notice. Called once. */
 export function startOpening() {
   navigator.serviceWorker?.addEventListener("message", ({ data }) => {
     if (data?.kind === "open" && typeof data.path === "string" && data.path.startsWith("/p/")) navigate(data.path);

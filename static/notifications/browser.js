@@ -2,8 +2,8 @@
 /**
  * Notifications of this browser: whether they are allowed, and its subscription to pushes.
  *
- * A browser forgets a subscription now and then and makes another; each start tells the server of the one that is there
- * now. Only where the same person turned them on here: who signs in after somebody else does not take over theirs.
+ * A browser sometimes replaces a subscription by another; each start sends the current one to the server. This is done
+ * only if the same person turned notifications on here: another person who signs in does not take them over.
  */
 import { signal } from "@preact/signals";
 import { mutate } from "../rpc.js";
@@ -11,10 +11,10 @@ import { me } from "../session.js";
 
 const KEPT_KEY = "svc.notifications";
 
-/** "off": not asked for, or turned off here; "open": told while the app is open; "push": also while it is not. */
+/** "off": not turned on, or turned off here; "open": notices while the app is open; "push": also while it is not. */
 export const state = signal(/** @type {"unable" | "denied" | "off" | "open" | "push"} */ ("off"));
 
-/** Find out how things stand, and tell the server of a new subscription. */
+/** Determines the state, and sends a new subscription to the server. */
 export async function refreshState() {
   if (!("Notification" in window)) state.value = "unable";
   else if (Notification.permission === "denied") state.value = "denied";
@@ -26,7 +26,10 @@ export async function refreshState() {
   }
 }
 
-/** Ask the person, and subscribe. Call it from a press. Resolves to what stands in the way of pushes, if anything. */
+/**
+ * Asks the person for permission, and subscribes. Must be called from a click. Resolves to the obstacle to pushes, if
+ * there is one.
+ */
 export async function turnOn() {
   if (await Notification.requestPermission() !== "granted") {
     await refreshState();
@@ -57,7 +60,7 @@ export async function turnOff() {
   await refreshState();
 }
 
-/** The server's id of this browser, where it takes pushes. */
+/** The server's id of this browser, if it receives pushes. */
 export async function browserId() {
   const subscription = await current();
   return subscription ? tell(subscription) : "";
@@ -93,6 +96,6 @@ function keep(who) {
     if (who) localStorage.setItem(KEPT_KEY, who);
     else localStorage.removeItem(KEPT_KEY);
   } catch {
-    // A browser that keeps nothing for us asks again each time.
+    // If the browser stores nothing for us, this is repeated each time.
   }
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Notifications, as the app's list has them. */
+/** The feature row of notifications. */
 import { late } from "../late.js";
 import { effect } from "@preact/signals";
 import { me } from "../session.js";

@@ -1,19 +1,16 @@
 // @ts-check
-/** What a notice of new mail says and offers; for the page and for the service worker alike. Pure. */
+/** The text and the buttons of a notice of new mail, for the page and for the service worker. Pure. */
 
 /**
- * As the server tells it; empty fields are what the person wants left unsaid.
+ * A new mail as the server sends it; fields that the person does not want to see are empty.
  * @typedef {object} Arrived
- * @property {string} threadId "" where it is only a test
+ * @property {string} threadId "" for a test
  * @property {string} sender
  * @property {string} subject
  * @property {string} snippet
  */
 
-/**
- * The newest mail of a thread takes the place of the one before.
- * @param {Partial<Arrived>} told
- */
+/** The notice of a mail; it replaces an earlier notice of the same thread. @param {Partial<Arrived>} told */
 export function noticeOf({ threadId = "", sender = "", subject = "", snippet = "" }) {
   return {
     title: sender || "New mail",
@@ -25,7 +22,7 @@ export function noticeOf({ threadId = "", sender = "", subject = "", snippet = "
   };
 }
 
-/** Where a notice leads. @param {string} threadId @param {boolean} [replies] */
+/** The address that a notice opens. @param {string} threadId @param {boolean} [replies] */
 export function noticePath(threadId, replies = false) {
   if (!threadId) return "/p/mail";
   return `/p/mail/t/${encodeURIComponent(threadId)}${replies ? "?answer=reply" : ""}`;

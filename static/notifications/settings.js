@@ -1,5 +1,8 @@
 // @ts-check
-/** Settings, Notifications: this browser, what one hears of, quiet hours, and the other browsers that take pushes. */
+/**
+ * Settings, Notifications: this browser, the accounts to be notified of, quiet hours, and the other browsers that
+ * receive pushes.
+ */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { day } from "../settings/dates.js";
@@ -40,8 +43,8 @@ export function NotificationsSection() {
 }
 
 /**
- * The settings as the person chose them. A save holds all of them: each builds on the choice before it, not on what the
- * server last told, and is sent after the one before it.
+ * The settings as the person chose them. A save contains all of them: each builds on the previous choice, not on the
+ * server's last answer, and is sent after the previous save.
  * @param {{ data: Settings | null, load: () => Promise<void> }} fetched
  */
 function useChosen({ data, load }) {

@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * Web Push in the service worker: every push shows a notice, as browsers demand, and a notice can be acted on without
- * the app. The session's cookie goes along, so that whoever signed out archives nothing.
+ * Web Push in the service worker: every push shows a notice, as browsers demand, and the buttons of a notice work
+ * without the app. Requests carry the session's cookie, so a person who has signed out can archive nothing.
  */
 import { noticeOf, noticePath } from "./notice.js";
 
 /**
- * As much of a service worker as is used here; the types of pages and of workers do not go together.
+ * The used part of the service worker API; the types of pages and of workers can't be combined.
  * @typedef {Event & { waitUntil: (work: Promise<unknown>) => void }} Extendable
  * @typedef {Extendable & { data: { json: () => any } | null }} Push
  * @typedef {Extendable & { action: string, notification: Notification }} Click
@@ -41,7 +41,7 @@ function told(event) {
   try {
     return event.data?.json() ?? {};
   } catch {
-    return {}; // not ours: it shows that there is mail, and no more
+    return {}; // not our format: the notice only says that there is mail
   }
 }
 
@@ -51,7 +51,10 @@ async function act(worker, action, threadId) {
   await open(worker, noticePath(threadId, action === "reply"));
 }
 
-/** Whether it was archived; else the app opens, and says what is wrong. @param {string} threadId */
+/**
+ * Archives the thread. Resolves to whether that worked; if not, the app opens and shows the error.
+ * @param {string} threadId
+ */
 async function archived(threadId) {
   try {
     const answer = await fetch("/trpc/mail.archive", { method: "POST", credentials: "same-origin",
@@ -62,7 +65,11 @@ async function archived(threadId) {
   }
 }
 
-/** In a page that is there, else in a new one. @param {Worker} worker @param {string} path */
+/**
+ * Opens the address in a page of the app, or in a new one if none is open.
+ * @param {Worker} worker
+ * @param {string} path
+ */
 async function open(worker, path) {
   const [page] = await worker.clients.matchAll({ type: "window", includeUncontrolled: true });
   if (!page) {
@@ -70,5 +77,5 @@ async function open(worker, path) {
     return;
   }
   page.postMessage({ kind: "open", path });
-  await page.focus().catch(() => undefined); // some browsers let no window come forward
+  await page.focus().catch(() => undefined); // some browsers can't focus a window
 }

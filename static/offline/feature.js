@@ -1,5 +1,5 @@
 // @ts-check
-/** What the app does without its server, as the app's list has it. */
+/** The feature row of offline use. */
 import { effect } from "@preact/signals";
 import { liveState } from "../live.js";
 import { isLeaving } from "../rpc.js";
@@ -11,7 +11,7 @@ import { adopt, clearLocked, confirmed, isKept, standForOwner, strangerCame } fr
 import { settle, startQueue } from "./queue.js";
 import { dropStore } from "./store.js";
 
-/** What nobody looks at may wait until what somebody does is here. */
+/** Background fetches wait until the visible page is loaded. */
 const KEEP_AFTER_MS = 1_500;
 let isOn = false;
 
@@ -23,7 +23,7 @@ export const FEATURE = {
     if (isOn) void noteEvent(event).catch(() => undefined);
   },
   start() {
-    startWorker(() => void begin().catch(() => useStandIn(null))); // a private window keeps nothing
+    startWorker(() => void begin().catch(() => useStandIn(null))); // a private window stores nothing
   },
   async forget() {
     useStandIn(null);
@@ -32,10 +32,10 @@ export const FEATURE = {
   },
 };
 
-/** There may be a link again: who is here has the server's word, and it hears what waits. */
+/** The connection may be back: asks the server for the session, and sends the queued acts. */
 function back() {
   const asks = me.peek() === null || isKept(me.peek());
-  void (asks ? loadMe() : Promise.resolve()).then(settle).catch(() => undefined); // the next occasion tries again
+  void (asks ? loadMe() : Promise.resolve()).then(settle).catch(() => undefined); // the next call tries again
 }
 
 async function begin() {

@@ -1,11 +1,12 @@
 // @ts-check
-/** The service worker of this browser: begun once the page is there, and taken away at sign-out. */
+/** The service worker of this browser: installed after the page has loaded, and removed at sign-out. */
 
 const CACHES = "svc-app ";
 
 /**
- * Calls back where the app is kept in this browser: at once if it was before, else once it is. It may wait: whoever
- * opens the app for the first time wants to see mail first. Called once.
+ * Calls `then` when the app's files are stored in this browser: at once if they already were, else after the
+ * installation, which may be delayed: a person who opens the app for the first time wants to see mail first. Called
+ * once.
  * @param {() => void} then
  */
 export function startWorker(then) {
@@ -19,7 +20,7 @@ export function startWorker(then) {
   else addEventListener("load", () => void begin(), { once: true });
 }
 
-/** Nothing of the app is kept in this browser any more. */
+/** Removes the app's files from this browser. */
 export async function removeWorker() {
   if (!("serviceWorker" in navigator)) return;
   for (const one of await navigator.serviceWorker.getRegistrations()) await one.unregister();
@@ -30,6 +31,6 @@ async function register() {
   try {
     return await navigator.serviceWorker.register("/sw.js", { type: "module", updateViaCache: "none" });
   } catch {
-    return null; // refused by the browser's settings, or the server is away: the app opens with the server only
+    return null; // refused by the browser's settings, or the server is away: the app then needs the server to open
   }
 }

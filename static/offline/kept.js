@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * What this browser keeps to be read without the server: the newest threads' rows, the threads that were fetched, and
- * a few small answers; and the answers made of it while the server is away.
+ * The data for reading without the server: the rows of the newest threads, the threads that were fetched, and a few
+ * small answers; and the answers made from them while the server is away.
  *
- * Whatever waits to be told lies on top, on what is kept as on what the server says: the page shows what the person
- * did. Bodies are kept as the server gave them, sanitized, and shown in the same frame.
+ * Queued acts are applied on top, both of stored data and of the server's answers: the page shows what the person did.
+ * Bodies are stored as the server sent them, sanitized, and shown in the same frame.
  */
 import { heardAt } from "../stand_in.js";
 import { RpcError, query } from "../rpc.js";
@@ -16,11 +16,11 @@ import { queue } from "./queue.js";
 import { all, get, inStore } from "./store.js";
 
 const MAX_ROWS = 1_000;
-/** Of threads with their messages, together and each. */
+/** The limits for threads with their messages, together and each. */
 const MAX_BYTES = 48 * 1024 * 1024;
 const MAX_THREAD_BYTES = 4 * 1024 * 1024;
 const PAGE = 200;
-/** Small, and the app is not itself without them. @type {Set<ProcedureName>} */
+/** Small answers that the app can't work without. @type {Set<ProcedureName>} */
 const ANSWERS = new Set(/** @type {ProcedureName[]} */ (["mail.accounts", "mail.labels", "mail.drafts", "mail.outgoing",
   "mail.signature"]));
 
@@ -28,7 +28,7 @@ const ANSWERS = new Set(/** @type {ProcedureName[]} */ (["mail.accounts", "mail.
 export function heard(name, input, output) {
   heardAt.value = Date.now();
   const work = keep(name, input, output);
-  if (work) void confirmed.promise.then(work).catch(() => undefined); // a full disk: what was kept before remains
+  if (work) void confirmed.promise.then(work).catch(() => undefined); // a full disk: the older data remains
   return withWaiting(name, input, output);
 }
 
@@ -54,7 +54,7 @@ export async function answer(name, input) {
   return undefined;
 }
 
-/** A thread's row changed, as the news have it. @param {LiveEvent} event */
+/** Stores the new row of a thread from a live event. @param {LiveEvent} event */
 export async function noteEvent({ id, kind, payload }) {
   await confirmed.promise;
   const { thread } = /** @type {{ thread?: Thread }} */ (payload ?? {});
@@ -67,20 +67,23 @@ export async function noteEvent({ id, kind, payload }) {
   }
 }
 
-/** Have all of it here, as it is now: a page shows only its beginning, and may have asked before this could listen. */
+/**
+ * Fetches everything that is stored: a page fetches only the beginning, and may have done so before this module was
+ * ready.
+ */
 export async function fetchKept() {
   await confirmed.promise;
   await Promise.allSettled([fetchAnswers(), fetchRows()]);
 }
 
-/** They are kept as every answer is. */
+/** Fetches the small answers; they are stored like every answer. */
 async function fetchAnswers() {
   const [accounts] = await Promise.all([query("mail.accounts"), query("mail.labels", {}), query("mail.drafts"),
     query("mail.outgoing")]);
   await Promise.all(accounts.map(({ id }) => query("mail.signature", { accountId: id })));
 }
 
-/** The newest threads' rows. */
+/** Fetches the rows of the newest threads. */
 async function fetchRows() {
   /** @type {Thread[]} */
   let found = [];
@@ -118,7 +121,7 @@ async function putRows(fresh) {
   });
 }
 
-/** The oldest go until there is room. @param {ThreadDetail} fresh */
+/** Stores a thread; deletes the oldest until there is room. @param {ThreadDetail} fresh */
 async function putThread(fresh) {
   const bytes = JSON.stringify(fresh).length * 2;
   if (bytes > MAX_THREAD_BYTES) return;
@@ -137,7 +140,7 @@ async function putThread(fresh) {
   });
 }
 
-/** Newest first, with what waits. @returns {Promise<Thread[]>} */
+/** The rows, newest first, with the queued acts applied. @returns {Promise<Thread[]>} */
 async function rows() {
   const known = /** @type {Thread[]} */ (await all("rows"));
   return known.map(afterAll).sort(newestFirst);

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Whose it is, what this browser keeps, and of which build.
+ * The owner and the build of the data in this browser.
  *
- * Theory. What is kept belongs to one person. Once the server has said who is here, whatever is another's is gone
- * before anything is kept or told; while the server is away, what is kept is shown as the person's who was here last.
- * Where the server said that nobody is signed in, it is shown to nobody until somebody is: then only what waits to be
- * told is still there, for the same person alone. Another build may read its records otherwise: they are fetched anew.
+ * Theory. The stored data belongs to one person. Once the server has said who is signed in, another person's data is
+ * deleted before anything is stored or sent. While the server is away, the data is shown as the last person's. If the
+ * server says that nobody is signed in, the data is hidden until somebody is: then only the queued acts still exist,
+ * for the same person only. Another build may use another format: then the data is fetched again.
  */
 import { me, meProblem } from "../session.js";
 import { heardAt } from "../stand_in.js";
@@ -18,21 +18,21 @@ const READS = ["rows", "threads", "answers"];
 
 /** @typedef {{ person: string, build: string, me: Me, heardAt: number }} Owner */
 
-/** Resolves once the server has said who is here, and what is another's is gone. */
+/** Resolves once the server has said who is signed in, and another person's data is deleted. */
 export const confirmed = withResolvers();
-/** Who the server says is here; "": not asked yet. */
+/** The person who is signed in, by the server; "": not asked yet. */
 let mine = "";
-/** The kept answer that stands for the server's. @type {Me | null} */
+/** The stored session answer that is used instead of the server's. @type {Me | null} */
 let stood = null;
 
-/** Whether what is kept may be shown: it is this person's, or the last person's while nobody can be asked. */
+/** Whether the stored data may be shown: it is this person's, or the last person's while the server can't be asked. */
 export async function mayShow() {
   const owner = /** @type {Owner | undefined} */ (await get("facts", "owner"));
   if (mine) return owner?.person === mine;
   return owner?.build === BUILD && !locked();
 }
 
-/** @param {Me} found as the server says */
+/** @param {Me} found the server's answer */
 export async function adopt(found) {
   const person = personOf(found);
   const owner = /** @type {Owner | undefined} */ (await get("facts", "owner"));
@@ -46,7 +46,7 @@ export async function adopt(found) {
   confirmed.resolve();
 }
 
-/** The server can't be asked who is here: the person who was. */
+/** Uses the last person's session, because the server can't be asked. */
 export async function standForOwner() {
   const owner = /** @type {Owner | undefined} */ (await get("facts", "owner"));
   if (!owner || me.value || !meProblem.value || !(await mayShow())) return;
@@ -55,12 +55,12 @@ export async function standForOwner() {
   me.value = owner.me;
 }
 
-/** Whether that is no word of the server's. @param {Me | null} found */
+/** Whether this is the stored session and not the server's answer. @param {Me | null} found */
 export function isKept(found) {
   return found === stood;
 }
 
-/** Whether the server says that the same person is still here; another tab may have signed in as somebody else. */
+/** Asks the server whether the same person is still signed in; another tab may have signed in as another person. */
 export async function isStillMe() {
   try {
     const response = await fetch("/auth/me", { credentials: "same-origin", cache: "no-store" });
@@ -71,13 +71,16 @@ export async function isStillMe() {
   }
 }
 
-/** Nobody is signed in: shown to nobody. At once; the page is about to go, and may take the clearing with it. */
+/**
+ * Nobody is signed in: hides the data. It does so synchronously, since the page is about to close, and the deletion may
+ * not finish.
+ */
 export function strangerCame() {
   lock(true);
   void clearLocked().catch(() => undefined);
 }
 
-/** What a page that had to go did not come to. */
+/** Finishes the deletion that a closed page did not finish. */
 export async function clearLocked() {
   if (locked()) await clear(...READS);
 }

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What an answer begins with, made here while the server can't be asked. As `svc/mail/sending/answering.py` has it,
- * without its knowledge of how providers spell one mailbox and of which servers a mail passed: who answers sees the
- * recipients and From, and sends them as they are.
+ * The initial content of an answer, made here while the server can't be reached. The same rules as
+ * `svc/mail/sending/answering.py`, but without its knowledge of the providers' spellings of one mailbox and of the
+ * servers that a mail passed: the person sees the recipients and From, and sends them unchanged.
  */
 
 import { defaultAddress, isOwn, ownAddressesOf, sentTo } from "../mail/own_addresses.js";

@@ -1,13 +1,14 @@
 // @ts-check
 /**
- * What a person did and the server does not know yet, in the person's order: told once there is a link, each once.
+ * The queue of acts that the server does not know yet, in the person's order: sent once there is a connection, each
+ * done once.
  *
- * Theory. Each act has a key of its own from the beginning (`idempotencyKey`); the server does it once for that key, so
- * that whoever lost an answer may say it again. While nothing waits, an act is told at once; one that can't be is kept,
- * and so is all that follows it. One tab at a time tells (a Web Lock), the oldest first, and takes each away when it is
- * answered. A refusal is no reason to stop: it is said (`onRefusal`), and the next one is told.
+ * Theory. Each act has its own key from the beginning (`idempotencyKey`); the server does it once for that key, so it
+ * may be sent again if the answer was lost. While the queue is empty, an act is sent at once; one that can't be sent is
+ * stored, and so are all that follow it. One tab at a time sends (a Web Lock), the oldest first, and removes each act
+ * when it is answered. A refusal does not stop the queue: it is reported (`onRefusal`), and the next act is sent.
  *
- * Where nothing can be kept (no service worker, a private window) an act is an ordinary call.
+ * Where nothing can be stored (no service worker, a private window) an act is an ordinary call.
  */
 import { signal } from "@preact/signals";
 import { RpcError, mutate, newIdempotencyKey } from "../rpc.js";
@@ -17,25 +18,28 @@ import { all, inStore } from "./store.js";
 
 const LOCK = "svc-offline-queue";
 const NEWS = "svc-offline-queue";
-/** The server knows a key for 30 days: what was tried before that may have been done, and is not said again. */
+/**
+ * The server keeps a key for 30 days: an act that was first tried longer ago than this may have been done, and is not
+ * sent again.
+ */
 const SURE_FOR_MS = 25 * 86_400_000;
-/** What the server refuses for good; all else may pass later. */
+/** Final refusals of the server; all other errors may pass. */
 const FINAL = new Set(["BAD_REQUEST", "FORBIDDEN", "NOT_FOUND", "CONFLICT", "PAYLOAD_TOO_LARGE",
   "PRECONDITION_FAILED"]);
 
 /**
  * @typedef {object} Act
- * @property {number} [seq] its place, given when it is kept
+ * @property {number} [seq] its position, assigned when it is stored
  * @property {ProcedureName} name
  * @property {any} input with its idempotency key
  * @property {number} at ms since the epoch
- * @property {number} triedAt when it was first told, and nobody knows with what end; 0: never
- * @property {any} about whatever who did it wants back
+ * @property {number} triedAt when it was first sent, with an unknown result; 0: never
+ * @property {any} about data for the caller, passed back to it
  */
 
-/** In the person's order. */
+/** The queued acts, in the person's order. */
 export const queue = signal(/** @type {Act[]} */ ([]));
-/** Who hears of an act that was refused, by procedure, and "" for all others. @type {Map<string, Refused>} */
+/** The handlers of refused acts, by procedure, and "" for all others. @type {Map<string, Refused>} */
 const refusals = new Map();
 /** @typedef {(act: Act, why: string) => Promise<void> | void} Refused */
 
@@ -43,7 +47,7 @@ let isOn = false;
 /** @type {BroadcastChannel | null} */
 let others = null;
 
-/** From here on acts may wait. Called once. */
+/** Starts the queue: from here on acts may wait. Called once. */
 export async function startQueue() {
   others = new BroadcastChannel(NEWS);
   others.onmessage = () => void reload();
@@ -51,7 +55,7 @@ export async function startQueue() {
   isOn = true;
 }
 
-/** Whether an act that can't be told is kept. */
+/** Whether an act that can't be sent is stored. */
 export function mayWait() {
   return isOn;
 }
@@ -62,7 +66,7 @@ export function onRefusal(name, hear) {
 }
 
 /**
- * Tell the server, or keep it for later. Resolves to its answer, or to undefined where it waits.
+ * Sends an act, or stores it for later. Resolves to the server's answer, or to undefined if it waits.
  * @template {ProcedureName} Name
  * @param {Name} name
  * @param {InputOf<Name>} input
@@ -88,9 +92,9 @@ export async function act(name, input, about = null) {
 }
 
 /**
- * Take the newest act back that was not told, with those that are one step with it.
+ * Takes back the newest unsent act, with the other acts of the same step.
  * @param {(act: Act) => boolean} wanted
- * @returns {Promise<Act[]>} what was taken back; nothing where the newest may have been told
+ * @returns {Promise<Act[]>} the acts that were taken back; none if the newest may have been sent
  */
 export async function takeBackNewest(wanted) {
   const newest = queue.value.findLast(wanted);
@@ -102,7 +106,7 @@ export async function takeBackNewest(wanted) {
   return taken;
 }
 
-/** Tell everything that waits, in order, until one can't be told. Safe to call at any time. */
+/** Sends the queued acts, in order, until one can't be sent. Safe to call at any time. */
 export async function settle() {
   if (!isOn || !queue.value.length) return;
   await navigator.locks.request(LOCK, { ifAvailable: true }, async (lock) => {
@@ -115,7 +119,7 @@ export async function settle() {
   });
 }
 
-/** Whether it is done with. @param {Act} next */
+/** Sends one act. Resolves to whether it is finished. @param {Act} next */
 async function tell(next) {
   const sure = !next.triedAt || Date.now() - next.triedAt < SURE_FOR_MS;
   const told = { ...next, triedAt: next.triedAt || Date.now() };
@@ -125,7 +129,7 @@ async function tell(next) {
     known.onsuccess = () => known.result && table.put(told);
     return known;
   });
-  if (!still) return true; // taken back meanwhile
+  if (!still) return true; // it was taken back meanwhile
   try {
     if (!sure) throw new RpcError("CONFLICT", "It waited too long to know whether it was done.");
     await mutate(next.name, next.input);
@@ -138,7 +142,11 @@ async function tell(next) {
   return true;
 }
 
-/** Who has to make something of a refusal may not be able to yet. @param {Act} refused @param {string} why */
+/**
+ * Reports a refusal to its handler. Resolves to whether that worked: the handler may not be able to yet.
+ * @param {Act} refused
+ * @param {string} why
+ */
 async function isSaid(refused, why) {
   try {
     await (refusals.get(refused.name) ?? refusals.get(""))?.(refused, why);

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What this browser keeps of one person: a database of IndexedDB. Promises around it, and nothing that knows what the
- * records mean. Another tab that wants it gone gets its way: from then on nothing is kept here either.
+ * This browser's data of one person: a database of IndexedDB. This module wraps it in promises, and does not know what
+ * the records mean. If another tab deletes the database, this one closes it and stores nothing from then on.
  */
 
 const NAME = "svc-offline";
@@ -33,8 +33,8 @@ function database() {
 }
 
 /**
- * One transaction. `work` asks of the tables and must not wait for anything else; what it returns is the value, or the
- * request whose result is. Resolves once it is kept.
+ * One transaction. `work` sends requests to the tables and must not wait for anything else; it returns the value, or
+ * the request whose result is the value. Resolves once it is stored.
  * @template T
  * @param {Table[]} tables
  * @param {"readonly" | "readwrite"} mode
@@ -66,7 +66,7 @@ export function clear(...tables) {
   return inStore(tables, "readwrite", (of) => tables.forEach((table) => of(table).clear()));
 }
 
-/** The whole of it, for good. */
+/** Deletes the whole database. */
 export async function dropStore() {
   const db = await opened?.catch(() => null);
   db?.close();

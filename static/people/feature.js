@@ -1,5 +1,5 @@
 // @ts-check
-/** People, as the app's list has them. */
+/** The feature row of people. */
 import { late } from "../late.js";
 import { mailPath } from "../mail/address.js";
 import { composeBlank } from "../mail/compose/compose.js";

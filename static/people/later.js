@@ -1,4 +1,4 @@
 // @ts-check
-/** What comes late of people: the page, and the section of the settings. */
+/** The parts of people that are loaded only when first shown: the page, and the section of the settings. */
 export { PeopleSection } from "./settings.js";
 export { PeoplePage, SHORTCUTS } from "./page.js";

@@ -1,5 +1,8 @@
 // @ts-check
-/** Everybody one writes with: found by a word, with their page, what of theirs is in the inbox, and a way to write. */
+/**
+ * The person's correspondents: a search by a word, each with their page, their threads in the inbox, and a button to
+ * write.
+ */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { mailPath } from "../mail/address.js";
@@ -17,7 +20,7 @@ import { Suggestions } from "./suggestions.js";
 
 const FIELD = "people-find";
 const A_TIME = 50;
-/** The server gives so many at most; who is further down is found by a word. */
+/** The most that the server returns; people further down are found by a word. */
 const MOST = 200;
 const MAX_THREADS = 5;
 
@@ -92,7 +95,10 @@ function PersonRow({ person }) {
   </li>`;
 }
 
-/** The newest of their threads that still are in the inbox. @param {{ address: string, name: string }} props */
+/**
+ * The newest of a correspondent's threads that are still in the inbox.
+ * @param {{ address: string, name: string }} props
+ */
 function Inbox({ address, name }) {
   const [found, setFound] = useState(/** @type {Thread[] | null} */ (null));
   const [problem, setProblem] = useState("");
@@ -118,13 +124,13 @@ function Inbox({ address, name }) {
 /** Escape empties the field, and leaves it when it is empty. @param {KeyboardEvent} event @param {() => void} clear */
 function onKeyDown(event, clear) {
   if (event.key !== "Escape" || event.isComposing) return;
-  event.stopPropagation(); // elsewhere it leaves the page
+  event.stopPropagation(); // outside of the field it leaves the page
   const field = /** @type {HTMLInputElement} */ (event.target);
   if (field.value) clear();
   else field.blur();
 }
 
-/** Only the answer to the newest question counts. @param {string} text @param {number} limit */
+/** Fetches the list; only the answer to the newest query counts. @param {string} text @param {number} limit */
 function useList(text, limit) {
   const [data, setData] = useState(/** @type {OutputOf<"people.list"> | null} */ (null));
   const [problem, setProblem] = useState("");

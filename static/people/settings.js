@@ -1,5 +1,5 @@
 // @ts-check
-/** Pages that were made for people one never wrote to: shown first, then taken away where one says so. */
+/** Pages that were made for people to whom the person never wrote: shown first, then deleted if the person confirms. */
 import { mutate } from "../rpc.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { plural } from "../ui/format.js";
@@ -7,7 +7,7 @@ import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { Pending, useFetched } from "../settings/fetched.js";
 
-/** The server takes so many at once. */
+/** The most that the server accepts in one call. */
 const MAX_A_CALL = 200;
 
 export function PeopleSection() {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Below all people: who wrote and never got an answer, to be added as one of the people, or dismissed. */
+/** The suggestions below all people: people who wrote and never got an answer, to be added or dismissed. */
 import { useState } from "preact/hooks";
 import { now } from "../now.js";
 import { mutate } from "../rpc.js";

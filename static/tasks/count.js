@@ -1,10 +1,13 @@
 // @ts-check
-/** How much the task queue holds, for the navigation. */
+/** The number of items in the task queue, for the navigation. */
 import { approvals } from "../runs/approvals.js";
 import { plural } from "../ui/format.js";
 import { outgoing, troubled, waiting } from "./outgoing.js";
 
-/** What is scheduled, on its way or waits for a decision. @returns {import("../feature.js").NavCount | null} */
+/**
+ * The number of mails and decisions that are scheduled, on their way or waiting.
+ * @returns {import("../feature.js").NavCount | null}
+ */
 export function tasksCount() {
   const asked = approvals.value?.length ?? 0;
   const n = waiting.value.length + asked;
@@ -14,7 +17,7 @@ export function tasksCount() {
   return { n, words: `${n}: ${parts.filter(Boolean).join(", ")}`, bad: bad > 0 };
 }
 
-/** What has a time to be sent at. @returns {import("../feature.js").NavCount | null} */
+/** The number of scheduled mails. @returns {import("../feature.js").NavCount | null} */
 export function scheduledCount() {
   const n = (outgoing.value ?? []).filter((one) => one.state === "scheduled").length;
   return n ? { n, words: plural(n, "message") } : null;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The task queue, as the app's list has it. */
+/** The feature row of the task queue. */
 import { late } from "../late.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";

@@ -1,9 +1,8 @@
 // @ts-check
 /**
- * What is on its way out of here: scheduled, held, being sent, in trouble. One list for the page, the notices and the
- * count.
+ * Outgoing mail: scheduled, held, being sent, in trouble. One list for the page, the notices and the count.
  *
- * Fetched at the start and after a gap, moved by live events. Instants are the server's: its clock may differ from this
+ * Fetched at the start and after a gap, updated by live events. Times are the server's: its clock may differ from this
  * machine's, so the difference is measured and countdowns follow the server.
  */
 import { computed, signal } from "@preact/signals";
@@ -12,21 +11,21 @@ import { toast } from "../ui/toast.js";
 
 const SURELY_PAST_MS = 60_000;
 
-/** Newest first, as the server gives them. */
+/** The outgoing mails, newest first, as the server returns them. */
 export const outgoing = signal(/** @type {Outgoing[] | null} */ (null));
 export const outgoingProblem = signal("");
-/** Those that wait for the person's word. */
+/** The mails that wait for a decision of the person. */
 export const troubled = computed(() => (outgoing.value ?? []).filter(isTroubled));
-/** What the shell counts: whatever still has a future. */
+/** The mails that the navigation counts: all that are not finished. */
 export const waiting = computed(() => (outgoing.value ?? []).filter((one) => isTroubled(one)
   || one.state === "scheduled"));
 
 /** How far the server's clock is ahead of this one, in milliseconds. */
 let ahead = 0;
 let asked = 0;
-/** Events since the request under way began; null: put away. @type {Map<string, Outgoing | null>} */
+/** Events since the current request began; null: dismissed. @type {Map<string, Outgoing | null>} */
 const meanwhile = new Map();
-/** Sends that this tab handed over and whose end is worth a word. @type {Set<string>} */
+/** The mails that this tab has sent, whose result is shown in a notice. @type {Set<string>} */
 const watched = new Set();
 
 /** @param {Outgoing} one */
@@ -63,7 +62,10 @@ export function onOutgoingEvent(event) {
   else if (payload?.outgoing === null) drop(event.id);
 }
 
-/** A message was handed over: show it, unless the server's news of it was here first. @param {Outgoing} row */
+/**
+ * Shows a message that was passed on for sending, unless the server's event of it was here first.
+ * @param {Outgoing} row
+ */
 export function handedOver(row) {
   watched.add(row.id);
   const known = meanwhile.get(row.id);
@@ -92,8 +94,8 @@ function drop(id) {
 }
 
 /**
- * A time that has passed means now; the clocks' difference is known only so well. It is watched before it is asked
- * for: the news that it was sent may be here before the answer.
+ * Sends a mail now. A time in the past means now, because the clocks' difference is not exact. The mail is watched
+ * before the request: the event that it was sent may arrive before the answer.
  * @param {string} id
  */
 export async function sendNow(id) {
@@ -118,7 +120,7 @@ export async function retry(id) {
   await loadOutgoing();
 }
 
-/** Take it back: its words become a draft again, whose id comes back. @param {string} id */
+/** Takes a mail back: its text becomes a draft again; resolves to the draft's id. @param {string} id */
 export async function takeBack(id) {
   await mutate("mail.cancelSend", { id });
   watched.delete(id);
@@ -128,7 +130,7 @@ export async function takeBack(id) {
 }
 
 /**
- * Put away what goes nowhere any more. With `draft` its words become one, whose id comes back.
+ * Dismisses a mail that will not be sent. With `draft` its text becomes a draft; resolves to the draft's id.
  * @param {string} id
  * @param {boolean} draft
  */

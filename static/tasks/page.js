@@ -1,7 +1,6 @@
 // @ts-check
 /**
- * The task queue: what waits for a decision, mail that is scheduled, held, in trouble or just gone, and what a person
- * can do about each.
+ * The task queue: decisions that wait, mail that is scheduled, held, in trouble or just sent, and the actions on each.
  */
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { registerKeys } from "../keys.js";
@@ -33,13 +32,13 @@ export const SHORTCUTS = [
 const TROUBLE = [{ id: "trouble", title: "Needs your word", states: ["failed", "uncertain", "overdue"] }];
 /** @type {Part} */
 const SCHEDULED = { id: "scheduled", title: "Scheduled", states: ["scheduled"] };
-/** What needs nobody: where there is room it stands beside the rest. @type {Part[]} */
+/** The parts that need nobody: in a wide window they are beside the rest. @type {Part[]} */
 const GOING = [
   { id: "going", title: "On its way", states: ["held", "transmitting"] },
   { id: "done", title: "In the last 24 hours", states: ["sent", "cancelled"] },
 ];
 
-/** `scheduled`: only what is to be sent at some time. @param {{ scheduled: boolean }} props */
+/** `scheduled`: shows only scheduled mail. @param {{ scheduled: boolean }} props */
 export function TasksPage({ scheduled }) {
   const title = scheduled ? "Scheduled" : "Tasks";
   useLayoutEffect(() => {
@@ -50,7 +49,7 @@ export function TasksPage({ scheduled }) {
     document.title = `${title} – svc`;
     void loadOutgoing();
   }, [title]);
-  void now.value; // the words for how long it is until then
+  void now.value; // for the remaining times
   const rows = outgoing.value;
   return html`<main class="panel scrolls"><div class="page-frame tasks-frame">
     <h1>${title}</h1>
@@ -96,7 +95,7 @@ function Section({ id, title, rows }) {
   </section>`;
 }
 
-/** @param {string[]} keys @param {string} label @param {string} name as the button has it @returns
+/** @param {string[]} keys @param {string} label @param {string} name the button's name @returns
  * {import("../keys.js").Shortcut} */
 function deed(keys, label, name) {
   return { keys, label, acts: true, when: () => can(name), run: () => press(name) };

@@ -1,5 +1,5 @@
 // @ts-check
-/** One message on its way: to whom, what about, when, how it stands, and the things to do with it. */
+/** One outgoing message: recipients, subject, time, state, and its actions. */
 import { useState } from "preact/hooks";
 import { accountOf, accounts } from "../mail/accounts.js";
 import { shortName } from "../mail/compose/bar.js";

@@ -1,10 +1,13 @@
 // @ts-check
-/** Steps by keyboard on the page of tasks: from one to the next, and what each row's buttons do. Owns where one is. */
+/**
+ * Keyboard navigation on the page of tasks: from one item to the next, and keys for each row's buttons. Owns the
+ * current position.
+ */
 
-/** Whatever may be stepped to, from top to bottom. */
+/** The selector of the items. */
 const TASK = ".tasks-frame [data-task]";
 
-/** The place of the task that had the focus last: what is done with it may take it away. */
+/** The position of the task that had the focus last: an action may remove the task. */
 let last = -1;
 
 /** @param {1 | -1} by */
@@ -21,7 +24,7 @@ export function stepToEnd(end) {
   go(all, end > 0 ? 0 : all.length - 1);
 }
 
-/** Nobody has been anywhere. */
+/** Resets the position. */
 export function beginSteps() {
   last = -1;
 }
@@ -31,7 +34,7 @@ export function can(deed) {
   return button(deed) !== null;
 }
 
-/** As if its button were pressed; one that asks back does so. @param {string} deed */
+/** Presses the button of an action; a button with a confirmation asks. @param {string} deed */
 export function press(deed) {
   button(deed)?.click();
 }

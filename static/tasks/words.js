@@ -1,5 +1,5 @@
 // @ts-check
-/** What a message on its way is doing, in plain words. Pure. */
+/** The state of an outgoing message, in plain words. Pure. */
 import { whenWords } from "../mail/compose/when.js";
 
 /**

@@ -1,23 +1,23 @@
 // @ts-check
 /**
- * The app's own files, kept in this browser so that it opens without the server.
+ * Stores the app's own files in this browser so that it opens without the server.
  *
  * Theory. A build is one folder, `/static/<version>/…`, whose files never change, and one page, the shell, that names
- * that version. Both are kept together in a cache that is named after the build, and all other builds' caches go when
- * this one takes over. The page comes from the server whenever that answers, with the policy that it has today; the
- * kept one is shown where it does not. Nothing that belongs to a person is kept here: that is what the app does itself
- * (offline/store.js), and why the cache may stay the same for whoever signs in.
+ * that version. Both are stored together in a cache that is named after the build; all caches of other builds are
+ * deleted when this one takes over. The page comes from the server whenever that answers, with its current policy; the
+ * stored one is shown if it does not. No personal data is stored here: the app itself does that (offline/store.js). So
+ * the cache may stay the same for every person who signs in.
  */
 
 const CACHE_PREFIX = "svc-app ";
 const SHELL = "/";
-/** Addresses that begin with the shell, as the server has them. */
+/** Addresses that the server answers with the shell. */
 const PAGES = /^\/(?:$|login$|p(?:\/|$)|settings(?:\/|$)|plugins\/)/;
-/** A server that takes longer for its page is treated as away. */
+/** A server that takes longer for its page counts as away. */
 const PAGE_WITHIN_MS = 8_000;
 
 /**
- * As much of a service worker as is used here; the types of pages and of workers do not go together.
+ * The used part of the service worker API; the types of pages and of workers can't be combined.
  * @typedef {Event & { waitUntil: (work: Promise<unknown>) => void }} Extendable
  * @typedef {Extendable & { request: Request, respondWith: (answer: Promise<Response>) => void }} Fetch
  * @typedef {object} Worker
@@ -28,7 +28,7 @@ const PAGE_WITHIN_MS = 8_000;
 
 /**
  * Called once, while the worker starts.
- * @param {{ base: string, names: string[] }} build where its files are, and what they are called there
+ * @param {{ base: string, names: string[] }} build the folder of its files, and their names
  */
 export function keepApp({ base, names }) {
   const worker = /** @type {Worker} */ (/** @type {unknown} */ (self));
@@ -49,7 +49,8 @@ export function keepApp({ base, names }) {
 }
 
 /**
- * The server may have begun another build meanwhile: then this worker is not installed, and the next one is.
+ * Stores all files. If the server has another build meanwhile, this fails: this worker is not installed, and the next
+ * one is.
  * @param {string} cacheName
  * @param {string} base
  * @param {string[]} names
