@@ -77,7 +77,7 @@ interface AgentsTrustOut {
   outside: string | null;
 }
 
-/** `lastAt`: when the target last had all there was. `unsentBytes` wait for it here. */
+/** `lastAt`: when the target last had everything. `unsentBytes` are still waiting here. */
 interface BackupArchivingOut {
   enabled: boolean;
   target: string | null;
@@ -114,7 +114,7 @@ interface BackupDrillOut {
 interface BackupEmpty {
 }
 
-/** `complete`: archive and replica both held all of that moment when it was made, and no drill says otherwise. */
+/** `complete`: archive and replica both had the complete moment when it was made, and no drill contradicts it. */
 interface BackupPointOut {
   at: string;
   id: string;
@@ -123,7 +123,7 @@ interface BackupPointOut {
   bytes: number;
 }
 
-/** `confirmed`: somebody has typed the code again from where it was written down. */
+/** `confirmed`: a person has typed the code again from their written copy. */
 interface BackupRecoveryOut {
   at: string;
   confirmed: boolean;
@@ -141,13 +141,13 @@ interface BackupRestoreBegunOut {
   into: string;
 }
 
-/** `at`: that moment (RFC 3339); `point`: the id of a recovery point; neither: the newest there is. */
+/** `at`: the wanted moment (RFC 3339); `point`: the id of a recovery point; neither: the newest state. */
 interface BackupRestoreIn {
   at?: string | null;
   point?: string | null;
 }
 
-/** The last restore that was asked for in the app. `lines`: what it is doing, the newest last. */
+/** The last restore that was asked for in the app. `lines`: its steps, the newest last. */
 interface BackupRestoreOut {
   into: string;
   at: string;
@@ -199,7 +199,7 @@ interface CapabilitiesAuditRowOut {
   outcome: "granted" | "missing" | "refused";
 }
 
-/** `fields` is empty for what no admin sets: it is connected elsewhere. `probed`: a test can ask the service. */
+/** `fields` is empty for a credential that no admin sets, because it is connected in another place. `probed`: a */
 interface CapabilitiesCapabilityOut {
   name: string;
   title: string;
@@ -216,7 +216,7 @@ interface CapabilitiesCapabilityOut {
   lastUsedBy: string | null;
 }
 
-/** `secret`: typed like a password, and never shown again. `setting`: the variable that seeds it. */
+/** `secret`: typed like a password, and never shown again. `setting`: the environment variable that seeds it. */
 interface CapabilitiesFieldOut {
   name: string;
   label: string;
@@ -234,7 +234,7 @@ interface CapabilitiesSetInput {
   value: string | Record<string, string>;
 }
 
-/** `message`: the service's own words, where it had some. `remedy`: what to do, where that is known. */
+/** `message`: the service's own, if it gave one. `remedy`: what to do, if known. */
 interface CapabilitiesTestOut {
   ok: boolean;
   message: string;
@@ -284,7 +284,7 @@ interface FilesFindInput {
   limit?: number;
 }
 
-/** `text`: words of the name, whole or in part. `kinds`: any of them; without any, all. */
+/** `text`: words of the name, whole or in part. `kinds`: any of them; empty for all. */
 interface FilesListInput {
   cursor?: string | null;
   limit?: number;
@@ -304,7 +304,7 @@ interface FilesListInput {
     | "video")[];
 }
 
-/** `pages` show it, the first few that the caller may read; `attached`: what of the caller's mail has its */
+/** `pages`: the first few pages that show it and that the caller may read; `attached`: which of the caller's */
 interface FilesListedOut {
   id: string;
   sha256: string;
@@ -342,7 +342,7 @@ interface FilesShownOnOut {
   title: string;
 }
 
-/** `mine`: the caller's uploads. `all`: every file of everybody, each content once; admins are told. `free`: */
+/** `mine`: the caller's uploads. `all`: every file of all users, each content once; only for admins. `free`: */
 interface FilesStorageOut {
   mine: FilesTakenOut;
   all: FilesTakenOut | null;
@@ -1789,7 +1789,7 @@ interface MeaningSwitchInput {
   on: boolean;
 }
 
-/** `model` and `language`: empty where the other side decides. */
+/** `model` and `language`: empty where the recogniser decides. */
 interface MeetingsChooseInput {
   recogniser: "local" | "none" | "server" | "vendor";
   serverUrl?: string;
@@ -1797,7 +1797,7 @@ interface MeetingsChooseInput {
   language?: string;
 }
 
-/** In seconds from the beginning of the sound. */
+/** Times in seconds from the beginning of the sound. */
 interface MeetingsLineOut {
   start: number;
   end: number;
@@ -1814,7 +1814,7 @@ interface MeetingsMeetingInput {
   id: string;
 }
 
-/** `seconds` is how long its sound is, 0 while it is recorded. `fileId`, `path`: its sound and its page, while */
+/** `seconds` is the length of its sound, 0 while it is recorded. `fileId`, `path`: its sound and its page, */
 interface MeetingsMeetingOut {
   id: string;
   title: string;
@@ -1827,14 +1827,14 @@ interface MeetingsMeetingOut {
   problem: string;
 }
 
-/** `recogniser`: who writes meetings down; `null` where nobody does. */
+/** `recogniser`: the name of the recogniser; `null` if there is none. */
 interface MeetingsMeetingsOut {
   meetings: MeetingsMeetingOut[];
   nextCursor: string | null;
   recogniser: string | null;
 }
 
-/** `missing`: what has to be done before it can be used; empty where it can. */
+/** `missing`: what must be done before it can be used; empty where it is ready. */
 interface MeetingsOptionOut {
   name: "local" | "none" | "server" | "vendor";
   title: string;
@@ -1847,7 +1847,7 @@ interface MeetingsRenameInput {
   title: string;
 }
 
-/** `standIn`: who listens whatever is chosen, as under the fakes. */
+/** `standIn`: the recogniser used instead of the chosen one, as under the fakes. */
 interface MeetingsSettingsOut {
   recogniser: "local" | "none" | "server" | "vendor";
   serverUrl: string;
@@ -1991,7 +1991,7 @@ interface PagesEraseInput {
   id: string;
 }
 
-/** `text`: the words typed so far; without any, the pages that changed last. */
+/** `text`: the words typed so far; without any, the result is the latest pages. */
 interface PagesFindInput {
   text?: string;
   limit?: number;
@@ -2011,14 +2011,14 @@ interface PagesGrantInput {
   level: "read" | "write";
 }
 
-/** `name` is a user's; `null` for everyone. */
+/** `name` is the user's; `null` for everyone. */
 interface PagesGrantOut {
   to: string;
   level: "read" | "write";
   name: string | null;
 }
 
-/** The page is a file of a repository. `commit` is the one it was last the same in. `editable`: it may be */
+/** The page is a file of a repository. `commit` is the last one in which both were the same. `editable`: it may */
 interface PagesManagedOut {
   file: string;
   commit: string;
@@ -2035,7 +2035,7 @@ interface PagesMoveInput {
   to: string;
 }
 
-/** `can_share`: the caller may share and delete the page. What is managed elsewhere alone, nobody writes here. */
+/** `can_share`: the caller may share and delete the page. A page whose manager allows no edits can't be written */
 interface PagesPageOut {
   id: string;
   path: string;
@@ -2079,7 +2079,7 @@ interface PagesRevisionOut {
   at: string;
 }
 
-/** `revision` is the one the writer started from, 0 for none; without it the save overwrites. */
+/** `revision` is the one that the writer started from, 0 for none; without it the save overwrites. */
 interface PagesSaveInput {
   path: string;
   body: string;
@@ -2098,7 +2098,7 @@ interface PagesSetAccessInput {
   grants?: PagesGrantInput[];
 }
 
-/** `pages`: how many come back with it, itself included. `goes_at`: when it is deleted for good. */
+/** `pages`: how many are restored with it, itself included. `goes_at`: when it is deleted for good. */
 interface PagesTrashEntryOut {
   id: string;
   path: string;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
@@ -28,12 +28,13 @@ MAX_REPLY_CHARS: Final = 20_000
 
 
 class DecideInput(Wire, frozen=True):
-    """``answers``: by the position of the rule, such as ``q0``."""
+    """``answers``: by the position of the rule, such as ``q0``. ``problem``: kept for runs that began with it."""
 
     message: str
     batch: str
     hits: list[tuple[str, str]]
     answers: dict[str, bool]
+    problem: Literal[""] = ""
 
 
 class LeaveInput(Wire, frozen=True):

@@ -73,7 +73,9 @@ async def _one(run: Run, given: Json, *, name: str) -> Json:
             mark = hashlib.sha256(problem.encode()).hexdigest()[:8]
             await run.call(LEAVE, {**decided, "problem": problem}, name=f"leave {name} {mark}".replace("  ", " "))
             raise StepFailed(problem, type=_NO_ANSWER) from failed
-        draft = (await run.call(DECIDE, {**decided, "answers": answers}, name=f"decide {name}".strip()))["draft"]
+        # The empty problem stays: a run of this version that began before ``LEAVE`` has recorded its step so.
+        wanted = {**decided, "answers": answers, "problem": ""}
+        draft = (await run.call(DECIDE, wanted, name=f"decide {name}".strip()))["draft"]
     if draft is None:
         return None
     text = await run.step(f"draft {name}".strip(), _drafting(run, given, draft["instructions"]), kind="llm")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,8 @@ from svc.configuring import parse
 from svc.rules.matching import Hit, in_order, match, plan_of
 from svc.rules.model import Action, Addresses, Mail, Rule, When, Words
 from svc.rules.page import KIND, written
-from svc.worker.rules import answers_of
+from svc.worker.rules import DECIDE, answers_of, sort_mail
+from svc.workflow import Run
 
 MAIL = Mail(
     account="me@example.com",
@@ -132,3 +134,22 @@ def test_a_model_says_yes_or_no_or_nothing_at_all(text: str) -> None:
     with pytest.raises(ValueError, match="did not answer"):
         answers_of(text, {"q0": "Is it?"})
     assert answers_of('Sure: {"q0": true, "q9": 5}', {"q0": "Is it?"}) == {"q0": True}
+
+
+async def test_what_runs_have_recorded_of_their_decision_is_asked_in_the_same_words() -> None:
+    """Else each one that is under way when svc is updated ends: its code was changed without a new version."""
+    called: list[tuple[str, Any, str]] = []
+
+    class Recorded:
+        async def step(self, name: str, work: object, **_: object) -> Any:
+            return {"q0": True}
+
+        async def call(self, call: str, input: Any = None, *, name: str = "") -> Any:
+            called.append((call, input, name))
+            return {"draft": None}
+
+    hits = [["pag_1", "from a@b.example"]]
+    given = {"message": "msg_1", "batch": "", "hits": hits, "questions": {"q0": "Is it?"}, "draft": None}
+    await sort_mail(cast(Run, Recorded()), given)
+    recorded = {"message": "msg_1", "batch": "", "hits": hits, "answers": {"q0": True}, "problem": ""}
+    assert called == [(DECIDE, recorded, "decide")]
