@@ -1,5 +1,5 @@
 // @ts-check
-/** Making a page: empty, or with the text of a template that some feature offers. */
+/** The form that creates a page: empty, or with the text of a template that a feature offers. */
 import { useState } from "preact/hooks";
 import { features } from "../feature.js";
 import { html } from "../ui/html.js";

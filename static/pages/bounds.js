@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * How much of a page is laid out: a plug-in for markdown-it. What is more than that is shown as it is written.
+ * Limits on how much of a page is laid out: a plug-in for markdown-it. The rest is shown as plain text.
  *
- * The library's own limit on nesting leaves out what is nested deeper; here nothing of a page is left out. The browser,
- * not the parser, is what takes seconds over too many elements, so they are counted before it gets them.
+ * The library's own nesting limit drops content that is nested deeper; here no content is dropped. Not the parser but
+ * the browser takes seconds for too many elements, so they are counted before the browser gets them.
  */
 
 /**
@@ -12,13 +12,13 @@
  * @typedef {import("markdown-it").StateCore} StateCore
  */
 
-/** A quote is one level, a list two: itself and its item. */
+/** Nesting levels. A quote is one level, a list is two: the list and its item. */
 const MAX_LEVEL = 20;
-/** Of the whole page: blocks, cells, and what stands within them. */
+/** In the whole page: blocks, cells, and the elements in them. */
 const MAX_ELEMENTS = 40_000;
-/** Nobody writes paragraphs that long; those that are longer are shown without emphasis or links. */
+/** Longer paragraphs are shown without emphasis or links. Nobody writes paragraphs that long. */
 const MAX_PARAGRAPH_CHARS = 20_000;
-/** One long address may be named by thousands of links: so many characters of it count as another element. */
+/** Thousands of links may repeat one long address: this many characters of an attribute count as another element. */
 const CHARS_AN_ELEMENT = 100;
 
 /** @param {import("markdown-it").MarkdownIt} md */
@@ -31,7 +31,7 @@ export function withinBounds(md) {
 }
 
 /**
- * What stands at the deepest level is one paragraph, whatever it looks like.
+ * At the deepest level, all text becomes one paragraph, whatever its syntax.
  * @param {StateBlock} state
  * @param {number} startLine
  * @param {number} endLine
@@ -52,7 +52,7 @@ function tooDeep(state, startLine, endLine, silent) {
 }
 
 /**
- * In place of the library's rule of that name, which does the same for every block there is.
+ * Replaces the library's rule `inline`, which does the same for all blocks without a limit.
  * @param {StateCore} state
  */
 function inlineWithinBounds(state) {
@@ -95,7 +95,7 @@ function weight(token) {
 }
 
 /**
- * The tokens before `at`, with what is open closed, and the page's text from `line` on.
+ * Keeps the tokens before `at`, closes the open ones, and adds the page's text from `line` on as plain text.
  * @param {StateCore} state
  * @param {number} at
  * @param {Token[]} open

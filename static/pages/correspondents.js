@@ -1,5 +1,5 @@
 // @ts-check
-/** Whom a page stands for: the correspondents that are filed under it. Nothing where there are none. */
+/** The correspondents that are filed under a page. Shows nothing if there are none. */
 import { useEffect, useState } from "preact/hooks";
 import { now } from "../now.js";
 import { query } from "../rpc.js";
@@ -13,7 +13,7 @@ export function Correspondents({ of }) {
     let stays = true;
     query("people.filed", { path: of.path }).then(
       (found) => stays && setFiled(found),
-      () => undefined, // the page itself is there; it says more than this
+      () => undefined, // the page itself is shown; a failure here is not important
     );
     return () => {
       stays = false;

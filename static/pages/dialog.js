@@ -1,5 +1,5 @@
 // @ts-check
-/** A dialog that is open as long as it is there. */
+/** A dialog that is open as long as it is in the document. */
 import { useEffect, useRef } from "preact/hooks";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";

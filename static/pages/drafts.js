@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Texts that were begun and not saved, by path: they outlive a walk to another page, and the tab warns before it
+ * Unsaved texts, by path. They are kept when the person goes to another page, and the browser warns before the tab
  * closes.
  */
 
 /**
- * @typedef {{ title: string, body: string, revision: number }} Draft `revision`: what it was begun on, 0 for no page
+ * @typedef {{ title: string, body: string, revision: number }} Draft `revision`: the one it began with, 0 for no page
  */
 
 /** @type {Map<string, Draft>} */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Writing a page: text on one side, what becomes of it on the other; files by drag, paste or picker. */
+/** The page editor: text on one side, its preview on the other; files are added by drag, paste or picker. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { UploadList, useUploads } from "../files/uploads.js";
 import { html, classes } from "../ui/html.js";
@@ -10,7 +10,7 @@ import { Markdown } from "./markdown.js";
 import { useSaving } from "./saving.js";
 import { Crumbs } from "./view.js";
 
-/** The preview follows once the fingers rest. */
+/** The preview is updated after this pause in typing. */
 const PREVIEW_AFTER_MS = 120;
 
 /** @param {{ path: string, page: PageDetail | null, done: () => void }} props */
@@ -76,7 +76,7 @@ function TextArea({ area, body, write, send }) {
   };
   const paste = (/** @type {ClipboardEvent} */ event) => {
     const pasted = event.clipboardData;
-    if (!pasted?.files.length || pasted.types.includes("text/plain")) return; // an office copies text as a picture, too
+    if (!pasted?.files.length || pasted.types.includes("text/plain")) return; // office copies text as a picture, too
     event.preventDefault();
     send(pasted.files);
   };
@@ -125,14 +125,14 @@ function FilePicker({ send }) {
   const input = useRef(/** @type {HTMLInputElement | null} */ (null));
   const chosen = (/** @type {{ currentTarget: HTMLInputElement }} */ event) => {
     send([...(event.currentTarget.files ?? [])]);
-    event.currentTarget.value = ""; // the same file may be chosen again
+    event.currentTarget.value = ""; // so that the same file can be chosen again
   };
   return html`<input type="file" multiple hidden ref=${input} onChange=${chosen} />
     <button type="button" class="button" onClick=${() => input.current?.click()}><${Icon} name="clip" size=${16} /> Add
       files</button>`;
 }
 
-/** Ctrl+S and Cmd+S, wherever the focus is. @param {() => Promise<void>} save */
+/** Saves at Ctrl+S and Cmd+S, wherever the focus is. @param {() => Promise<void>} save */
 function useSaveKey(save) {
   const latest = useRef(save);
   latest.current = save;
@@ -149,7 +149,7 @@ function useSaveKey(save) {
 }
 
 /**
- * Put text where the caret is, and the caret behind it.
+ * Inserts text at the caret, and moves the caret behind it.
  * @param {HTMLTextAreaElement | null} area
  * @param {string} text
  * @param {(body: string) => void} changed
@@ -163,7 +163,7 @@ function insert(area, text, changed) {
 }
 
 /**
- * The file as Markdown: a picture is shown, anything else linked.
+ * The file as Markdown: an image for a picture, a link for anything else.
  * @param {import("../files/uploads.js").StoredFile} file
  */
 function markdownOf(file) {

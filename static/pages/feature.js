@@ -1,5 +1,5 @@
 // @ts-check
-/** Pages, as the app's list has them. */
+/** The feature row of pages for the app's list of features. */
 import { late } from "../late.js";
 import { decodePart, navigate } from "../router.js";
 import { query } from "../rpc.js";
@@ -32,7 +32,7 @@ export const FEATURE = {
   },
 };
 
-/** `/p/` is the list of pages, `/p/?trash` the deleted ones; `/p/<path>` any other page. @param {URL} url */
+/** `/p/` is the list of pages, `/p/?trash` the list of deleted ones; `/p/<path>` is a page. @param {URL} url */
 function parse({ pathname, searchParams }) {
   const match = PAGES.exec(pathname);
   if (!match) return null;
@@ -40,7 +40,7 @@ function parse({ pathname, searchParams }) {
   return { path, trash: path === "" && searchParams.has("trash") };
 }
 
-/** By title and text; without any words, those that changed last. @param {string} text
+/** Finds pages by title and text; without any words, the last changed ones. @param {string} text
  * @returns {Promise<import("../feature.js").Command[]>} */
 async function lookup(text) {
   const found = await query("pages.find", { text: text.slice(0, MAX_TYPED_CHARS) });

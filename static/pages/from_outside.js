@@ -1,5 +1,5 @@
 // @ts-check
-/** The mark of a page that a run with text from outside has written in, and a person's word that it is theirs now. */
+/** The notice on a page that a run with text from outside has written to, and the button to trust the page. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
 import { html } from "../ui/html.js";
@@ -7,7 +7,7 @@ import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 
 /**
- * Whether a run with text from outside has written in the page; null while nobody knows.
+ * Whether a run with text from outside has written to the page; null while this is not known.
  * @param {PageDetail} page
  * @returns {[boolean | null, (marked: boolean) => void]}
  */

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Markdown to HTML, as text: CommonMark by markdown-it, with its tables and struck text, and three things of our
- * own: `[[links]]` to pages, addresses that stand by themselves, and tasks. Pure.
+ * Converts Markdown to HTML, as a string: CommonMark by markdown-it, with its tables and strikethrough, and three
+ * extensions of our own: `[[links]]` to pages, bare addresses, and tasks. Pure.
  *
- * HTML in a page is text. What the library finds is changed while it is still a row of tokens, never as a string:
- * headings stand one level below the page's title, pictures are files of ours or else become links, other sites open
- * beside the app. How much of a page is laid out is decided in bounds.js.
+ * HTML in a page is shown as text. All changes are made to the library's tokens, never to a string: headings go one
+ * level below the page's title, pictures that are not files of this server become links, other sites open in another
+ * tab. bounds.js limits how much of a page is laid out.
  */
 import MarkdownIt from "markdown-it";
 import { withinBounds } from "./bounds.js";
@@ -32,11 +32,12 @@ const parser = makeParser();
 
 /** @param {string} text */
 export function toHtml(text) {
-  return parser.render(text.replace(/\p{Surrogate}/gu, "\ufffd")); // half a character can't stand in an address
+  return parser.render(text.replace(/\p{Surrogate}/gu, "\ufffd")); // an unpaired surrogate can't be in an address
 }
 
 /**
- * Where a link may lead: another site by http or https, a mail address, or a place of this one. Null: nowhere.
+ * The address if a link may lead to it: another site by http or https, a mail address, or a place of this site. Else
+ * null.
  * @param {string} address
  */
 export function safeHref(address) {
@@ -66,8 +67,8 @@ function pageLinks(md) {
 }
 
 /**
- * An address that stands by itself begins a link. The library's own search for them (`linkify`) takes seconds for a
- * paragraph of 20,000 characters that is made for it, and takes the sentence's full stop for the address's.
+ * Makes a link of a bare address. The library's own search for these (`linkify`) takes seconds for a malicious
+ * paragraph of 20,000 characters, and includes the full stop of the sentence in the address.
  * @param {Parser} md
  */
 function bareAddresses(md) {
@@ -85,7 +86,8 @@ function bareAddresses(md) {
 }
 
 /**
- * A full stop or a bracket after an address is the sentence's, unless the bracket has its partner within.
+ * Removes punctuation and brackets at the end, which belong to the sentence. A bracket stays if its partner is in the
+ * address.
  * @param {string} text
  */
 function withoutEndOfSentence(text) {
@@ -110,7 +112,7 @@ function pushLink(state, href, label) {
   state.push("link_close", "a", -1);
 }
 
-/** List items that begin with `[ ]` or `[x]`. @param {Parser} md */
+/** Tasks: list items that begin with `[ ]` or `[x]`. @param {Parser} md */
 function tasks(md) {
   md.core.ruler.before("inline", "tasks", (state) => {
     state.tokens = state.tokens.flatMap((token, at, all) => {
@@ -121,7 +123,7 @@ function tasks(md) {
       token.attrSet("class", "task");
       const box = new state.Token("task_box", "span", 0);
       box.content = match[1] === " " ? "" : "✓";
-      box.hidden = true; // or the library breaks the line before it
+      box.hidden = true; // else the library breaks the line before it
       return [token, box];
     });
   });
@@ -131,7 +133,7 @@ function tasks(md) {
   };
 }
 
-/** What is shown otherwise than the library would. @param {Parser} md */
+/** Elements that are rendered differently from the library's default. @param {Parser} md */
 function elements(md) {
   const { rules } = md.renderer;
   const { escapeHtml } = md.utils;
@@ -151,7 +153,7 @@ function elements(md) {
   });
 }
 
-/** The side of a column as a class: our elements carry no styles. @param {Token} token */
+/** The alignment of a column as a class: our elements have no style attributes. @param {Token} token */
 function asCell(token) {
   const side = attribute(token, "style").replace("text-align:", "");
   token.attrs = side ? [["class", `to-${side}`]] : [];
@@ -175,7 +177,7 @@ function inlineElements(tokens, state) {
   });
 }
 
-/** Other sites, and files, open beside the app. @param {Token} token */
+/** Other sites, and files, open in another tab. @param {Token} token */
 function asLink(token) {
   withoutLongTitle(token);
   if (!LEAVES.test(attribute(token, "href"))) return;
@@ -184,7 +186,7 @@ function asLink(token) {
 }
 
 /**
- * A picture of another site would tell that site who reads the page, so it is a link to it.
+ * A picture from another site would tell that site who reads the page, so it becomes a link.
  * @param {Token} token
  * @param {boolean} inLink
  * @param {StateCore} state
@@ -205,7 +207,7 @@ function imageOrLink(token, inLink, state) {
   return [open, label, new state.Token("link_close", "a", -1)];
 }
 
-/** One title may be named by thousands of links. @param {Token} token */
+/** Removes a long title, which thousands of links could repeat. @param {Token} token */
 function withoutLongTitle(token) {
   if (attribute(token, "title").length <= MAX_TITLE) return;
   token.attrs = token.attrs?.filter(([name]) => name !== "title") ?? [];

@@ -1,5 +1,5 @@
 // @ts-check
-/** The revisions of a page, newest first; an old one can be written again as a new one. */
+/** The revisions of a page, newest first; an old one can be restored as a new revision. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
 import { ConfirmButton } from "../ui/confirm.js";

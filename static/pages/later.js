@@ -1,4 +1,4 @@
 // @ts-check
-/** What comes late of pages: the page that shows and edits them. */
+/** The part of pages that is loaded only when first shown: the page that shows and edits them. */
 export { PagesPage } from "./page.js";
 export { EDIT } from "./view.js";

@@ -1,5 +1,5 @@
 // @ts-check
-/** Moving a page to another path, and deleting it; both with all that is below. */
+/** The dialog that moves a page to another path, or deletes it; both with all pages below it. */
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { navigate } from "../router.js";

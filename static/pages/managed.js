@@ -1,5 +1,5 @@
 // @ts-check
-/** On a page that is a file of a git repository: which file, who changed it last, and where it can be changed. */
+/** The notice on a page that is a file in a git repository: the file, who changed it last, where it can be changed. */
 import { now } from "../now.js";
 import { ago, fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";

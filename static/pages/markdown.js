@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Markdown on the page: the HTML that grammar.js makes of it, through DOMPurify, into one element.
+ * Shows Markdown: the HTML from grammar.js goes through DOMPurify into one element.
  *
- * Nothing that is not on these lists gets in, whatever a fault in the library lets through. What is the same after a
- * change stays in place, so that a preview's pictures do not load again with each letter.
+ * Only what is on these lists is shown, even if a fault in the library lets more through. Unchanged elements stay in
+ * place, so that a preview does not load its pictures again at each key press.
  */
 import DOMPurify from "dompurify";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
@@ -16,15 +16,15 @@ const TAGS = [
 ];
 const ADDRESSES = ["href", "src"];
 const PLAIN = ["alt", "aria-label", "class", "loading", "rel", "role", "scope", "start", "tabindex", "target", "title"];
-/** Another site, a mail address, or a place of this one. */
+/** Another site, a mail address, or a place of this site. */
 const ALLOWED = /^(?:https?:\/\/|mailto:|\/(?!\/)|[#?]|(?!\/)[^:]*(?:[/?#]|$))/i;
 const ELSEWHERE = /^[a-z][a-z0-9+.-]*:/i;
 
 /** @typedef {"live" | "unknown" | "inert"} Links */
 
 /**
- * `links`: where an agent wrote the text, links that leave are text that says where they lead: a click would tell that
- * place what stands in the address. As long as that is not known, they are text alone.
+ * `links`: in a text that an agent wrote ("inert"), a link to another site is shown as text with its address: a click
+ * would send what is in the address to that site. While the author is not known ("unknown"), it is only text.
  * @param {{ text: string, links?: Links }} props
  */
 export function Markdown({ text, links = "live" }) {
@@ -65,7 +65,7 @@ export function clean(markup) {
 }
 
 /**
- * Put `fresh` into `place`, but for what is equal at its beginning and at its end.
+ * Replaces the content of `place` by `fresh`, except for equal nodes at the beginning and at the end.
  * @param {HTMLElement} place
  * @param {ChildNode[]} fresh
  */

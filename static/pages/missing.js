@@ -1,5 +1,5 @@
 // @ts-check
-/** What stands where no page is: an offer to make one, unless the page above tells that one may not. */
+/** Shown at a path without a page: an offer to create one, unless the person may not write to the page above. */
 import { useEffect, useState } from "preact/hooks";
 import { query } from "../rpc.js";
 import { html } from "../ui/html.js";

@@ -1,8 +1,8 @@
 // @ts-check
-/** News of pages from /ws, handed to whatever is on the screen. Keeps nothing. */
+/** Passes events of pages from /ws to the components on the screen. Stores nothing. */
 import { useEffect, useRef } from "preact/hooks";
 
-/** @typedef {(changed: string | null) => void} Hear `changed`: the path; null: anything may have */
+/** @typedef {(changed: string | null) => void} Hear `changed`: the path that changed; null: any may have changed */
 
 /** @type {Set<Hear>} */
 const hearers = new Set();
@@ -17,7 +17,7 @@ export function refetchPages() {
   tell(null);
 }
 
-/** Hear of changes while the component is there. @param {Hear} hear */
+/** Calls `hear` at each change while the component is mounted. @param {Hear} hear */
 export function usePagesNews(hear) {
   const latest = useRef(hear);
   latest.current = hear;

@@ -1,5 +1,5 @@
 // @ts-check
-/** The pages: the tree beside the one that the address names, which is read, written, or not there. */
+/** The view of pages: the tree, and beside it the page at the address, which is read, edited, or missing. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { RpcError, query } from "../rpc.js";
 import { navigate } from "../router.js";
@@ -53,8 +53,8 @@ function OnePage({ path }) {
 }
 
 /**
- * The page at a path, kept up to date: undefined while nobody knows, null when it is not there (or not for this
- * person).
+ * The page at a path, kept up to date: undefined while it loads, null when there is none (or none that this person may
+ * read).
  * @param {string} path
  */
 function usePage(path) {

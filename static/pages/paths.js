@@ -1,13 +1,13 @@
 // @ts-check
 /** Paths of pages and their addresses: `clients/harbour bay` is shown at `/p/clients/harbour%20bay`. Pure. */
 
-/** @param {string} path "" for the list of all */
+/** @param {string} path "" for the list of all pages */
 export function pageHref(path) {
   return `/p/${path.split("/").map(encodeURIComponent).join("/")}`;
 }
 
 /**
- * The paths above one, nearest first.
+ * The paths above a path, nearest first.
  * @param {string} path
  */
 export function pathsAbove(path) {
@@ -16,7 +16,7 @@ export function pathsAbove(path) {
 }
 
 /**
- * Whether news of `changed` is about `path`: the page itself, or one above it.
+ * Whether a change at `changed` concerns `path`: it is the page itself, or one above it.
  * @param {string} path
  * @param {string} changed
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** The pages that changed last, of all that the person may read: where one goes on. */
+/** The last changed pages among those that the person may read, so that they can continue there. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { query } from "../rpc.js";
 import { html } from "../ui/html.js";
@@ -12,7 +12,7 @@ export function Recent() {
   const asked = useRef(0);
   const load = useCallback(async () => {
     const mine = ++asked.current;
-    const found = await query("pages.find", { text: "" }).catch(() => null); // the tree says that the server is away
+    const found = await query("pages.find", { text: "" }).catch(() => null); // the tree shows the problem
     if (found && mine === asked.current) setPages(found);
   }, []);
   useEffect(() => {

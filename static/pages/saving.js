@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Saving a text under the revision that it was begun on. When somebody was faster, theirs is fetched and the person
- * chooses; nothing is overwritten unasked.
+ * Saves a text on top of the revision that it began with. If another person saved first, their text is fetched and the
+ * person chooses; nothing is overwritten without asking.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { RpcError, mutate, query } from "../rpc.js";
@@ -12,7 +12,7 @@ import { lastPart } from "./paths.js";
 
 /**
  * @param {string} path
- * @param {PageDetail | null} page as the server has it now; null: there is none
+ * @param {PageDetail | null} page the page as the server has it now; null: there is none
  */
 export function useSaving(path, page) {
   const [draft, setDraft] = useState(() => draftOf(path) ?? draftFrom(path, page));
@@ -33,7 +33,7 @@ export function useSaving(path, page) {
     setTheirs(undefined);
     setDraft(next);
   };
-  /** True once what is written is saved. @param {number} [revision] */
+  /** Returns true if the text was saved. @param {number} [revision] */
   const save = async (revision = draft.revision) => {
     if (busy.current) return false;
     busy.current = true;
@@ -60,7 +60,7 @@ export function useSaving(path, page) {
       setSaving(false);
     }
   };
-  // News came of a revision that is not the one this text was begun on: say so before the save does.
+  // The page has another revision now than the one this text began with: show the conflict before the person saves.
   useEffect(() => {
     if (busy.current || page === known.current) return;
     known.current = page;
@@ -91,6 +91,6 @@ async function fetched(path) {
   try {
     return await query("pages.get", { path });
   } catch {
-    return null; // gone, or no longer for this person: keeping mine asks the server again
+    return null; // deleted, or no longer readable for this person: "Keep mine" asks the server again
   }
 }

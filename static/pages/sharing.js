@@ -1,5 +1,5 @@
 // @ts-check
-/** Who may read and write a page: as the page above, or people of its own. */
+/** The dialog that sets who may read and write a page: the same people as for the page above, or its own list. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
 import { html } from "../ui/html.js";
@@ -95,7 +95,7 @@ function GrantRow({ name, level, set }) {
   </li>`;
 }
 
-/** Whom the page can be shared with. */
+/** The people that the page can be shared with. */
 function useUsers() {
   const [users, setUsers] = useState(/** @type {Colleague[]} */ ([]));
   useEffect(() => {

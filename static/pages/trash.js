@@ -1,5 +1,5 @@
 // @ts-check
-/** Deleted pages, and bringing them back: to where they were, or to another path where that one is taken. */
+/** The deleted pages, and restoring them: to their old path, or to another one if that is taken. */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { now } from "../now.js";
 import { mutate, query } from "../rpc.js";
@@ -13,7 +13,7 @@ import { pageHref } from "./paths.js";
 
 export const TRASH_HREF = "/p/?trash";
 
-/** Say that a page was deleted, with the way back. @param {PageDetail} page */
+/** Shows a notice that a page was deleted, with Undo. @param {PageDetail} page */
 export function toastOfDeleted(page) {
   const run = () => void restore(page.id).catch((error) => {
     toast(error instanceof Error ? error.message : String(error), { tone: "error", stays: true,
@@ -93,7 +93,7 @@ function Entry({ one, reload }) {
 }
 
 /**
- * Bring the page back and go there.
+ * Restores the page and goes there.
  * @param {string} id
  * @param {string} [to]
  */

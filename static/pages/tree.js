@@ -1,5 +1,8 @@
 // @ts-check
-/** The tree of pages: each level fetched when it is opened, all open ones again on news. Owns what is open. */
+/**
+ * The tree of pages. A level is fetched when it is opened; all open levels are fetched again after a change. Owns which
+ * levels are open.
+ */
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { RpcError, query } from "../rpc.js";
@@ -11,7 +14,7 @@ import { pageHref, pathsAbove } from "./paths.js";
 const SETTLE_MS = 150;
 const TOP = "";
 
-/** The pages next below a path, of each path that is open. */
+/** For each open path, the pages directly below it. */
 const levels = signal(/** @type {Map<string, PageEntry[]>} */ (new Map()));
 const open = signal(/** @type {Set<string>} */ (new Set([TOP])));
 const problem = signal("");
@@ -91,7 +94,7 @@ async function load(path) {
   }
 }
 
-/** A page that is gone, or was never there: only pages below it are. @param {string} path */
+/** Removes a level whose page is deleted, or never existed. @param {string} path */
 function forget(path) {
   const [nextOpen, nextLevels] = [new Set(open.value), new Map(levels.value)];
   nextOpen.delete(path);

@@ -1,5 +1,5 @@
 // @ts-check
-/** A page as it is read, and the buttons for what this person may do with it. */
+/** A page for reading, with the buttons for the actions that this person may do. */
 import { useLayoutEffect, useState } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { now } from "../now.js";
@@ -18,7 +18,7 @@ import { AskButton } from "../runs/ask.js";
 import { FromOutside, useMark } from "./from_outside.js";
 import { SharingDialog } from "./sharing.js";
 
-/** By whether the page is marked as written from outside. */
+/** How links are shown, by whether the page is marked as written from outside (null: not known yet). */
 const LINKS = new Map(/** @type {[boolean | null, import("./markdown.js").Links][]} */ (
   [[true, "inert"], [false, "live"], [null, "unknown"]]));
 export const EDIT = { keys: ["e"], label: "Edit the page" };

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A round initial in one of a few quiet colours, the same for the same address. It is drawn by the style, so that it is
- * no part of the words of a link that it stands in.
+ * A round initial in one of a few quiet colours, which depends on the address. The style draws the letter, so that it
+ * is not part of the text of a link around it.
  */
 import { html } from "./html.js";
 

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * A field with a list below it, steered by the keyboard from the field (the combobox pattern of ARIA): arrows move,
- * Enter chooses. It knows nothing of what is chosen.
+ * A field with a list below it, controlled by the keyboard from the field (the combobox pattern of ARIA): arrows move,
+ * Enter chooses. It does not depend on the kind of items.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
@@ -9,17 +9,17 @@ import { html } from "./html.js";
 /**
  * @template {{ id: string }} Item
  * @param {object} props
- * @param {string} props.id for the elements' ids
+ * @param {string} props.id prefix of the elements' ids
  * @param {string} props.label of field and list
  * @param {string} [props.placeholder]
  * @param {string} props.text
  * @param {(text: string) => void} props.setText
  * @param {Item[]} props.items
  * @param {(item: Item) => unknown} props.show the content of an option
- * @param {(item: Item, shift: boolean) => void} props.choose `shift`: that key was held
- * @param {(item: Item) => "true" | "false" | "mixed" | undefined} [props.checked] for a list of things that are on or
+ * @param {(item: Item, shift: boolean) => void} props.choose `shift`: whether the Shift key was held
+ * @param {(item: Item) => "true" | "false" | "mixed" | undefined} [props.checked] for a list of items that are on or
  * off
- * @param {string} [props.nothing] said when no item is left
+ * @param {string} [props.nothing] the text when no item is left
  */
 export function Chooser({ id, label, placeholder = "", text, setText, items, show, choose, checked,
   nothing = "Nothing matches." }) {

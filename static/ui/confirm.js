@@ -1,15 +1,15 @@
 // @ts-check
-/** A button that asks back in its own place before it does what can't be undone, and says why it did not work. */
+/** A button that asks for confirmation in its own place before an action that can't be undone, and shows errors. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 
 /**
- * `run` throws, or returns nothing once it is done. Without a `question` it runs at the first press.
+ * `run` throws if it fails. Without a `question` it runs at the first press.
  * @param {{ label: string, what?: string, question?: string | (() => Promise<string>), sure?: string, deed?: string,
  *   calm?: boolean, run: () => Promise<void> }} props
- *   `question`: a function where it has to find out first what it asks;
- *   `what` it is about, for those who don't see the row that the button stands in; `deed`: how a key finds the button;
- *   `calm`: it takes nothing away, so that the second button doesn't warn
+ *   `question`: a function if the text must be loaded first;
+ *   `what`: what the button is about, for people who don't see its row; `deed`: the name by which a key finds the
+ *   button; `calm`: the action removes nothing, so the second button has no warning colour
  */
 export function ConfirmButton({ label, what = "", question, sure = label, deed, calm, run }) {
   const [step, setStep] = useState(/** @type {"idle" | "asking" | "busy"} */ ("idle"));
@@ -68,7 +68,7 @@ export function ConfirmButton({ label, what = "", question, sure = label, deed, 
 }
 
 /**
- * The words on the button come first: whoever steers by voice says what is seen.
+ * The accessible name. It begins with the words on the button: people who control by voice say what they see.
  * @param {string} label
  * @param {string} what
  */

@@ -15,7 +15,7 @@ export function CopyLine({ text, label }) {
       setCopied(true);
       setTimeout(() => setCopied(false), THANKS_MS);
     } catch {
-      // Without the clipboard's leave the text can still be marked by hand.
+      // Without permission for the clipboard, the text can still be selected by hand.
     }
   };
   return html`<span class="copy-line">

@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * How dates and times are written: in the browser's language and its way, unless the person chose otherwise. Who draws
- * one within a component draws it anew when the choice changes.
+ * Formats dates and times: in the browser's language and style, unless the person chose otherwise. A component that
+ * shows a date renders again when the choice changes.
  */
 import { computed, signal } from "@preact/signals";
 
 /**
- * `language`: a tag (BCP 47), empty for the browser's. `hours`: of a day. `order`: which part of a date stands first.
+ * `language`: a tag (BCP 47), empty for the browser's. `hours`: 12 or 24. `order`: which part of a date comes first.
  * @typedef {object} DateStyle
  * @property {string} language
  * @property {"auto" | "12" | "24"} hours
@@ -72,7 +72,7 @@ export function isDayFirst() {
   return formats.value.dayFirst;
 }
 
-/** 0 for Sunday, as Date says it. */
+/** 0 for Sunday, as in `Date`. */
 export function firstDayOfWeek() {
   return formats.value.firstDay;
 }
@@ -98,7 +98,7 @@ function formatsOf({ language, hours, order, weekStart }) {
   };
 }
 
-/** As the language itself writes dates. @param {(options: Intl.DateTimeFormatOptions) => Intl.DateTimeFormat} format */
+/** Formats in the language's own order. @param {(options: Intl.DateTimeFormatOptions) => Intl.DateTimeFormat} format */
 function asUsual(format) {
   const [day, month, date, long] = [format({ day: "numeric", month: "short" }),
     format({ month: "short", year: "numeric" }), format({ day: "numeric", month: "short", year: "numeric" }),
@@ -112,7 +112,7 @@ function asUsual(format) {
 }
 
 /**
- * In the order that the person chose, with the names of the language.
+ * Formats in the order that the person chose, with the names of the language.
  * @param {"day" | "month" | "year"} order
  * @param {{ shortMonth: Intl.DateTimeFormat, longMonth: Intl.DateTimeFormat, longWeekday: Intl.DateTimeFormat }} names
  */
@@ -141,7 +141,7 @@ function two(value) {
   return String(value).padStart(2, "0");
 }
 
-/** The language where this browser knows it, else its own. @param {string} language */
+/** The language if the browser knows it, else undefined: the browser's own. @param {string} language */
 function known(language) {
   try {
     return Intl.DateTimeFormat.supportedLocalesOf(language || [])[0];
@@ -150,13 +150,13 @@ function known(language) {
   }
 }
 
-/** @param {Intl.DateTimeFormat} format of a day and a month */
+/** @param {Intl.DateTimeFormat} format for a day and a month */
 function writesDayFirst(format) {
   const types = format.formatToParts().map(({ type }) => type);
   return types.indexOf("day") < types.indexOf("month");
 }
 
-/** By the language; Monday where the browser does not know that. @param {string | undefined} locale */
+/** The language's first day of the week; Monday if the browser does not know. @param {string | undefined} locale */
 function firstDayIn(locale) {
   const found = /** @type {any} */ (new Intl.Locale(locale ?? navigator.language));
   const first = (found.getWeekInfo?.() ?? found.weekInfo)?.firstDay ?? MONDAY;

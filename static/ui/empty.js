@@ -1,5 +1,5 @@
 // @ts-check
-/** What stands where there is nothing yet: what would stand here, and the next step as children. */
+/** A placeholder for an empty place: it says what will be here, and shows the next step as children. */
 import { html } from "./html.js";
 import { Icon } from "./icons.js";
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** Times, durations, sizes and numbers in words. The caller says what time it is; dates are written as in dates.js. */
+/** Formats times, durations, sizes and numbers. The caller passes the current time; dates are formatted by dates.js. */
 import { clockTime, dayOfYear, longDate, monthOfYear, shortWeekday, wholeDate, zoneName } from "./dates.js";
 
 const MINUTE_MS = 60_000;
@@ -9,7 +9,7 @@ const DAY_MS = 24 * HOUR_MS;
 const NUMBER = new Intl.NumberFormat("en");
 
 /**
- * What a list shows: 14:05 today, Tue within the week, 12 Mar within the year, else Mar 2024.
+ * The time in a list: 14:05 today, Tue within the week, 12 Mar within the year, else Mar 2024.
  * @param {string} iso
  * @param {number} nowMs
  */
@@ -25,7 +25,7 @@ export function listTime(iso, nowMs) {
 }
 
 /**
- * What a message shows: the day as in a list, always with the time.
+ * The time of a message: the day as in a list, always with the time of day.
  * @param {string} iso
  * @param {number} nowMs
  */
@@ -100,7 +100,7 @@ function startOfDay(date) {
   return new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
 }
 
-/** Parts of a cent are told where they count: below a tenth of a dollar. @param {number} usd */
+/** Shows parts of a cent only below a tenth of a dollar. @param {number} usd */
 export function dollars(usd) {
   return `$${usd > 0 && usd < 0.1 ? usd.toFixed(4).replace(/00$/, "") : usd.toFixed(2)}`;
 }

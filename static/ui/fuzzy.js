@@ -1,12 +1,12 @@
 // @ts-check
-/** How well a few typed letters fit a name: all in order, better at the beginnings of words and side by side. Pure. */
+/** Fuzzy match of typed letters with a name: all in order; starts of words and adjacent letters score higher. Pure. */
 
 const WORD_START = 3;
 const IN_A_ROW = 2;
 const ANYWHERE = 0.5;
 
 /**
- * 0 for no fit; else the higher the better, above 0. An empty text fits everything alike.
+ * The score: 0 for no match; else above 0, the higher the better. An empty text matches every name equally.
  * @param {string} text
  * @param {string} name
  */

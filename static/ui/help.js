@@ -48,7 +48,7 @@ function HelpBody() {
 }
 
 /**
- * The parts of a place, each with a line for what its keys do. What has no key is not there.
+ * The parts of a scope, each with a line per command and its keys. Commands without keys are left out.
  * @param {{ title: string, shortcuts: readonly import("../keys.js").Named[] }} scope
  */
 function partsOf({ title, shortcuts }) {

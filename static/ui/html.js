@@ -1,5 +1,5 @@
 // @ts-check
-/** Templates: htm bound to preact. Values are always text or nodes, never markup. */
+/** Templates: htm bound to preact. Values become text or nodes, never markup. */
 import htm from "htm";
 import { h } from "preact";
 
@@ -7,7 +7,7 @@ import { h } from "preact";
 export const html = htm.bind(h);
 
 /**
- * Class names that apply.
+ * The class names whose value is true.
  * @param {Record<string, unknown>} names
  */
 export function classes(names) {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The app's icons: strokes on a 20-unit grid, drawn in the text's colour, hidden from screen readers. Here stand those
- * that several features show; the others come with the features' rows.
+ * The app's icons: strokes on a 20-unit grid, drawn in the text's colour, hidden from screen readers. This file has
+ * those that several features show; the others are in the features' rows.
  */
 import { html } from "./html.js";
 
@@ -30,7 +30,7 @@ const PATHS = {
   clock: "M10 3.5a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM10 6.5V10l2.5 1.5",
 };
 
-/** Called once for each feature that has its own. @param {Record<string, string>} icons */
+/** Called once for each feature that has its own icons. @param {Record<string, string>} icons */
 export function addIcons(icons) {
   for (const [name, path] of Object.entries(icons)) {
     if (name in PATHS) throw new Error(`two icons are called ${name}`);
@@ -45,7 +45,7 @@ export function Icon({ name, size = 18 }) {
   </svg>`;
 }
 
-/** The mark: two tides. */
+/** The app's logo: two waves. */
 export function Mark() {
   return html`<svg class="mark" width="22" height="22" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
     <rect width="32" height="32" rx="8" />

@@ -1,5 +1,5 @@
 // @ts-check
-/** Keys in words, as they are for this person: on buttons, in menus, in hints. */
+/** The names of keys for buttons, menus and hints, with this person's own shortcuts. */
 import { keyChanges } from "../keys.js";
 
 const IS_MAC = /mac|iphone|ipad/iu.test(navigator.platform);
@@ -7,7 +7,7 @@ const IS_MAC = /mac|iphone|ipad/iu.test(navigator.platform);
 const NAMES = { Escape: "Esc", ArrowDown: "↓", ArrowUp: "↑", Enter: "Enter", enter: "Enter",
   Mod: IS_MAC ? "⌘" : "Ctrl" };
 
-/** What is printed on the keys that a shortcut takes: "Mod+k" is Ctrl, k; "J" is Shift, j. @param {string} keys */
+/** The labels of the keys in a shortcut: "Mod+k" is Ctrl, k; "J" is Shift, j. @param {string} keys */
 export function keyNames(keys) {
   return keys.split(/[ ]|(?<=Mod|Mod\+Shift)\+/u).flatMap((key) => (/^[A-Z]$/u.test(key) ? ["Shift", key.toLowerCase()]
     : [NAMES[key] ?? key]));
@@ -18,18 +18,18 @@ export function keyWords(keys) {
   return keys.split(" ").map((one) => keyNames(one).join("+")).join(" ");
 }
 
-/** The first keys that a command has now; empty where it has lost them. @param {string} name as in keys.js */
+/** The first shortcut that a command has now; empty if the person removed it. @param {string} name as in keys.js */
 export function firstKeys(name) {
   const changed = keyChanges.value[name];
   return changed ? changed[0] ?? "" : name.slice(name.indexOf(" ") + 1);
 }
 
-/** The same in words. @param {string} name */
+/** The first shortcut of a command in words. @param {string} name */
 export function keysFor(name) {
   return keyWords(firstKeys(name));
 }
 
-/** "Archive (e)": what a button does, and the keys that do the same. @param {string} label @param {string} name */
+/** "Archive (e)": the label of a button and the shortcut for the same. @param {string} label @param {string} name */
 export function withKeys(label, name) {
   const keys = keysFor(name);
   return keys ? `${label} (${keys})` : label;

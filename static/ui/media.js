@@ -1,12 +1,12 @@
 // @ts-check
-/** How much room there is, as a signal: the few layout facts that styles alone can't settle. */
+/** The width of the window as a signal, for layout decisions that CSS alone can't make. */
 import { signal } from "@preact/signals";
 
-/** Below it list and thread take turns; the same line stands in mail/list.css. */
+/** On a narrower window only the list or the thread is shown. The same limit is in mail/list.css. */
 const SPLIT_QUERY = "(min-width: 67.5rem)";
 
 const query = matchMedia(SPLIT_QUERY);
-/** Whether list and thread stand side by side. */
+/** Whether list and thread are shown side by side. */
 export const split = signal(query.matches);
 
 query.addEventListener("change", () => {

@@ -1,5 +1,5 @@
 // @ts-check
-/** What the app's menus share: a button that opens one, an entry, how the keys walk, and where one stands. */
+/** The shared parts of the app's menus: a button that opens a menu, an entry, keyboard navigation, and positioning. */
 import { useEffect, useRef } from "preact/hooks";
 import { html } from "./html.js";
 import { Icon } from "./icons.js";
@@ -8,8 +8,8 @@ const GAP_PX = 4;
 const EDGE_PX = 8;
 
 /**
- * A button with a menu of its own. `label` names the button, `about` the menu; `class` is the button's. `words` stand
- * beside its icon.
+ * A button with its own menu. `label` names the button, `about` the menu; `class` is the class of the button. `words`
+ * are shown beside its icon.
  * @param {{ id: string, class: string, icon: string, size?: number, label: string, title: string, about: string,
  *   words?: string, children?: unknown }} props
  */
@@ -28,13 +28,13 @@ export function MenuButton({ id, class: name, icon, size = 18, label, title, abo
       onClick=${() => menu.current?.hidePopover()} onKeyDown=${walkMenu}>${children}</div>`;
 }
 
-/** `keys`: that do the same. @param {{ icon: string, words: string, keys?: string, act: () => unknown }} props */
+/** `keys`: the shortcut for it. @param {{ icon: string, words: string, keys?: string, act: () => unknown }} props */
 export function MenuItem({ icon, words, keys, act }) {
   return html`<button type="button" onClick=${() => void act()}><${Icon} name=${icon} size=${16} />
     <span>${words}</span>${keys && html`<kbd aria-hidden="true" data-keys=${keys}></kbd>`}</button>`;
 }
 
-/** Arrow keys walk the entries, Home and End go to the outermost. @param {KeyboardEvent} event */
+/** Arrow keys move through the entries; Home and End go to the first and last. @param {KeyboardEvent} event */
 export function walkMenu(event) {
   if (!(event.currentTarget instanceof Element)) return;
   const entries = /** @type {HTMLElement[]} */ ([...event.currentTarget.querySelectorAll("a, button")]);
@@ -48,7 +48,7 @@ export function walkMenu(event) {
 }
 
 /**
- * With its corner there, or as near as it is seen whole.
+ * Puts the menu's corner at this point, or as near as the whole menu stays visible.
  * @param {HTMLElement} menu
  * @param {number} x
  * @param {number} y
@@ -60,7 +60,7 @@ export function placeAt(menu, x, y) {
   menu.style.top = within(y, innerHeight - menu.offsetHeight);
 }
 
-/** Under its button, or above it where there is no room. @param {HTMLElement} menu @param {HTMLElement} opener */
+/** Below its button, or above if there is no room. @param {HTMLElement} menu @param {HTMLElement} opener */
 function placeBelow(menu, opener) {
   const { top, bottom, right } = opener.getBoundingClientRect();
   const fits = bottom + GAP_PX + menu.offsetHeight + EDGE_PX <= innerHeight;

@@ -1,10 +1,10 @@
 // @ts-check
-/** A dialog that takes the whole keyboard while it is in the document, and gives the focus back when it leaves. */
+/** A modal dialog: it has the whole keyboard while it is in the document, and returns the focus when it is removed. */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "./html.js";
 
 /**
- * @param {{ label: string, class?: string, close: () => void, children?: unknown }} props `close`: take it out of the
+ * @param {{ label: string, class?: string, close: () => void, children?: unknown }} props `close`: removes it from the
  * document
  */
 export function Modal({ label, class: name = "", close, children }) {

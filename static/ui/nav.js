@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The navigation: where one is and what there is, built from the features' rows. Beside the page with words or as a
- * rail of icons; on a phone a bar below the page with the first places, and all of them in a drawer.
+ * The navigation, built from the features' rows: it shows all places and the current one. It is beside the page, with
+ * words or as a rail of icons; on a phone it is a bar below the page with the first places, and a drawer with all.
  */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { features, navAt } from "../feature.js";
@@ -21,10 +21,10 @@ const THEMES = {
   light: { icon: "sun", name: "light" },
   dark: { icon: "moon", name: "dark" },
 };
-/** More than this is not told apart in the corner of an icon. */
+/** In the corner of an icon, higher counts are shown as 99+. */
 const MAX_IN_RAIL = 99;
 
-/** Beside the page. */
+/** The navigation beside the page. */
 export function SideNav() {
   const narrow = rail.value;
   return html`<nav class="side" aria-label="Workspace">
@@ -38,7 +38,7 @@ export function SideNav() {
   </nav>`;
 }
 
-/** Below the page, on a phone. */
+/** The bar below the page, on a phone. */
 export function BottomBar() {
   const shown = ["places", "top"].flatMap((at) => navAt(/** @type {Nav["at"]} */ (at))).filter((one) => one.bar);
   return html`<nav class="bottom-bar" aria-label="Main places">
@@ -59,7 +59,7 @@ function BarLink({ to }) {
   </a>`;
 }
 
-/** Every place, above the page: on a phone, and where there is room for a rail only. */
+/** A drawer over the page with all places: on a phone, and where there is room only for a rail. */
 export function Drawer() {
   return drawerOpen.value ? html`<${OpenDrawer} />` : null;
 }
@@ -72,7 +72,7 @@ function OpenDrawer() {
     mine?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
     return () => mine?.close();
   }, []);
-  /** A link takes the drawer's entry in the history. @param {MouseEvent} event */
+  /** A link replaces the drawer's entry in the history. @param {MouseEvent} event */
   const onClick = (event) => {
     const target = event.target instanceof Element ? event.target : null;
     if (target === dialog.current) closeDrawer();
@@ -134,7 +134,7 @@ function showHelp() {
 }
 
 /**
- * Whether the person is there: the row says so, or its feature shows the page and no other row says so.
+ * Whether this is the current place: the row itself says so, or its feature shows the page and no other row says so.
  * @param {Nav} to
  */
 function isHere(to) {
@@ -143,7 +143,7 @@ function isHere(to) {
   return isOf(to) && !others.some((one) => one.here?.(address.value));
 }
 
-/** Whether its feature shows the page. @param {Nav} to */
+/** Whether the feature of this row shows the current page. @param {Nav} to */
 function isOf(to) {
   const { route } = place.value;
   return route !== null && features().some((row) => row.nav?.includes(to) && row.routes?.includes(route));

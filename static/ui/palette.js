@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * The palette: every command by name, with its keys, so that one learns them; and ways to go anywhere.
+ * The command palette: every command by name, with its shortcut, so that people learn it; and links to all places.
  *
- * Commands come from the registry of keys and from whoever provides more, at once or by asking the server. The browser
- * keeps which ones were used last, and those come first. It knows no page.
+ * Commands come from the registry of keys and from providers, at once or after asking the server. The browser stores
+ * which ones were used last, and those come first. The palette does not depend on any page.
  */
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -23,14 +23,14 @@ const SETTLE_MS = 120;
 
 /**
  * @typedef {object} Command
- * @property {string} id the same next time
+ * @property {string} id stays the same
  * @property {string} label
- * @property {string} [group] what kind of thing it is, said beside it
- * @property {string} [hint] more of it, said where there is room
- * @property {string[]} [also] other words that people have for it
- * @property {boolean} [acts] it is about what is selected or open
- * @property {"page" | "person" | "file"} [thing] it leads to one of these, and does nothing
- * @property {string} [href] where it leads
+ * @property {string} [group] its kind, shown beside it
+ * @property {string} [hint] more about it, shown where there is room
+ * @property {string[]} [also] other words that people use for it
+ * @property {boolean} [acts] it acts on what is selected or open
+ * @property {"page" | "person" | "file"} [thing] it only leads to one of these
+ * @property {string} [href] the address that it leads to
  * @property {string[]} [keys]
  * @property {() => void} run
  */
@@ -42,12 +42,12 @@ const providers = [];
 /** @type {((text: string) => Promise<Command[]>)[]} */
 const lookups = [];
 
-/** @param {() => Command[]} provider asked whenever the palette is drawn */
+/** @param {() => Command[]} provider called whenever the palette is rendered */
 export function provideCommands(provider) {
   providers.push(provider);
 }
 
-/** @param {(text: string) => Promise<Command[]>} lookup asked for what was typed */
+/** @param {(text: string) => Promise<Command[]>} lookup called with the typed text */
 export function provideLookup(lookup) {
   lookups.push(lookup);
 }
@@ -78,7 +78,7 @@ function Body() {
   const choose = (/** @type {Command} */ one) => {
     close();
     remember(one);
-    setTimeout(one.run); // the dialog has left by then
+    setTimeout(one.run); // the dialog is removed by then
   };
   const items = ranked([...again(used), ...known, ...providers.flatMap((provider) => provider()), ...found],
     new Set(found.map((one) => one.id)), text.trim(), used.map((one) => one.id));
@@ -94,7 +94,7 @@ function Body() {
   </${Modal}>`;
 }
 
-/** What the keys do here and now. The innermost scope comes first. @returns {Command[]} */
+/** The commands of the key registry that work now. The innermost scope comes first. @returns {Command[]} */
 function commands() {
   return scopes.value.toReversed().flatMap((scope) =>
     scope.shortcuts
@@ -111,7 +111,7 @@ function usedLately() {
     .filter((/** @type {any} */ one) => typeof one?.id === "string" && typeof one.label === "string"));
 }
 
-/** What was looked up, as it was called then: it is offered again without asking. @param {Used[]} used */
+/** Results used before, with their labels of that time: they are offered without a request. @param {Used[]} used */
 function again(used) {
   return used.flatMap(({ id, label, group, hint, href }) => (typeof href === "string"
     ? [/** @type {Command} */ ({ id, label, group, hint, href, run: () => navigate(href) })] : []));

@@ -1,25 +1,25 @@
 // @ts-check
-/** Which commands the palette shows, and in which order. Pure. */
+/** Chooses and orders the commands that the palette shows. Pure. */
 import { matchScore } from "./fuzzy.js";
 
 /** @typedef {import("./palette.js").Command} Command */
 
 const MAX_SHOWN = 60;
-/** What fits another word for it fits a little less than what is called so. */
+/** A match with another word for a command counts a little less than a match with its label. */
 const BY_OTHER_WORD = 0.9;
-/** What was looked up fits, whatever it is called: its text may have the words. */
+/** A looked-up result always matches, whatever its label: the words may be in its text. */
 const LOOKED_UP = 1;
 const LATELY = 2;
 const ACTS = 1;
-/** With words, the words say most. */
+/** With typed words, the match counts more than what the person used last. */
 const WITH_WORDS = 0.5;
 
 /**
- * The best fit first. Without words: what was used last, then what fits the selection, then the rest.
+ * The best match first. Without words: the last used, then commands for the selection, then the rest.
  * @param {Command[]} all
  * @param {Set<string>} lookedUp ids
  * @param {string} text
- * @param {string[]} used ids, the last one first
+ * @param {string[]} used ids, the last used first
  */
 export function ranked(all, lookedUp, text, used) {
   const weight = text ? WITH_WORDS : 1;

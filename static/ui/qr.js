@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * A text as a QR code: dark on light in every theme, since cameras want it so. The encoder is loaded when first needed.
+ * A text as a QR code: dark on light in every theme, because cameras need it. The encoder is loaded when first needed.
  */
 import { useEffect, useState } from "preact/hooks";
 import { html } from "./html.js";
 
-/** Modules of white around it, as ISO/IEC 18004 asks for. */
+/** The white border in modules, as ISO/IEC 18004 requires. */
 const QUIET_ZONE = 4;
 
 /** @param {{ text: string, label: string }} props */
@@ -27,7 +27,7 @@ export function QrCode({ text, label }) {
   </svg>`;
 }
 
-/** Each dark run of a row as a rectangle. @param {boolean[][]} modules */
+/** A path with a rectangle for each dark run of a row. @param {boolean[][]} modules */
 function outline(modules) {
   return modules
     .flatMap((row, y) =>

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The frame around every page: the navigation, a bar at the top with the page's own tabs, search and state; and the
- * banner when the server is away.
+ * banner when the server can't be reached.
  */
 import { navAt } from "../feature.js";
 import { openDrawer, rail } from "../frame.js";
@@ -44,7 +44,7 @@ export function Shell({ tabs, search, state, children }) {
   </div>`;
 }
 
-/** Past the navigation, for who goes by Tab. */
+/** Moves the focus past the navigation, for people who use Tab. */
 function skip() {
   const main = document.querySelector("main");
   if (!main) return;

@@ -1,12 +1,12 @@
 // @ts-check
-/** A line of a form that a person fills, and lists in it. */
+/** A text field of a form, and the reading of a comma-separated list from it. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 
 /**
- * It keeps what is typed as it is typed: a comma at the end is no value yet.
+ * It keeps the text exactly as it is typed: a comma at the end is not a value yet.
  * @param {{ label: string, hint: string, value: string, set: (text: string) => void, first?: boolean }} props
- *   `first`: one begins to write here
+ *   `first`: it gets the focus
  */
 export function TextField({ label, hint, value, set, first = false }) {
   const [typed, setTyped] = useState(value);
@@ -23,7 +23,7 @@ export function TextField({ label, hint, value, set, first = false }) {
     }} /></label>`;
 }
 
-/** What stands between commas. @param {string} text */
+/** The values between commas. @param {string} text */
 export function listOf(text) {
   return text.split(",").map((one) => one.trim()).filter(Boolean);
 }

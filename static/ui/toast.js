@@ -1,16 +1,17 @@
 // @ts-check
 /**
- * Short notices at the foot of the page, with at most one action each; spoken politely. Owns its queue.
+ * Short notices at the bottom of the page, each with at most one action; screen readers announce them politely. Owns
+ * its queue.
  *
- * None leaves by itself while somebody points at the notices or has the focus in them, and the focus goes back to where
- * it came from when the notice that has it leaves.
+ * No notice disappears while the pointer or the focus is in the notices. When a notice with the focus disappears, the
+ * focus returns to the element that had it before.
  */
 import { signal } from "@preact/signals";
 import { html } from "./html.js";
 import { Icon } from "./icons.js";
 
 const SHOWN_MS = 6_000;
-/** How soon a notice that was held leaves. */
+/** How soon it is checked again whether a held notice can disappear. */
 const LINGER_MS = 1_500;
 const MAX_SHOWN = 3;
 
@@ -22,14 +23,14 @@ const toasts = signal(/** @type {Toast[]} */ ([]));
 let lastId = 0;
 /** @type {HTMLElement | null} */
 let region = null;
-/** What had the focus before the notices. @type {HTMLElement | null} */
+/** The element that had the focus before the notices. @type {HTMLElement | null} */
 let before = null;
 
 /**
- * Returns what takes the notice away early.
+ * Shows a notice. Returns a function that removes it early.
  * @param {string} text
  * @param {{ tone?: "plain" | "error", action?: Toast["action"], stays?: boolean }} [options]
- *   `stays`: until somebody dismisses it
+ *   `stays`: it stays until the person dismisses it
  */
 export function toast(text, { tone = "plain", action, stays = false } = {}) {
   const id = ++lastId;
