@@ -94,8 +94,8 @@ export function dress(body, images, dark = false) {
 }
 
 /**
- * In print no colours are inverted: neither those of the frame (card.css), nor back. The server's policy allows only
- * this style.
+ * In print no colours are inverted, neither in the frame (card.css), nor back in the images. The server's policy allows
+ * only this style.
  */
 const PRINTED = "@media print { img { filter: none !important; } }";
 

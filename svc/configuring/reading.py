@@ -91,7 +91,7 @@ class Configuration:
         return cast("Configured[T] | None", self._in_force(tx, kind, _Page(*row))[0])
 
     def problems(self, tx: ReadTx, principal: Principal) -> list[Problem]:
-        """The problems of the caller's own pages, sorted by path."""
+        """The problems of the caller's own pages, or of all pages if the caller sees everything, sorted by path."""
         found: list[Problem] = []
         for kind in self.kinds.values():
             for page in _pages(tx, kind.folder, principal.user_id, everybody=principal.sees_everything):

@@ -197,8 +197,9 @@ export class RichText {
   }
 
   /**
-   * Selects the next of these fields, or the previous one; past the last unselected field it starts again at the first.
-   * Returns whether there is one: if the last field is selected there is none, so that Tab leaves the text.
+   * Selects the next of these fields, or the previous one (`back`). Forward from a caret behind the last field, it
+   * selects the first; but if a field is selected and none follows, it selects none, so that Tab leaves the text.
+   * Returns whether it selected one.
    * @param {string[]} fields
    * @param {boolean} back
    */
