@@ -43,6 +43,6 @@ OWN_ADDRESSES: Final = (
         primary key (account_id, address)
     ) strict, without rowid
     """,
-    "alter table mail_accounts add column default_address text",  # as the owner said; null: nobody has said
-    "alter table mail_drafts add column from_address text",  # null: what the account's mail is from by itself
+    "alter table mail_accounts add column default_address text",  # the owner's choice; null: none
+    "alter table mail_drafts add column from_address text",  # null: the server chooses
 )

@@ -24,10 +24,10 @@ MAX_EXAMINED: Final = 40_000
 """How many messages with the words one call examines."""
 
 WITH_ITS_THREAD: Final = 3
-"""How many messages count for one whose thread must be looked up."""
+"""A message whose thread must be looked up counts as this many examined messages."""
 
 WITH_ITS_TEXT: Final = 4
-"""How many messages count for one whose text must be read, because the words have signs that the index does not
+"""A message whose text must be read counts as this many: the searched words have signs, which the index does not
 have."""
 
 IN_NAMED: Final = 0

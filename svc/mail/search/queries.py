@@ -16,7 +16,7 @@ from svc.mail.threads.queries import decode_headers
 from svc.store import ReadTx, json_array
 
 BEHIND: Final = 500
-"""From this number of a person's messages that wait for the index a search says so. Fewer take only a moment."""
+"""If at least this many of a person's messages wait for the index, a search says so. Fewer take only a moment."""
 
 WORTH_COMPACTING: Final = 20
 """When more than one row in this many was cleared, the full-text table is compacted."""

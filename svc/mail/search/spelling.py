@@ -32,8 +32,7 @@ MAX_TRIED: Final = 3
 SAME_BEGINNING: Final = 3
 MAX_COMPARED: Final = 2_000
 OFTENER: Final = 10
-"""A word that the mail has is taken as a typing error for another only if at least this many times as many messages
-have the other word."""
+"""If the mail has the typed word, another word is suggested only if this many times as many messages have it."""
 
 _LATIN: Final = "abcdefghijklmnopqrstuvwxyz"
 _CYRILLIC: Final = "абвгдежзиклмнопрстуфхцчшщъыьэюяё"

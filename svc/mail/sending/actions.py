@@ -170,8 +170,8 @@ def dismiss(tx: Tx, principal: Principal, *, outgoing_id: str, keep_draft: bool)
 
 
 def _recipients(request: SendRequest) -> Recipients:
-    """The checked recipients. Refuses control characters: nobody types a line end into an address, so a request that
-    has one wants to be read as something else."""
+    """The checked recipients. Refuses control characters: nobody types a line end into an address, so one is there to
+    make a parser read something else."""
     if any(_CONTROL.search(text) for text in (*request.to, *request.cc, *request.bcc)):
         raise Invalid("A recipient holds a character that can't be written in an address.")
     people = recipients(to=request.to, cc=request.cc, bcc=request.bcc)

@@ -3,7 +3,7 @@ over a transaction.
 
 Theory: a row only says that a server may not have the current draft. When the row is due, the draft itself decides what
 the server must have: a copy of the draft as it is then, or none. So an edit, a change of account, sending, discarding
-and restoring are all handled the same way, in any order, even if the server or the connection fails in between.
+and restoring are all handled the same way, in any order, even if one of the two servers crashes in between.
 
 Only the drafts of an account's owner are copied: a member's drafts are private to them, and the mailbox is the owner's.
 """

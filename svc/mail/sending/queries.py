@@ -242,7 +242,7 @@ def forgettable(tx: ReadTx) -> list[str]:
 
 
 def named_by(tx: ReadTx, *, account_id: str, message_id_header: str | None, mark: str | None) -> Outgoing | None:
-    """The outgoing mail whose copy a message in the account's sent mail is."""
+    """The outgoing mail that a message in the account's sent mail is a copy of, by its Message-ID or our mark."""
     row = tx.one(
         f"""
         select {_OUTGOING} from mail_outgoing

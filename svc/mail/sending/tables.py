@@ -77,7 +77,7 @@ TABLES = (
 )
 
 SENT_BY: Final = (
-    "alter table mail_outgoing add column sent_by text",  # the person who had it sent; null: before there was anybody
+    "alter table mail_outgoing add column sent_by text",  # the person who sent it; null: before the claim
     "create index mail_outgoing_sent_by on mail_outgoing (sent_by, created_at desc) where sent_by is not null",
 )
 
@@ -101,9 +101,9 @@ DRAFT_COPIES: Final = (
 )
 
 TAKEN_DRAFTS: Final = (
-    "alter table mail_drafts add column in_reply_to text",  # what it answers, where not its thread's newest message
-    "alter table mail_drafts add column reference_ids text",  # JSON array, beside it
-    "alter table mail_draft_copies add column message_id_header text",  # of the copies, where not made from its id
+    "alter table mail_drafts add column in_reply_to text",  # if not the thread's newest message
+    "alter table mail_drafts add column reference_ids text",  # JSON array, with it
+    "alter table mail_draft_copies add column message_id_header text",  # of the copies; null: made from the id
     "alter table mail_draft_copies add column refused text",  # why the server does not have what is here
     """
     create table mail_draft_originals (         -- drafts of another program that are continued here

@@ -78,11 +78,11 @@ class Delivery:
     rng: random.Random
     hold_ms: int
     untold: dict[str, str] = field(default_factory=dict)
-    """Outgoing id to the reason why the mail waits, where the disk has no room to store even the reason."""
+    """Maps outgoing ids to the reason why the mail waits, if the disk has no room to store even the reason."""
     _child: Child | None = None
     _serving: dict[str, trio.Event] = field(default_factory=dict)  # by account: set when it is done
     _asked_again: set[str] = field(default_factory=set)  # accounts with news while they were served
-    _in_flight: set[str] = field(default_factory=set)  # mails whose outcome is awaited by a task of ours
+    _in_flight: set[str] = field(default_factory=set)  # mails whose outcome a task awaits
     _limiter: trio.CapacityLimiter = field(default_factory=lambda: trio.CapacityLimiter(ACCOUNTS_AT_A_TIME))
 
     async def run(self, child: Child) -> None:

@@ -1,7 +1,7 @@
 """Muted threads: their new messages skip the inbox, and nobody is notified of them.
 
 A message that is addressed only to the person still comes to the inbox (:func:`skips_inbox`): in a conversation of
-many, somebody writes to them directly. Muting does not change spam and trash.
+many people, one of them writes to this person directly. Muting does not change spam and trash.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Updates the *To me* mark of stored mail when an account's own addresses change, and removes those addresses from the
-people one knows.
+owner's correspondents.
 
 New mail is marked by the addresses at its arrival. A job finds the accounts whose addresses have changed since, and
 checks their mail in batches, one transaction each. The position is stored in that transaction, so after a crash the job

@@ -138,7 +138,7 @@ MARKED_ADDRESSES = (
 )
 
 WRITERS = (
-    "alter table mail_threads add column writers text not null default '[]'",  # JSON: model.Writer, where several wrote
+    "alter table mail_threads add column writers text not null default '[]'",  # JSON: model.Writer, if several wrote
     """
     update mail_threads set writers = (
         select iif(count(*) < 2, '[]', json_group_array(json_object(
