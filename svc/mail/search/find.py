@@ -1,9 +1,10 @@
 """The search itself: windows of the newest hits, ranked within a window, each thread once, page by page.
 
-A window is the newest :data:`WINDOW_HITS` messages that have the words and meet the conditions. Within it, threads with
-all words in subject or people come first, and among them the newest; then comes the next window. So the cost depends on
-the window, not on the size of the mailboxes. A filter that matches very little is bounded by the number of examined
-messages: the search stops there, says so, and can go on from its cursor.
+A window is the newest :data:`WINDOW_HITS` messages that have the words and meet the conditions. Within it, the exact
+words come before other forms; then, all words in subject or people before words in the body; then, the newest first.
+After it comes the next window. So the cost depends on the window, not on the size of the mailboxes. A filter that
+matches very little is bounded by the number of examined messages: the search stops there, says so, and can go on from
+its cursor.
 
 A cursor has the newest message at the start and the number of the last index entry: messages that are added later, with
 new or old dates, are not part of a search that has begun.
