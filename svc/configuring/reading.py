@@ -16,7 +16,7 @@ T = TypeVar("T")
 MAX_PAGES: Final = 1_000
 """Pages of one kind. Beyond: the first ones by their paths count."""
 MAX_LOOKED_BACK: Final = 50
-"""Revisions in which a broken page is looked for one that is whole. Beyond: nothing of it is in force."""
+"""Revisions of a broken page that are searched for a valid one. Beyond: nothing of it is in force."""
 REVISIONS_REMEMBERED: Final = 4_000
 
 

@@ -10,7 +10,7 @@ from svc.configuring.faults import Fault
 from svc.gitops import FrontMatterNode, FrontMatterRefused, front_matter_head, front_matter_tree
 
 MAX_BODY_CHARS: Final = 64 * 1024
-"""A page that is configuration. Beyond: it is broken."""
+"""The text of a page that is configuration. Beyond: it is broken."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,7 @@ from svc.window import Windows
 CALLS_MAX: Final = 120
 """Calls of one credential in a minute, at each replica. Beyond: 429 `rate_limited` with `Retry-After`."""
 GUESSES_MAX: Final = 60
-"""Calls in a minute from one address with tokens that let nobody in, at each replica. Beyond: 429 `rate_limited` with
+"""Calls with invalid tokens from one address in a minute, at each replica. Beyond: 429 `rate_limited` with
 `Retry-After` for all from there but tokens that have let somebody in."""
 WINDOW_S: Final = 60.0
 TOKENS_KEPT: Final = 65_536

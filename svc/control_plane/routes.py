@@ -31,7 +31,7 @@ from svc.protocol import Request, Response, Route, Wire, json_response
 T = TypeVar("T")
 
 BODY_MAX_BYTES: Final = 32 * 1024
-"""A wrapped key with what belongs to it. Beyond: 413 `too_large`."""
+"""The body of a request: a wrapped key and its fields. Beyond: 413 `too_large`."""
 WRAPPED_MAX_CHARS: Final = 16 * 1024
 """A wrapped key as text. Beyond: 400 `invalid`."""
 _LAST_VERSION: Final = 2**53 - 1

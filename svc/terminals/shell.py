@@ -29,9 +29,9 @@ import trio
 from svc.nursery import ThreadPool, autojump_held
 
 GRACE_S: Final = 2.0
-"""Between HUP and KILL, for all that runs in a terminal which ends. Beyond: killed."""
+"""The time between HUP and KILL, for all processes of a terminal that ends. Beyond: killed."""
 KILLED_WITHIN_S: Final = 2.0
-"""What has been killed is gone by then, unless the system holds it. Beyond: left to the system."""
+"""The time in which a killed process has ended, unless the system holds it. Beyond: left to the system."""
 _LOOK_EVERY_S: Final = 0.02
 _LEADER: Final = Path(__file__).with_name("leader.py")
 _PROC: Final = Path("/proc")

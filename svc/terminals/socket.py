@@ -28,7 +28,7 @@ MAX_COLS: Final = 1_000
 MAX_ROWS: Final = 1_000
 """Lines of a terminal. Beyond: 400, or an `error` frame."""
 LAST_FRAME_S: Final = 3.0
-"""Until a socket that has to go has taken the frame under way. Beyond: it is closed, or cut where it takes nothing."""
+"""The time for a dismissed socket to take its current frame. Beyond: it is closed, or cut where it takes nothing."""
 USUAL: Final = Size(cols=80, rows=24)
 _COMPLAINT_CHARS: Final = 500
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 KEPT_BYTES: Final = 256 * 1024
-"""The newest output of one terminal, which a browser that comes back is shown again. Beyond: the oldest is dropped."""
+"""The newest output of one terminal, shown again to a browser that comes back. Beyond: the oldest is dropped."""
 _LOOKS_FOR_A_LINE: Final = 8 * 1024
 
 

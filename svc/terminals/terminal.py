@@ -26,14 +26,14 @@ READ_BYTES: Final = 64 * 1024
 FRAME_BYTES: Final = 32 * 1024
 """Output in one frame. Beyond: the rest comes with the next."""
 UNDRAWN_BYTES: Final = 128 * 1024
-"""Output sent to a browser that says what it draws, and not drawn yet. Beyond: it waits, and so does the program."""
+"""Output sent to a browser that reports what it draws, and not drawn yet. Beyond: it waits, and so does the program."""
 STUCK_S: Final = 20.0
-"""A browser that says what it draws, and draws nothing of what it was sent. Beyond: its socket is closed with 1013."""
+"""How long a browser that reports what it draws may draw nothing new. Beyond: its socket is closed with 1013."""
 TYPED_BYTES: Final = 1024 * 1024
-"""Input that the program has not taken yet. Beyond: nothing more is read from the socket."""
+"""Input that the program has not read yet. Beyond: nothing more is read from the socket."""
 _TYPED_AT_ONCE: Final = 4 * 1024
 LAST_WORDS_S: Final = 15.0
-"""What a program said last may take so long to be read and shown. Beyond: it is left unread."""
+"""The time for reading and showing the last output of a program. Beyond: it is left unread."""
 
 TAKEN_OVER: Final = 4409
 """The close code of a socket when another one now shows its terminal."""
