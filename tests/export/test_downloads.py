@@ -106,14 +106,16 @@ async def test_all_that_are_made_or_read_count_and_none_takes_the_room_of_anothe
         await trio.sleep(10)
         yield b"x" * 40
 
-    free = 150
+    free = 130
     monkeypatch.setattr(rows, "weight", lambda tx: 100)
     monkeypatch.setattr(downloads_module, "_free", lambda folder: free + ROOM_BYTES)
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
         downloads, threads = service.workspace.service(Downloads), service.workspace.threads
         first = await downloads.begin("mia", pieces())
         assert first is not None
-        assert await downloads.begin("noa", pieces()) is None, "40 of the 150 are still to be written at least"
+        assert await downloads.begin("noa", pieces()) is None, (
+            "it still has to write 40 at least, and 100 more is too much"
+        )
         await first.end()
         async with AsyncExitStack() as reading:
             kept: Kept | None = first
