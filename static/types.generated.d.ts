@@ -14,7 +14,10 @@ interface AgentsAgentIO {
   ceilingUsd?: number | null;
 }
 
-/** `model`: `null` for the instance's model. `schedule`: in the words of the page. `problem`: what is wrong */
+/**
+ * `model`: `null` for the instance's model. `schedule`: in the words of the page. `problem`: what is wrong with the
+ * current version of the page; then the last valid version is shown.
+ */
 interface AgentsAgentOut {
   name: string;
   path: string;
@@ -162,7 +165,11 @@ interface BackupSnapshotOut {
   at: string;
 }
 
-/** `waitsFor`: why there is no newer recovery point. `recoveryCode`: of the copy of the master key in the */
+/**
+ * `waitsFor`: why there is no newer recovery point. `recoveryCode`: of the copy of the master key in the archive;
+ * `fingerprint`: of the key that signs recovery points. `baseBegunAt`: of the base backup that is being sent; `nextAt`:
+ * the next one.
+ */
 interface BackupStatusOut {
   archiving: BackupArchivingOut;
   baseBackups: BackupBaseOut[];
@@ -199,7 +206,10 @@ interface CapabilitiesAuditRowOut {
   outcome: "granted" | "missing" | "refused";
 }
 
-/** `fields` is empty for a credential that no admin sets, because it is connected in another place. `probed`: a */
+/**
+ * `fields` is empty for a credential that no admin sets, because it is connected in another place. `probed`: a test can
+ * ask the service. `callbacks`: the addresses that have to be registered at the service.
+ */
 interface CapabilitiesCapabilityOut {
   name: string;
   title: string;
@@ -304,7 +314,10 @@ interface FilesListInput {
     | "video")[];
 }
 
-/** `pages`: the first few pages that show it and that the caller may read; `attached`: which of the caller's */
+/**
+ * `pages`: the first few pages that show it and that the caller may read; `attached`: which of the caller's mail has
+ * its content attached.
+ */
 interface FilesListedOut {
   id: string;
   sha256: string;
@@ -342,7 +355,10 @@ interface FilesShownOnOut {
   title: string;
 }
 
-/** `mine`: the caller's uploads. `all`: every file of all users, each content once; only for admins. `free`: */
+/**
+ * `mine`: the caller's uploads. `all`: every file of all users, each content once; only for admins. `free`: on the
+ * disk; null where it is unknown. `largest`: the maximum size of one upload.
+ */
 interface FilesStorageOut {
   mine: FilesTakenOut;
   all: FilesTakenOut | null;
@@ -403,7 +419,12 @@ interface GitopsResolveInput {
   text?: string | null;
 }
 
-/** `problem`: why the last look at the repository failed. `problems`: of single files; `problemCount` is the */
+/**
+ * `problem`: why the last look at the repository failed. `problems`: of single files; `problemCount` is the number of
+ * all. `wasForced`: the branch was moved by force. `pending`: changes made here that are not in the repository yet.
+ * `writebackBranch`: the branch for these changes, if it is not the followed one; `requestUrl`: the page to open a pull
+ * request for it.
+ */
 interface GitopsStatusOut {
   enabled: boolean;
   repo: string | null;
@@ -535,7 +556,10 @@ interface InsideAccountRow {
   lastSyncedAt: string | null;
 }
 
-/** `cut`: the tree has more rows than are shown. `connections`: the open ones of the public port, and the */
+/**
+ * `cut`: the tree has more rows than are shown. `connections`: the open ones of the public port, and the maximum; both
+ * are `null` behind another front.
+ */
 interface InsideInsideOut {
   at: string;
   version: string;
@@ -553,7 +577,7 @@ interface InsideInsideOut {
   troubles: InsideTroubleRow[];
 }
 
-/** A queue where work waits for its turn: `busy` of `most` places are in use (`most` 0: one after the */
+/** A queue where work waits for its turn: `busy` of `most` places are in use (`most` 0: one after the other). */
 interface InsideLineRow {
   name: string;
   title: string;
@@ -628,7 +652,11 @@ interface MailAccountOut {
   addresses: MailAddressOut[];
 }
 
-/** `label`: the name of a label that people made, for `label`, `unlabel` and `file` (label and archive). */
+/**
+ * `label`: the name of a label that people made, for `label`, `unlabel` and `file` (label and archive). `until`: for
+ * `snooze`. `sender`: change only messages from that address, for `spam` and `trash`. `group` as in
+ * :class:`svc.mail.threads.wire.ThreadIdsInput`.
+ */
 interface MailActOnAllInput {
   id: string;
   do:
@@ -652,7 +680,10 @@ interface MailActOnAllInput {
   group?: string | null;
 }
 
-/** An action of a person on the thread, in a shared account. `what`: the name of the step in the undo log, or */
+/**
+ * An action of a person on the thread, in a shared account. `what`: the name of the step in the undo log, or `sent`;
+ * then `message_id` is the sent message.
+ */
 interface MailActOut {
   by: string;
   what: string;
@@ -665,7 +696,10 @@ interface MailAddressInput {
   address: string;
 }
 
-/** `name` is empty if `From` has the account's name. `source`: the account itself, its provider, or a person */
+/**
+ * `name` is empty if `From` has the account's name. `source`: the account itself, its provider, or a person who added
+ * it. `confirmed`: mail may be sent from it. `default`: new mail is sent from it.
+ */
 interface MailAddressOut {
   address: string;
   name: string;
@@ -711,7 +745,10 @@ interface MailAuthenticationOut {
   signatures: MailDkimSignatureOut[];
 }
 
-/** `message_id`: a message of the sender. `everywhere`: block in all accounts of its owner, not only in its own. */
+/**
+ * `message_id`: a message of the sender. `everywhere`: block in all accounts of its owner, not only in its own. `group`
+ * as in :class:`svc.mail.threads.wire.ThreadIdsInput`.
+ */
 interface MailBlockSenderInput {
   messageId: string;
   to?: "spam" | "trash";
@@ -736,7 +773,11 @@ interface MailBulkInput {
   id: string;
 }
 
-/** `taken`: how many of `total` threads are handled. `passed`: how many of these were left alone, because they */
+/**
+ * `taken`: how many of `total` threads are handled. `passed`: how many of these were left alone, because they are gone,
+ * may not be changed, or got new mail after they were selected. `state`: `working`, `done`, `stopped`, `undoing` or
+ * `undone`.
+ */
 interface MailBulkOut {
   id: string;
   do:
@@ -836,7 +877,10 @@ interface MailDiscoverInput {
   address: string;
 }
 
-/** `help`: what a person has to know or do at the provider. `sign_in`: "oauth" where passwords are not accepted; */
+/**
+ * `help`: what a person has to know or do at the provider. `sign_in`: "oauth" where passwords are not accepted; `oauth`
+ * then says how to connect instead. With "password", `oauth` is a second way.
+ */
 interface MailDiscoverOut {
   imap: MailServerOut;
   smtp: MailServerOut;
@@ -881,7 +925,10 @@ interface MailDraftOut {
   threadId: string | null;
 }
 
-/** `notes`: sentences for the writer about the copy in the mailbox and what another program did with the draft. */
+/**
+ * `notes`: sentences for the writer about the copy in the mailbox and what another program did with the draft.
+ * `thread_id`: the thread that the draft answers, or the thread of the message that it quotes (`quote`).
+ */
 interface MailDraftRowOut {
   id: string;
   accountId: string;
@@ -988,7 +1035,10 @@ interface MailImportInput {
   removeFile?: boolean;
 }
 
-/** `added`: new mails; `known`: mails that were stored already; `skipped`: items that could not be imported, */
+/**
+ * `added`: new mails; `known`: mails that were stored already; `skipped`: items that could not be imported, with the
+ * `reasons` of the first ones. `percent`: the progress in the file.
+ */
 interface MailImportOut {
   runId: string;
   accountId: string;
@@ -1112,7 +1162,11 @@ interface MailNamedAddressInput {
   name?: string;
 }
 
-/** `ready`: whether an OAuth client is set on this server, as the credential `client`. `redirect_uri` and */
+/**
+ * `ready`: whether an OAuth client is set on this server, as the credential `client`. `redirect_uri` and `scopes`: the
+ * values that the client needs at the provider. `faked`: fakes replace every provider, and no real account is
+ * connected.
+ */
 interface MailOAuthOut {
   provider: string;
   service: string;
@@ -1141,7 +1195,10 @@ interface MailOutgoingInput {
   id: string;
 }
 
-/** `next_attempt_at`: when the mail is sent automatically. `last_error` is a sentence for the person. */
+/**
+ * `next_attempt_at`: when the mail is sent automatically. `last_error` is a sentence for the person. `by`: the name of
+ * the person who sent it, if that is not the account's owner.
+ */
 interface MailOutgoingOut {
   id: string;
   accountId: string;
@@ -1161,7 +1218,10 @@ interface MailOutgoingOut {
   by: string | null;
 }
 
-/** `sender`: the From address; `to`: the first recipients; `others`: how many more there are. */
+/**
+ * `sender`: the From address; `to`: the first recipients; `others`: how many more there are. `by`: the name of the
+ * person who sent it, in a shared account.
+ */
 interface MailOwnMessageOut {
   sender: string;
   to: MailSenderOut[];
@@ -1203,7 +1263,10 @@ interface MailPrepareInput {
   messageId?: string | null;
 }
 
-/** The first content of a compose window. `quoted_html` is shown below the person's own text. */
+/**
+ * The first content of a compose window. `quoted_html` is shown below the person's own text. `from_address`: the
+ * account's address that the message was sent to, else its default.
+ */
 interface MailPreparedOut {
   accountId: string;
   to: string[];
@@ -1302,7 +1365,10 @@ interface MailSearchInput {
   timeZone?: string | null;
 }
 
-/** `notices` are sentences for the person: what was not understood, what could not be searched. */
+/**
+ * `notices` are sentences for the person: what was not understood, what could not be searched. `did_you_mean`: the
+ * query in another spelling, which finds more where this one finds almost nothing.
+ */
 interface MailSearchOut {
   threads: MailFoundThreadOut[];
   nextCursor: string | null;
@@ -1319,7 +1385,10 @@ interface MailSearchStateOut {
   progress: MailReindexProgress | null;
 }
 
-/** A list as in `mail.threads`, a `query` as in `mail.search`, `snoozed`: all snoozed threads, or */
+/**
+ * A list as in `mail.threads`, a `query` as in `mail.search`, `snoozed`: all snoozed threads, or `sender`: all threads
+ * in which that address wrote a message that is neither spam nor trash.
+ */
 interface MailSelectAllInput {
   section?: "all" | "inbox" | "skipped" | null;
   accountId?: string | null;
@@ -1332,7 +1401,10 @@ interface MailSelectAllInput {
   sender?: string | null;
 }
 
-/** `count`: as lists count threads. `complete`: all matches are selected; else only the first ones are. */
+/**
+ * `count`: as lists count threads. `complete`: all matches are selected; else only the first ones are. `account_ids`:
+ * the accounts of the threads. `left_out`: some matches are not selected, because the caller may only read them.
+ */
 interface MailSelectedOut {
   id: string;
   count: number;
@@ -1341,7 +1413,12 @@ interface MailSelectedOut {
   leftOut: boolean;
 }
 
-/** `reply_to` is the thread that the mail answers. The call is idempotent per `draft_id`. With `draft_version` */
+/**
+ * `reply_to` is the thread that the mail answers. The call is idempotent per `draft_id`. With `draft_version` it fails
+ * if the draft has another version, so that no text is lost that the caller has not seen. `from_address`: one of the
+ * account's; without it, the one that the answered mail was sent to, else its default. `group`: other undo steps of
+ * this group are undone together with it.
+ */
 interface MailSendInput {
   idempotencyKey?: string | null;
   accountId: string;
@@ -1511,7 +1588,13 @@ interface MailThreadInput {
   id: string;
 }
 
-/** `hidden`: each of its messages is spam, trash or a draft, so that it is in neither section. */
+/**
+ * `hidden`: each of its messages is spam, trash or a draft, so that it is in neither section. `message_count`: without
+ * the `draft_count` messages that are drafts. `twins`: the same mail in other accounts of the caller; Unified shows
+ * only the one that `leads`. `to_me`: one of its messages names the account itself in `To` or `Cc`. `muted`: its new
+ * messages skip the inbox. `writers`: if several people wrote, each once, in the order of their first mails; of very
+ * many the first and last. `sent`, `draft`: the newest message that the owner sent, and drafted.
+ */
 interface MailThreadOut {
   id: string;
   accountId: string;
@@ -1606,7 +1689,10 @@ interface MailUnsubscribeOfferOut {
   target: string;
 }
 
-/** `url`: of a page for the person to open; with the other methods nothing is left to do. `outgoing_id`: of the */
+/**
+ * `url`: of a page for the person to open; with the other methods nothing is left to do. `outgoing_id`: of the mail
+ * that unsubscribes, which can be held back like any other.
+ */
 interface MailUnsubscribeOut {
   method: "link" | "mailto" | "one-click";
   url: string | null;
@@ -1621,7 +1707,10 @@ interface MailUnsubscribedOut {
   at: string;
 }
 
-/** `own`: their first mail in the thread was sent by the account; `bulk`: it went to many, from a list or a */
+/**
+ * `own`: their first mail in the thread was sent by the account; `bulk`: it went to many, from a list or a shop.
+ * `title`: the title of the caller's page about them.
+ */
 interface MailWriterOut {
   name: string;
   address: string;
@@ -1668,7 +1757,12 @@ interface McpSeenTool {
   digest: string;
 }
 
-/** `path`: of its page; `null` if it comes from `SVC_MCP_SERVERS`. `values`: names of its variables or */
+/**
+ * `path`: of its page; `null` if it comes from `SVC_MCP_SERVERS`. `values`: names of its variables or headers, each
+ * with the credential that it takes, if any. `launch`: the digest of how it is reached, to be sent back. `folders`:
+ * what its page lets a program read or write; `confined`: whether this system enforces that. `sign_in`: whether it
+ * wants a sign-in, and its state; `sign_in_problem`: why the access has ended.
+ */
 interface McpServerOut {
   name: string;
   title: string;
@@ -1714,7 +1808,12 @@ interface McpSignInInput {
   name: string;
 }
 
-/** `place`: the host at which the user signs in; `server`: the only one that gets the access. `wants_client`: */
+/**
+ * `place`: the host at which the user signs in; `server`: the only one that gets the access. `wants_client`: the
+ * authorization server registers no clients, so a person makes one there, with `redirect` as its address, and enters it
+ * here. `start`: where the browser goes after that. `document`: the address where the authorization server reads who
+ * this server is. If it can't read it, a client made by hand is used instead.
+ */
 interface McpSignInOut {
   place: string;
   server: string;
@@ -1730,7 +1829,10 @@ interface MeaningBegunOut {
   runId: string | null;
 }
 
-/** What a run would read: an estimate of tokens, and of the cost in millionths of a dollar. `ceiling`: what one */
+/**
+ * What a run would read: an estimate of tokens, and of the cost in millionths of a dollar. `ceiling`: what one run may
+ * cost.
+ */
 interface MeaningExpectedOut {
   items: number;
   tokens: number;
@@ -1746,7 +1848,10 @@ interface MeaningMeaningInput {
   timeZone?: string | null;
 }
 
-/** The best first. `near`: ids of the threads and pages found by meaning, and not only by their words. */
+/**
+ * The best first. `near`: ids of the threads and pages found by meaning, and not only by their words. `problem`: why
+ * only words were searched; empty if both were.
+ */
 interface MeaningMeaningOut {
   threads: MailFoundThreadOut[];
   pages: MeaningMeantPageOut[];
@@ -1760,7 +1865,10 @@ interface MeaningMeaningProgressOut {
   total: number;
 }
 
-/** For the caller's own mail and pages. `problem`: why it can't work here; `waiting_for`: why new items have not */
+/**
+ * For the caller's own mail and pages. `problem`: why it can't work here; `waiting_for`: why new items have not been
+ * read. `micros`: the cost so far of the caller's current run, or of the last one.
+ */
 interface MeaningMeaningStateOut {
   on: boolean;
   model: string;
@@ -1814,7 +1922,10 @@ interface MeetingsMeetingInput {
   id: string;
 }
 
-/** `seconds` is the length of its sound, 0 while it is recorded. `fileId`, `path`: its sound and its page, */
+/**
+ * `seconds` is the length of its sound, 0 while it is recorded. `fileId`, `path`: its sound and its page, while they
+ * exist. `problem`: what is missing of either.
+ */
 interface MeetingsMeetingOut {
   id: string;
   title: string;
@@ -1908,7 +2019,7 @@ interface NotificationsBrowserInput {
   browserId: string;
 }
 
-/** `service`: the host of the push service, which shows the browser's maker. `current`: the browser of this */
+/** `service`: the host of the push service, which shows the browser's maker. `current`: the browser of this session. */
 interface NotificationsBrowserOut {
   id: string;
   service: string;
@@ -1922,7 +2033,10 @@ interface NotificationsKeyOut {
   publicKey: string;
 }
 
-/** Quiet hours from `begin` to `end`, in minutes of the day in `time_zone`. They go past midnight if `end` */
+/**
+ * Quiet hours from `begin` to `end`, in minutes of the day in `time_zone`. They go past midnight if `end` is earlier
+ * than `begin`.
+ */
 interface NotificationsQuietInput {
   timeZone: string;
   begin: number;
@@ -1968,7 +2082,7 @@ interface OkfStatusOut {
   problems: OkfUnwrittenOut[];
 }
 
-/** `kept`: the copy that holds the person's text, if page and file had both changed. Names are relative to */
+/** `kept`: the copy that holds the person's text, if page and file had both changed. Names are relative to `okf/`. */
 interface OkfTroubleOut {
   file: string;
   path: string;
@@ -2018,7 +2132,11 @@ interface PagesGrantOut {
   name: string | null;
 }
 
-/** The page is a file of a repository. `commit` is the last one in which both were the same. `editable`: it may */
+/**
+ * The page is a file of a repository. `commit` is the last one in which both were the same. `editable`: it may be
+ * changed here, too. `in_conflict`: the two versions differ, and a person has to choose. `author` and `at`: of the
+ * commit.
+ */
 interface PagesManagedOut {
   file: string;
   commit: string;
@@ -2035,7 +2153,9 @@ interface PagesMoveInput {
   to: string;
 }
 
-/** `can_share`: the caller may share and delete the page. A page whose manager allows no edits can't be written */
+/**
+ * `can_share`: the caller may share and delete the page. A page whose manager allows no edits can't be written here.
+ */
 interface PagesPageOut {
   id: string;
   path: string;
@@ -2584,7 +2704,7 @@ interface RunsRunDetail {
   steps: RunsStepOut[];
 }
 
-/** `due_at`: when a waiting run continues by itself. `owner` is a user id. `mine`: the caller may read its */
+/** `due_at`: when a waiting run continues by itself. `owner` is a user id. `mine`: the caller may read its contents. */
 interface RunsRunOut {
   id: string;
   workflow: string;
@@ -2675,7 +2795,10 @@ interface TerminalsKillInput {
   session: string;
 }
 
-/** `program` is the program in its foreground; `owner` a user id. `shown`: a browser has it open. */
+/**
+ * `program` is the program in its foreground; `owner` a user id. `shown`: a browser has it open. `ends_at`: when it
+ * ends by itself, if no client comes back to it. A terminal that is not `mine` can be ended, but not opened.
+ */
 interface TerminalsTerminalOut {
   session: string;
   program: string;
@@ -2705,7 +2828,10 @@ interface ToolsSetTrustedInput {
   revision?: number | null;
 }
 
-/** `asks`: the tool can send, fetch, execute or change what others see, so a person may be asked first. */
+/**
+ * `asks`: the tool can send, fetch, execute or change what others see, so a person may be asked first. `readsOutside`:
+ * a run that has called it has text from outside.
+ */
 interface ToolsToolOut {
   name: string;
   summary: string;
@@ -2717,7 +2843,10 @@ interface ToolsToolOut {
   maxOutputBytes: number;
 }
 
-/** `by`: `run` if a run with text from outside has written the page; `svc` if svc wrote it, from mail (people, */
+/**
+ * `by`: `run` if a run with text from outside has written the page; `svc` if svc wrote it, from mail (people, rules) or
+ * from speech.
+ */
 interface ToolsTrustOut {
   fromOutside: boolean;
   by: "run" | "svc" | null;

@@ -10,6 +10,7 @@ input, and is always present in an output. Times are strings, as in JSON.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, cast
 
@@ -167,8 +168,10 @@ def _fields(struct: type) -> tuple[inspect.Field, ...]:
 
 
 def _interface(names: _Names, struct: type, name: str, *, is_input: bool) -> str:
-    said = (struct.__doc__ or "").strip().split("\n")[0].replace("``None``", "`null`").replace("``", "`")
-    lines = [f"/** {said} */"] if said and not said.startswith(struct.__name__ + "(") else []
+    said = (
+        " ".join((struct.__doc__ or "").partition("\n\n")[0].split()).replace("``None``", "`null`").replace("``", "`")
+    )
+    lines = _comment(said) if said and not said.startswith(struct.__name__ + "(") else []
     lines.append(f"interface {name} {{")
     found = inspect.type_info(struct)
     if isinstance(found, inspect.StructType) and found.tag_field is not None:
@@ -181,6 +184,13 @@ def _interface(names: _Names, struct: type, name: str, *, is_input: bool) -> str
         mark = "?" if unset or (is_input and not field.required) else ""
         lines += _wrapped(f"  {field.encode_name}{mark}: {words};")
     return "\n".join([*lines, "}"])
+
+
+def _comment(words: str) -> list[str]:
+    """In one line, or in as many as it takes."""
+    if len(words) <= WIDTH - len("/**  */"):
+        return [f"/** {words} */"]
+    return ["/**", *(f" * {line}" for line in textwrap.wrap(words, WIDTH - len(" * "))), " */"]
 
 
 def _procedure(names: _Names, row: AnyProcedure) -> list[str]:

@@ -54,6 +54,9 @@ async def process_group(
         with trio.CancelScope(shield=True):  # bounded by GRACE_S: nothing survives SIGKILL
             if process.returncode is None:
                 await _end(process)
+            else:
+                with suppress(ProcessLookupError, PermissionError):  # mostly it left nothing behind
+                    os.killpg(process.pid, signal.SIGKILL)
             for stream in (process.stdin, process.stdout, process.stderr):
                 if stream is not None:
                     await trio.aclose_forcefully(stream)

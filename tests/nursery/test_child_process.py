@@ -45,6 +45,15 @@ async def test_one_that_was_waited_for_is_left_alone(tmp_path: Path) -> None:
         assert await process.wait() == 3
 
 
+async def test_what_one_that_ended_by_itself_left_behind_ends_with_it(tmp_path: Path) -> None:
+    leaves = "sleep 600 </dev/null >/dev/null 2>&1 & echo $!"
+    async with process_group(["/bin/sh", "-c", leaves], environ=environ(), directory=tmp_path) as process:
+        pid = await first_line(process)
+        assert await process.wait() == 0
+        assert not is_gone(pid)
+    until(lambda: is_gone(pid), what="the end of what was left", deadline_s=HANGS_S)
+
+
 async def test_one_that_heeds_the_wish_to_end_has_its_moment(tmp_path: Path) -> None:
     async with process_group(["/bin/sh", "-c", OBEDIENT], environ=environ(), directory=tmp_path) as process:
         pid = await first_line(process)

@@ -1,5 +1,4 @@
-"""The deterministic fake mail provider: in-memory mailboxes behind the same interface as the real provider, with hooks
-and faults.
+"""The deterministic fake mail provider: in-memory mailboxes behind the real provider's interface, with hooks and faults.
 
 For the service it is a remote system. At boot it is rebuilt from its fixtures and an fsynced journal of every hook and
 every provider call that changed something (``SVC_HOME/spool/fake.jsonl``), so it survives a crash of the service.
@@ -129,8 +128,7 @@ class FakeWorld:
         """A new message arrives. Returns the provider's ids of the message and its thread. ``stamped``: it gets a
         Message-ID (always the same for the same position here) and a date, as its sender would have set them. That date
         is later than all mail of this world. So the newest mail is first even if several arrive within one second,
-        which is the precision of a mail's date.
-        """
+        which is the precision of a mail's date."""
 
         def decide() -> Entry:
             box = self._mailboxes.get(address.lower())
@@ -166,9 +164,7 @@ class FakeWorld:
         await self._do(lambda: Entry(op="expire", address=self.mailbox(address).address))
 
     def fault(self, *, address: str, operation: Operation, fault: Fault, times: int) -> None:
-        """The next ``times`` calls of ``operation`` fail. Faults are not part of the stored state: a restart clears
-        them.
-        """
+        """The next ``times`` calls of ``operation`` fail. Faults are not stored: a restart clears them."""
         self.mailbox(address)
         self._faults[address.lower(), operation].extend([fault] * times)
 
@@ -191,9 +187,7 @@ class FakeWorld:
     async def modify_many(
         self, address: str, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]
     ) -> None:
-        """Missing messages are skipped. It is one line of the journal, so after a crash either all or
-        nothing is there.
-        """
+        """Missing messages are skipped. One line of the journal: after a crash either all or nothing is there."""
         box = self.mailbox(address)
 
         def decide() -> Entry:
@@ -217,9 +211,7 @@ class FakeWorld:
         return box.labels[entry.id]
 
     async def delete_label(self, *, address: str, label_id: str) -> None:
-        """Delete a label at the provider, as another program would: messages lose it, and the history does not report
-        it.
-        """
+        """Delete a label at the provider, as another program would: messages lose it; the history does not report it."""
         await self._do(lambda: Entry(op="unlabel", address=self.mailbox(address).address, id=label_id))
 
     def require_labels(self, address: str, labels: frozenset[str]) -> None:
@@ -470,9 +462,7 @@ class FakeProvider:
         return sent
 
     async def _weather(self, operation: Operation, *, gone: ProviderFault) -> LostAnswer | None:
-        """Raise the fault that is set for this call, if any. A ``lost-answer`` of a ``send`` or ``modify`` is returned,
-        to be raised after the work.
-        """
+        """Raise the fault that is set for this call, if any. A ``lost-answer`` is returned, to be raised after the work."""
         await trio.lowlevel.checkpoint()
         fault = self.world.next_fault(self.address, operation)
         if fault == 401:

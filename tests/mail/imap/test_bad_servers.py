@@ -189,13 +189,26 @@ async def test_a_message_without_its_body_is_asked_for_again_and_one_that_is_gon
     assert [type(one) for one in found] == [MessageGone, RawMessage, Unreachable]
 
 
-async def test_a_server_without_keywords_gets_a_folder_for_a_new_label(provider: Make, odd: Odd) -> None:
+@pytest.mark.parametrize(
+    ("other", "delimiter", "made"),
+    [
+        (None, ".", "Boats.Sails"),
+        ("INBOX.Old", ".", "INBOX.Boats.Sails"),
+        ("INBOX/Old", "/", "INBOX/Boats/Sails"),
+        ("INBOX2", "/", "Boats/Sails"),
+    ],
+)
+async def test_a_server_without_keywords_gets_a_folder_for_a_new_label(
+    provider: Make, odd: Odd, other: str | None, delimiter: str, made: str
+) -> None:
     mailbox = await provider()
+    if other:
+        odd.boxes = {**odd.boxes, other: []}
     await mailbox.profile()
-    odd.odd = lambda command: ['* LIST (\\Noselect) "." ""'] if command == 'LIST "" ""' else None
-    assert (await mailbox.create_label("Boats/Sails")).id == "folder/Boats.Sails"
-    assert 'CREATE "Boats.Sails"' in odd.heard
-    assert [one.name for one in await mailbox.labels() if not one.system] == ["Boats/Sails"]
+    odd.odd = lambda command: [f'* LIST (\\Noselect) "{delimiter}" ""'] if command == 'LIST "" ""' else None
+    assert (await mailbox.create_label("Boats/Sails")).id == f"folder/{made}"
+    assert f'CREATE "{made}"' in odd.heard
+    assert "Boats/Sails" in [one.name for one in await mailbox.labels() if not one.system]
     with pytest.raises(Refused):
         await mailbox.create_label("boats/sails")
 

@@ -81,12 +81,10 @@ class Changing:
     async def make_folder(self, name: str) -> FolderRow:
         """Makes a user's own folder; slashes in ``name`` separate the steps of its path. Returns the existing folder if
         there is one of that name."""
-        listed = (await self.using.command("LIST", Text(b""), Text(b""))).all(Folder)
-        delimiter = next((one.delimiter for one in listed if one.delimiter), None)
-        steps = [written_name(step) for step in name.split("/")]
-        path = (delimiter or b"/").join(steps)
+        delimiter = await self._delimiter()
+        path = delimiter.join(written_name(step) for step in name.split("/"))
         known = await self.store.read(folder_rows.folders, account_id=self.account_id)
-        written = _below_the_inbox(path, known)
+        written = _below_the_inbox(path, known, delimiter)
         try:
             await self.using.command("CREATE", Text(written))
         except CommandRefused as refused:
@@ -192,7 +190,7 @@ class Changing:
         return {row.id: uids[row.mark].pop() for row in rows if uids.get(row.mark)}
 
     async def _make(self, label: str, known: Sequence[FolderRow]) -> FolderRow:
-        name = _below_the_inbox(written_name(roles.NEW_NAMES[label]), known)
+        name = _below_the_inbox(written_name(roles.NEW_NAMES[label]), known, await self._delimiter())
         try:
             if "CREATE-SPECIAL-USE" in self.using.able:
                 await self.using.command("CREATE", Text(name), f"(USE ({roles.USE_OF[label].capitalize()}))")
@@ -202,6 +200,11 @@ class Changing:
             if refused.code != "ALREADYEXISTS":
                 raise
         return await self._add(roles.Place(name=name, label=label, shown=roles.NEW_NAMES[label]))
+
+    async def _delimiter(self) -> bytes:
+        """What stands between the steps of a folder's path at this server."""
+        listed = (await self.using.command("LIST", Text(b""), Text(b""))).all(Folder)
+        return next((one.delimiter for one in listed if one.delimiter), b"/")
 
     async def _add(self, place: roles.Place) -> FolderRow:
         opened = await self.using.open(place.name)
@@ -225,10 +228,12 @@ async def remove_left(account_id: str, store: Store, using: Using) -> None:
         await store.write(moves.removed, folder_id=left.folder_id, uids=left.uids)
 
 
-def _below_the_inbox(name: bytes, known: Sequence[FolderRow]) -> bytes:
-    """The name of a new folder: below the inbox, if all folders of the server are there."""
-    if len(known) > 1 and all(one.name.upper().startswith(b"INBOX") for one in known):
-        return known[0].name + b"." + name
+def _below_the_inbox(name: bytes, known: Sequence[FolderRow], delimiter: bytes) -> bytes:
+    """The name of a new folder: below the inbox, if all other folders of the server are there."""
+    root = b"INBOX" + delimiter
+    others = [one.name for one in known if one.name.upper() != b"INBOX"]
+    if others and all(one.upper().startswith(root) for one in others):
+        return others[0][: len(root)] + name
     return name
 
 
