@@ -1,4 +1,4 @@
-"""The deterministic fake mail provider: in-memory mailboxes behind the real provider's interface, with hooks and faults.
+"""The deterministic fake mail provider: mailboxes in memory behind the real provider's interface, with hooks, faults.
 
 For the service it is a remote system. At boot it is rebuilt from its fixtures and an fsynced journal of every hook and
 every provider call that changed something (``SVC_HOME/spool/fake.jsonl``), so it survives a crash of the service.
@@ -211,7 +211,7 @@ class FakeWorld:
         return box.labels[entry.id]
 
     async def delete_label(self, *, address: str, label_id: str) -> None:
-        """Delete a label at the provider, as another program would: messages lose it; the history does not report it."""
+        """Delete a label at the provider, as another program would: messages lose it, and the history is silent."""
         await self._do(lambda: Entry(op="unlabel", address=self.mailbox(address).address, id=label_id))
 
     def require_labels(self, address: str, labels: frozenset[str]) -> None:
@@ -462,7 +462,7 @@ class FakeProvider:
         return sent
 
     async def _weather(self, operation: Operation, *, gone: ProviderFault) -> LostAnswer | None:
-        """Raise the fault that is set for this call, if any. A ``lost-answer`` is returned, to be raised after the work."""
+        """Raise the fault that is set for this call, if any. A ``lost-answer`` is returned, to raise after the work."""
         await trio.lowlevel.checkpoint()
         fault = self.world.next_fault(self.address, operation)
         if fault == 401:
