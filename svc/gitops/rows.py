@@ -258,31 +258,6 @@ def forget(tx: Tx, files: Iterable[str]) -> None:
     tx.run_many("delete from gitops_files where file = :file", [{"file": file} for file in files])
 
 
-def note_exported(
-    tx: Tx, *, file: str, page_id: str, path: str, blob: str, commit: str, author: str, address: str, at: Millis
-) -> None:
-    """Record that a page's change was written to the repository: the file now has the page's content."""
-    tx.run("delete from gitops_files where page_id = :page_id and file <> :file", page_id=page_id, file=file)
-    row: dict[str, Value] = {
-        "file": file,
-        "kind": "page",
-        "page_id": page_id,
-        "file_id": None,
-        "path": path,
-        "blob": blob,
-        "seen_blob": blob,
-        "commit": commit,
-        "author": author,
-        "address": address,
-        "at": at,
-        "digest": "",
-        "strangers": "[]",
-        "problem": None,
-        "line": None,
-    }
-    put(tx, [row])
-
-
 def tell(tx: Tx) -> None:
     """Emit that the status has changed. The event carries no data, so it may go to everybody."""
     tx.emit(topic=TOPIC, kind="gitops.changed", id=TOPIC, audience=EVERYONE)

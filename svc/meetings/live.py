@@ -344,7 +344,7 @@ class Meetings:
         """Remove recordings of meetings that are done or were discarded; blocks."""
         if self._folder.is_dir():
             for path in self._folder.iterdir():
-                if path.name not in known:
+                if path.name not in known and path.is_file():
                     path.unlink()
 
 

@@ -31,6 +31,8 @@ CHANGED: Final = (
     "This tool is not what its owner has agreed to any more: the server has changed it. It was not called. A person "
     "has to look at it in Settings, MCP servers."
 )
+UNKNOWN: Final = "Whether it was done is not known."
+NOT_CALLED: Final = "It was not called."
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,6 +65,7 @@ async def look(run: Run, server: str) -> str | None:
 async def call_tool(run: Run, server: str, tool: str, arguments: Json, digest: str) -> Json:
     """``{"result": …}`` or ``{"error": …}`` for the model. Whatever the server does, this returns in time, with a
     text."""
+    is_asked = False
     try:
         order = await _order(run, server)
         with trio.fail_after(CONNECT_S + CALL_S):
@@ -73,12 +76,12 @@ async def call_tool(run: Run, server: str, tool: str, arguments: Json, digest: s
                 if not wanted or wanted[0].name != tool:
                     await _tell(run, server, {"launch": order.launch, "seen": msgspec.to_builtins(seen)})
                     return _no("changed", CHANGED)
+                is_asked = True
                 said = await client.call(wanted[0], arguments)
     except ServerFault as fault:
-        doubt = " Whether it was done is not known." if fault.sent else " It was not called."
-        return _no("unavailable", f"{server}: {fault}{doubt}")
+        return _no("unavailable", f"{server}: {fault} {UNKNOWN if fault.sent else NOT_CALLED}")
     except trio.TooSlowError:
-        return _no("unavailable", f"{server}: it took too long, and was given up. Whether it was done is not known.")
+        return _no("unavailable", f"{server}: it took too long. {UNKNOWN if is_asked else NOT_CALLED}")
     text = _cut(said.text)
     return _no("failed", text or "It failed, and said not why.") if said.failed else {"result": text}
 
