@@ -80,6 +80,8 @@ def make_private(
     path = page_path(path)
     if queries.exists(tx, path):
         return None
+    if has_below := queries.has_below(tx, path):
+        tree.keep_alone_below(tx, path)
     page_id = insert(
         tx,
         principal,
@@ -91,6 +93,8 @@ def make_private(
         access="explicit",
     )
     tree.grant(tx, page_id, grants)
+    if has_below:
+        tree.settle_sources(tx, path)
     return page_id
 
 

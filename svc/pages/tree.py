@@ -43,6 +43,13 @@ def remove(tx: Tx, page: Page) -> None:
     tx.run(f"delete from pages as p where {SUBTREE}", path=page.path)
 
 
+def keep_alone_below(tx: Tx, path: str) -> None:
+    """Pages below that nothing shares stay so, whatever page comes above them."""
+    tx.run(
+        f"update pages as p set access = 'explicit', source_id = p.id where {BELOW} and p.source_id is null", path=path
+    )
+
+
 def settle_sources(tx: Tx, path: str) -> None:
     """Recompute ``source_id`` in a whole subtree, after pages came back into it."""
     above = _inherited(tx, path)

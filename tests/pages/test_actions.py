@@ -56,6 +56,17 @@ def test_each_save_is_a_revision_with_its_author_and_device(pages: Pages) -> Non
     ]
 
 
+def test_a_page_that_a_feature_makes_above_those_of_people_opens_none_of_them(pages: Pages) -> None:
+    for who, path in ((NOA, "people/ann"), (OLE, "people/bo/b"), (NOA, "people/cleo")):
+        pages.save(who, path)
+    pages.share(NOA, "people/cleo", FOR_ALL_TO_WRITE)
+    pages.save(OLE, "people/cleo/a/b")
+    for path, grants in (("people", [FOR_ALL]), ("people/cleo/a", [])):
+        assert pages.do(actions.make_private, SYSTEM, owner_id=MIA.user_id, path=path, title="", body="", grants=grants)
+    assert [pages.readers(f"people/{one}") for one in ("ann", "bo/b", "cleo/a")] == [{"noa"}, {"ole"}, {"mia"}]
+    assert pages.problems() == []
+
+
 def test_the_same_text_again_is_no_revision_and_no_news(pages: Pages) -> None:
     pages.save(NOA, "a", "one", title="First")
     before = pages.state()
