@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import settled
+from tests.support.browser import settled, until
 from tests.support.installed import InstalledService
 from tests.web.test_identity_journey import JONAS, ask, claim, invite, visitor
 
@@ -118,9 +118,15 @@ def jonas_archives(page: Page, account_id: str) -> str:
 
 
 def mia_sees_who_it_was(page: Page, account_id: str, subject: str) -> None:
-    rows = data_of(page, "mail.threads", accountId=account_id, section="skipped", limit=50)
-    thread = next(row["id"] for row in rows["threads"] if row["subject"] == subject)
-    page.goto(f"/p/mail/a/{account_id}/t/{thread}")
+    found: list[str] = []
+
+    def has_arrived() -> bool:
+        rows = data_of(page, "mail.threads", accountId=account_id, section="skipped", limit=50)
+        found.extend(row["id"] for row in rows["threads"] if row["subject"] == subject)
+        return bool(found)
+
+    until(page, has_arrived, what="the archived thread to have left the inbox at the server")
+    page.goto(f"/p/mail/a/{account_id}/t/{found[0]}")
     expect(page.get_by_role("list", name="Who did what")).to_contain_text("jonas archived this")
     look(page, "who")
 
