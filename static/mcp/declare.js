@@ -46,8 +46,8 @@ export function Declare({ taken, load }) {
       <button type="submit" class="button primary" aria-busy=${busy}>Add</button>
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     </form>
-    <p class="fine">It becomes ${name ? `the page mcp/${name}` : "a page of yours"}, which can also say what the
-      server is given: variables or headers, and credentials by name.</p>
+    <p class="fine">It is saved as ${name ? `the page mcp/${name}` : "a page of yours"}. There you can also set what
+      the server gets: variables or headers, and credentials by name.</p>
   </section>`;
 }
 

@@ -42,7 +42,8 @@ export function ServersSection() {
     ${refusalOf("") && html`<p class="form-problem" role="alert">${refusalOf("")}</p>`}
     <${Faults} problems=${problems.data} below="mcp/" />
     ${servers.data?.length === 0 && html`<section class="setting" aria-label="Connected servers"><${Nothing} icon="mcp"
-      title="No servers yet"><p>Add one below by its address, or by the program that it is.</p></${Nothing}></section>`}
+      title="No servers yet"><p>Add one below: by its address, or by the command that starts it.</p></${Nothing}>
+      </section>`}
     ${servers.data?.map((one) => html`<${ServerCard} key=${one.name} server=${one} load=${load} />`)}
     ${servers.data && html`<${Declare} taken=${servers.data.map((one) => one.name)} load=${load} />`}`;
 }

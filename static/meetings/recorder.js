@@ -39,7 +39,8 @@ function Begin() {
     </label>`}
     <p><button type="submit" class="button primary"><${Icon} name="microphone" /> Record</button></p>
     ${problem.value && html`<p class="form-problem" role="alert">${problem.value}</p>`}
-    <p class="fine">Tell everybody first: in many places one must. The sound goes to this server as it is said.</p>
+    <p class="fine">Tell everybody first: in many countries the law wants it. The sound is sent here while you
+      record.</p>
   </form>`;
 }
 

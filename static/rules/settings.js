@@ -39,7 +39,7 @@ export function RulesSection() {
   return html`<${Pending} of=${fetched} what="your rules" />
     <${Faults} problems=${problems.data} below="mail-rules/" />
     ${fetched.data && html`<section class="setting" aria-label="Mail rules">
-      <p class="fine">Rules sort mail as it comes, from the first to the last. What asks no model costs nothing.</p>
+      <p class="fine">Rules sort mail when it arrives, in their order. A rule that asks no model costs nothing.</p>
       ${fetched.data.length === 0 && html`<${Nothing} icon="rules" title="No rules yet">
         <p>A rule archives, labels or stars mail as it comes, or drafts an answer: “from a shop: label Receipts, and
           archive”.</p>

@@ -99,7 +99,7 @@ function Empty({ filter }) {
     return html`<p class="quiet-text">No such run. <a href="/p/runs">Show all</a></p>`;
   }
   return html`<${Nothing} icon="runs" title="Nothing has run yet">
-    <p>What agents do for you stands here, and long work that goes on after a restart.</p>
+    <p>Here you see what your agents do, and long work that goes on after a restart.</p>
     <p><a class="button" href="/settings/agents">Agents</a></p></${Nothing}>`;
 }
 

@@ -310,7 +310,7 @@ def weight(tx: ReadTx) -> int:
         select (select coalesce(sum(size), 0) from files where origin not glob 'mail:*')
             + (select coalesce(sum(size), 0) from deleted_files)
             + (select coalesce(sum(raw_size), 0) from mail_messages)
-            + (select count(*) from page_revisions) * 4096
+            + ((select count(*) from page_revisions) + (select count(*) from page_trash_revisions)) * 4096
         """
     )
     return cast(int, found)

@@ -15,6 +15,7 @@ from trio.testing import MockClock
 
 from svc.cli import main
 from svc.clock import VirtualClock
+from svc.store import INTERNAL_PORT_FILE, Home
 from tests.recorded_log import RecordedLog
 from tests.support.process import free_port
 from tests.support.service import Service, open_service
@@ -68,7 +69,9 @@ class Staged:
     @classmethod
     def copied(cls, lived_in: Path, to: Path, **more: Any) -> Staged:
         shutil.copytree(lived_in, to, dirs_exist_ok=True)
-        return cls(directory=to, **more)
+        staged = cls(directory=to, **more)
+        Home.tell(staged.home, INTERNAL_PORT_FILE, str(free_port()))  # on 4780 a service of somebody else may answer
+        return staged
 
     def examined(self) -> list[dict[str, str]]:
         """What ``svc doctor --json`` prints; its exit code is kept."""
