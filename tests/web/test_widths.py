@@ -57,6 +57,9 @@ def world_of_long_names() -> World:
         thread["subject"] = LONG + LONG
         thread["labels"] = [*thread["labels"], *labels]
         thread["starred"] = True
+    reading, refused = world.accounts[3:5]
+    reading.update(state="backfilling", progress={"done": 3_120, "total": 48_211}, address=f"{LONG}@example.org")
+    refused.update(state="reconnect", problem="It took its permission back.", address=f"{LONG}@example.net")
     return world
 
 
