@@ -5,12 +5,17 @@ import { Icon } from "../ui/icons.js";
 import { keysFor, withKeys } from "../ui/key_words.js";
 import { MenuButton, MenuItem } from "../ui/menu.js";
 import { number, plural } from "../ui/format.js";
-import { pickMore } from "./everything.js";
+import { onceCounted, pickMore } from "./everything.js";
 import { clearPicks, everything, openLists, picked, pickedThreads } from "./selection.js";
 import { toolsFor } from "./tools.js";
 
 /** The actions that have a button on a phone, too; one line has no room for more, so the others are in a menu. */
 const FIRST = new Set(["archive", "inbox", "read", "unread", "trash"]);
+
+/** @param {(threads: Thread[]) => void} run of a tool */
+function actWith(run) {
+  onceCounted(() => run(pickedThreads()));
+}
 
 export function BulkBar() {
   if (picked.value.size) for (const list of openLists()) void list.version.value; // what is picked may leave
@@ -27,11 +32,11 @@ export function BulkBar() {
         <${Icon} name="pick-all" /></button>
       ${tools.map(({ icon, label, keys, run }) => html`<button key=${label} aria-label=${label}
         class=${classes({ "icon-button": true, "wide-only": !FIRST.has(icon) })} title=${withKeys(label, keys)}
-        onClick=${() => run(threads)}><${Icon} name=${icon} /></button>`)}
+        onClick=${() => actWith(run)}><${Icon} name=${icon} /></button>`)}
       <${MenuButton} id="bulk-menu" class="icon-button bulk-others" icon="answer-more" label="More" title="More"
         about="More to do with the picked threads">
         ${tools.filter(({ icon }) => !FIRST.has(icon)).map(({ icon, label, keys, run }) => html`<${MenuItem}
-          key=${label} icon=${icon} words=${label} keys=${keysFor(keys)} act=${() => run(threads)} />`)}
+          key=${label} icon=${icon} words=${label} keys=${keysFor(keys)} act=${() => actWith(run)} />`)}
       </${MenuButton}>
     </div>`}`;
 }

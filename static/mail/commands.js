@@ -12,7 +12,7 @@ import { WRITING_KEYS, composeKeys, openDraft } from "./compose/compose.js";
 import { checkMail } from "./checking.js";
 import { connectOpen } from "./connect.js";
 import { latest } from "./details.js";
-import { actOnAll, pickMore } from "./everything.js";
+import { actOnAll, onceCounted, pickMore } from "./everything.js";
 import { FILTER_KEYS, FILTER_WORDS } from "./filters.js";
 import { applyThread } from "./lists.js";
 import { everything, pickTo, picked, select, selectedId, selectedThread, standForAll, togglePick
@@ -140,15 +140,23 @@ export function isSpam(thread) {
 
 /** @param {(threads: Thread[]) => void} run */
 function onTargets(run) {
-  return () => {
+  return () => onceCounted(() => {
     const threads = targets();
     if (threads.length) run(threads);
-  };
+  });
 }
 
-function toggleRead() {
-  const threads = targets();
-  if (threads.length) (threads.some((one) => one.unread) ? readThese : unreadThese)(threads);
+/** @param {Thread[]} threads */
+function toggleRead(threads) {
+  (threads.some((one) => one.unread) ? readThese : unreadThese)(threads);
+}
+
+/** @param {import("./kinds.js").Kind} kind */
+function setKind(kind) {
+  return onTargets((threads) => {
+    if (standForAll(threads)) toast("A kind is set for threads that you pick, not yet for all that match.");
+    else void correct(threads.map(({ id }) => id), kind);
+  });
 }
 
 function pickSelected() {
@@ -204,7 +212,7 @@ export const SHORTCUTS = [
     { keys: ["l"], label: "Labels", acts: true, also: ["tag", "folder", "move to"],
       run: onTargets((threads) => openPicker("label", threads)), when: hasTargets },
     { keys: ["U"], label: "Mark as read or unread", acts: true, also: ["seen", "unseen"],
-      run: toggleRead, when: hasTargets },
+      run: onTargets(toggleRead), when: hasTargets },
     { keys: ["#"], label: "Delete", acts: true, also: ["trash", "bin", "remove"],
       run: onTargets(trashThese), when: hasTargets },
     { keys: ["i"], label: "Move to the inbox", acts: true, also: ["restore", "unarchive"],
@@ -246,7 +254,7 @@ export const SHORTCUTS = [
 
 /** While triage is on: keys that set the kind of a thread. @type {import("../keys.js").Shortcut[]} */
 export const TRIAGE_SHORTCUTS = KINDS.map((one) => ({ keys: [KIND_KEYS[one]], label: `Kind: ${KIND_WORDS[one]}`,
-  run: onTargets((threads) => void correct(threads.map(({ id }) => id), one)), when: hasTargets }));
+  run: setKind(one), when: hasTargets }));
 
 /** The commands of the palette that have no key. */
 export function otherCommands() {

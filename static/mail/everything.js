@@ -5,13 +5,13 @@
  * The loaded rows change at once. A large step runs on at the server; until it is done its list fetches no more pages,
  * since the rows would only leave again. Owns the running steps.
  */
-import { signal } from "@preact/signals";
+import { batch, signal } from "@preact/signals";
 import { mutate, query } from "../rpc.js";
 import { number, plural } from "../ui/format.js";
 import { toast } from "../ui/toast.js";
 import { inOrder, offerUndo, pretend, reason, withTwins } from "./actions.js";
 import { makeLabel } from "./labels.js";
-import { goOn } from "./moving.js";
+import { goOn, listShown } from "./moving.js";
 import { patchOf } from "./relabel.js";
 import { clearPicks, currentList, everything, holdsMore, picked, pickedList, pickedThreads, pickLoaded, pickWhole
   } from "./selection.js";
@@ -22,6 +22,12 @@ import { clearPicks, currentList, everything, holdsMore, picked, pickedList, pic
 
 /** The list whose matches are being counted. */
 export const counting = signal(/** @type {ThreadList | null} */ (null));
+/** Whether an action waits for the count. */
+export const actsNext = signal(false);
+/** The picks when the count began: others end it. @type {ReadonlySet<string> | null} */
+let countedFor = null;
+/** The action that waits for the count. @type {(() => void) | null} */
+let next = null;
 /** The running steps, by id. @type {import("@preact/signals").Signal<ReadonlyMap<string, BulkStep>>} */
 export const acting = signal(new Map());
 
@@ -70,18 +76,54 @@ export function pickMore(list = currentList()) {
 
 /** Asks the server to store and count all that match. @param {ThreadList} list */
 export async function pickEverything(list) {
-  if (counting.value || list.source.all === null) return;
-  counting.value = list;
   const before = picked.value;
+  if (countedFor === before || list.source.all === null) return;
+  drop();
+  countedFor = before;
+  counting.value = list;
   try {
     const newest = list.rows.reduce((last, row) => (list.timeOf(row) > last ? list.timeOf(row) : last), "");
     const { id, count, complete, accountIds, leftOut } = await mutate("mail.selectAll", list.source.all);
     if (picked.value === before) pickWhole({ id, list, count, complete, accountIds, leftOut, newest });
   } catch (error) {
-    toast(`Could not pick all: ${reason(error)}`, { tone: "error" });
+    if (countedFor === before) {
+      toast(`Could not pick all: ${reason(error)}${next ? " Nothing was changed." : ""}`, { tone: "error" });
+      next = null; // this notice tells of it
+    }
   } finally {
-    counting.value = null;
+    if (countedFor === before) counted();
   }
+}
+
+/**
+ * Runs an action on the picked threads; while all that match are being counted, after the count. It is dropped, with a
+ * notice, if other threads are picked meanwhile. Only the first action waits: a second press changes nothing.
+ * @param {() => void} run
+ */
+export function onceCounted(run) {
+  if (countedFor === null || countedFor !== picked.value || !listShown()) run();
+  else if (next === null) {
+    next = run;
+    actsNext.value = true;
+  }
+}
+
+function counted() {
+  const run = everything.value && listShown() ? next : null;
+  countedFor = null;
+  batch(() => {
+    counting.value = null;
+    if (run) next = null;
+    drop();
+  });
+  run?.();
+}
+
+/** Ends the wait of an action that no longer fits the picks. */
+function drop() {
+  if (next && picked.value.size) toast("Nothing was changed: the picked threads are no longer those of your action.");
+  next = null;
+  actsNext.value = false;
 }
 
 /** @param {Do} what @param {How} [how] `words`: the end of the snooze, in words */

@@ -2,7 +2,7 @@
 /** Strips above the list: one for picking everything, and one for each running step on all that match. */
 import { number, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
-import { acting, counting, pickEverything, progressWords, stop } from "./everything.js";
+import { acting, actsNext, counting, pickEverything, progressWords, stop } from "./everything.js";
 import { FILTER_WORDS } from "./filters.js";
 import { clearPicks, everything, holdsMore, openLists, picked, pickedList } from "./selection.js";
 
@@ -13,7 +13,8 @@ export function PickStrip() {
   if (picked.value.size) for (const list of openLists()) void list.version.value;
   const list = picked.value.size ? pickedList() : null;
   const whole = everything.value;
-  const words = list && (whole ? wholeWords(whole) : loadedWords(list));
+  const words = list && (whole ? wholeWords(whole) : actsNext.value
+    ? `Counting all ${placeWords(list)}. Your action follows.` : loadedWords(list));
   return html`<span class="sr-only" role="status">${words}</span>
     ${list && (whole || holdsMore(list)) && html`<div class="strip pick-strip">
       <span aria-hidden="true">${words}</span>

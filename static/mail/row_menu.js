@@ -10,8 +10,9 @@ import { Icon } from "../ui/icons.js";
 import { keysFor } from "../ui/key_words.js";
 import { MenuItem, placeAt, walkMenu } from "../ui/menu.js";
 import { plural } from "../ui/format.js";
+import { onceCounted } from "./everything.js";
 import { openRow } from "./moving.js";
-import { everything, standForAll } from "./selection.js";
+import { everything, picked, pickedThreads } from "./selection.js";
 import { toolsFor } from "./tools.js";
 
 /** @typedef {{ threads: Thread[], href: string, x: number, y: number }} Asked */
@@ -47,7 +48,11 @@ export function RowMenu() {
     mine.querySelector("button")?.focus();
   }, [asked.value]);
   const [only, ...others] = threads;
-  const count = (standForAll(threads) && everything.value?.count) || threads.length;
+  const count = (others.length && everything.value?.count) || threads.length;
+  const act = (/** @type {(threads: Thread[]) => void} */ run) => {
+    if (others.length && picked.value.size) onceCounted(() => run(pickedThreads()));
+    else run(threads);
+  };
   return html`<div id="row-menu" class="menu" popover="auto" ref=${menu} role="group"
       aria-label=${others.length ? `${plural(count, "thread")} picked` : "This thread"}
       onClick=${() => menu.current?.hidePopover()} onKeyDown=${walkMenu}>
@@ -57,6 +62,6 @@ export function RowMenu() {
       <hr />`}
     ${others.length > 0 && html`<p class="menu-title">${plural(count, "thread")}</p>`}
     ${toolsFor(threads).map(({ icon, label, keys, run }) => html`<${MenuItem} key=${label} icon=${icon} words=${label}
-      keys=${keysFor(keys)} act=${() => run(threads)} />`)}
+      keys=${keysFor(keys)} act=${() => act(run)} />`)}
   </div>`;
 }

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.support.browser import PHONE, App
+from tests.support.browser import PHONE, App, until
 from tests.web import fake_world
 from tests.web.fake_server import Refusal, World
 
@@ -47,6 +47,40 @@ def test_the_key_picks_what_is_loaded_then_all_that_match_then_nothing(start: Ca
     app.press("Escape")
     bar.wait_for(state="detached")
     assert app.calls("mail.actOnAll") == []
+
+
+def test_an_action_before_the_count_waits_for_all_that_match(start: Callable[..., App]) -> None:
+    app = start(full())
+    page = app.open()
+    held: list[Route] = []
+    page.route("**/trpc/mail.selectAll*", lambda route: held.append(route))
+    app.press("*", "*")
+    app.press("e", "e")
+    waiting = page.get_by_role("status").filter(has_text="Counting all in Inbox. Your action follows.")
+    expect(waiting).to_have_count(1)
+    app.press("Escape", "*", "*", "e")  # picked anew: the first action no longer waits
+    expect(waiting).to_have_count(1)
+    until(page, lambda: len(held) == 2)
+    for route in held:
+        route.continue_()
+    page.get_by_text(f"{MANY} threads archived").wait_for()
+    assert [step["do"] for step in app.called("mail.actOnAll")] == ["archive"]
+    assert app.calls("mail.archive") == []
+
+
+def test_an_action_before_a_count_that_fails_changes_nothing(start: Callable[..., App]) -> None:
+    app = start(full())
+    page = app.open()
+    app.tolerated = ("503",)
+    app.world.failing["mail.selectAll"] = Refusal("SERVICE_UNAVAILABLE", 503, "Busy.")
+    held: list[Route] = []
+    page.route("**/trpc/mail.selectAll*", lambda route: held.append(route))
+    app.press("*", "*", "#")
+    until(page, lambda: len(held) == 1)
+    held[0].continue_()
+    page.get_by_text("Could not pick all: Busy. Nothing was changed.").wait_for()
+    app.row("thr_m000000").wait_for()
+    assert (app.calls("mail.setLabels"), app.calls("mail.actOnAll")) == ([], [])
 
 
 @pytest.mark.thorough
