@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, cast
 
 from sqlite_utils import Database
 from sqlite_utils.migrations import Migrations
@@ -22,10 +22,9 @@ _TYPE_ORDER: Final = {"table": 0, "index": 1, "view": 2, "trigger": 3}
 
 def migrate(connection: sqlite3.Connection, sets: Sequence[Migrations]) -> None:
     """Apply every pending migration of ``sets``, in order. Raises :class:`NewerDatabase`."""
-    database = _wrapped(connection)
-    _refuse_newer(database, sets)
-    if not _pending(database, sets):
+    if not _pending(connection, sets):
         return
+    database = Database(connection, recursive_triggers=False, execute_plugins=False)
     connection.execute("pragma foreign_keys = off")  # tables can only be rebuilt with them off; all are checked below
     try:
         connection.execute("begin immediate")
@@ -41,9 +40,7 @@ def migrate(connection: sqlite3.Connection, sets: Sequence[Migrations]) -> None:
 
 def refuse_unmigrated(connection: sqlite3.Connection, sets: Sequence[Migrations]) -> None:
     """For read-only callers: raise unless the schema is exactly this version's."""
-    database = _wrapped(connection)
-    _refuse_newer(database, sets)
-    if pending := _pending(database, sets):
+    if pending := _pending(connection, sets):
         raise OlderDatabase(
             f"the database is older than this version ({pending[0]} is missing); run `svc serve` once first"
         )
@@ -68,26 +65,38 @@ def fresh_schema(sets: Sequence[Migrations]) -> str:
         connection.close()
 
 
-def _wrapped(connection: sqlite3.Connection) -> Database:
-    return Database(connection, recursive_triggers=False, execute_plugins=False)
-
-
-def _refuse_newer(database: Database, sets: Sequence[Migrations]) -> None:
-    if not database[Migrations.migrations_table].exists():
-        return
-    empty = Database(memory=True, execute_plugins=False)
-    known = {(migrations.name, step.name) for migrations in sets for step in migrations.pending(empty)}
-    applied = database.execute(f"select migration_set, name from {Migrations.migrations_table} order by id").fetchall()
+def _pending(connection: sqlite3.Connection, sets: Sequence[Migrations]) -> list[str]:
+    """Raises :class:`NewerDatabase`. One query for all sets: to ask each of them is much of a boot."""
+    applied = _applied(connection)
+    known = dict.fromkeys((migrations.name, step.name) for migrations in sets for step in migrations.pending(_EMPTY))
     for set_name, name in applied:
         if (set_name, name) not in known:
             raise NewerDatabase(
                 f"the database was written by a newer version of this program (it has {set_name}.{name}); "
                 "start that version, or a newer one"
             )
+    return [f"{set_name}.{name}" for set_name, name in known if (set_name, name) not in applied]
 
 
-def _pending(database: Database, sets: Sequence[Migrations]) -> list[str]:
-    return [f"{migrations.name}.{step.name}" for migrations in sets for step in migrations.pending(database)]
+def _applied(connection: sqlite3.Connection) -> dict[tuple[str, str], None]:
+    """In the order in which they ran."""
+    table = Migrations.migrations_table
+    if connection.execute("select 1 from sqlite_schema where name = ?", (table,)).fetchone() is None:
+        return {}
+    return dict.fromkeys(connection.execute(f"select migration_set, name from {table} order by id").fetchall())
+
+
+class _Empty:
+    """As much of a database without tables as a set asks for that lists its steps."""
+
+    def __getitem__(self, name: str) -> _Empty:
+        return self
+
+    def exists(self) -> bool:
+        return False
+
+
+_EMPTY: Final = cast("Database", _Empty())
 
 
 def _refuse_dangling(connection: sqlite3.Connection) -> None:
