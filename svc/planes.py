@@ -6,8 +6,9 @@ own, so that nothing of the trusted plane depends on it. Owns the in-memory conn
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import trio
 
@@ -19,6 +20,8 @@ from svc.runs import IN_MEMORY, Dispatcher
 from svc.settings import DRAIN_S
 from svc.worker.plane import control_listener, scrubbed_workspace, worker_subsystems
 from svc.workspace import Workspace
+
+_LIMITS: Final = replace(DEFAULT_LIMITS, drain_idle_s=0.0)  # nothing is on its way in memory
 
 
 def worker_beside(trusted: Workspace, *, log: Log) -> Subsystem:
@@ -35,14 +38,14 @@ def worker_beside(trusted: Workspace, *, log: Log) -> Subsystem:
         control = control_listener(workspace, halves)
         control.trust(dispatcher.token)
         drain, idle = Drain(), Idle()
-        child.work.start_soon(idle.run, DEFAULT_LIMITS.idle_s, drain)
+        child.work.start_soon(idle.run, _LIMITS, drain)
 
         def through_memory(application: Application[Any]) -> Connect:
             async def connect() -> trio.abc.Stream:
                 if drain():
                     raise trio.ClosedResourceError("this plane has ended")
                 ours, theirs = stream_pair()
-                serve = partial(serve_connection, log=log, peer=LOOPBACK, drain=drain, idle=idle)
+                serve = partial(serve_connection, log=log, peer=LOOPBACK, drain=drain, idle=idle, limits=_LIMITS)
                 child.work.start_soon(serve, theirs, application)
                 return ours
 

@@ -1,13 +1,15 @@
 """Serves the connections of one port: within a limit and, on drain, until the requests that have begun are finished.
 
-The listener is the intake, the connections are the work: on drain the port and the idle connections close at once, and
-requests in flight have the drain's time to finish. The public listener and the internal one both use it.
+The listener is the intake, the connections are the work: on drain the port closes at once, the idle connections a
+moment later, and requests in flight have the drain's time to finish. The public listener and the internal one both use
+it.
 """
 
 from __future__ import annotations
 
 import resource
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -17,7 +19,7 @@ import trio
 from svc.doors.full import turn_away
 from svc.log import Log
 from svc.nursery import Child
-from svc.protocol import DEFAULT_LIMITS, Application, Drain, Idle, Limits, serve_connection
+from svc.protocol import DEFAULT_LIMITS, Application, Drain, Idle, Limits, is_readable, serve_connection
 
 RESERVED_DESCRIPTORS: Final = 128
 """Open files kept for the database, blobs, outgoing connections and the probes, of those that the system allows.
@@ -25,6 +27,7 @@ Beyond: so many connections fewer are served."""
 MAX_CONNECTIONS: Final = 10_000
 """Connections to the public port, fewer where the system allows fewer open files. Beyond: 503 `unavailable`
 with `Retry-After`, but for `/livez`."""
+_ACCEPT_S: Final = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +53,10 @@ async def serve_port(
     """
     drain = Drain()
     for door in doors:
-        child.work.start_soon(door.idle.run, door.limits.idle_s, drain)
+        child.work.start_soon(door.idle.run, door.limits, drain)
     handler = partial(_serve, doors=doors, log=child.log, drain=drain)
-    serve = partial(trio.serve_listeners, handler, list(listeners), handler_nursery=child.work)
+    to_the_last = [_ToTheLast(one, partial(child.work.start_soon, handler)) for one in listeners]
+    serve = partial(trio.serve_listeners, handler, to_the_last, handler_nursery=child.work)
     if linger is not None:
         child.work.start_soon(_serve_on, child, drain, serve, linger)
         await trio.sleep_forever()
@@ -69,6 +73,27 @@ async def _serve_on(
         await linger()
         drain.begin()
         nursery.cancel_scope.cancel()
+
+
+class _ToTheLast(trio.abc.Listener[trio.SocketStream]):
+    """Before it closes, it takes the connections that the system has already accepted: it would reset them, and their
+    clients may have sent a request. From the last look to the close no other task runs, so hardly one comes between."""
+
+    def __init__(self, listener: trio.SocketListener, serve: Callable[[trio.SocketStream], object]) -> None:
+        self._listener = listener
+        self._serve = serve
+
+    async def accept(self) -> trio.SocketStream:
+        return await self._listener.accept()
+
+    async def aclose(self) -> None:
+        try:
+            with trio.move_on_after(_ACCEPT_S, shield=True), suppress(OSError):  # an error: no descriptor is left
+                self._listener.socket.listen(0)  # the system accepts no more than one at a time from now on
+                while is_readable(self._listener.socket):
+                    self._serve(await self._listener.accept())
+        finally:
+            await self._listener.aclose()
 
 
 async def _serve(stream: trio.SocketStream, *, doors: Sequence[Door], log: Log, drain: Drain) -> None:

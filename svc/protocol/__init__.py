@@ -9,6 +9,7 @@ context of a row's function and when to drain.
 from svc.protocol.application import Application
 from svc.protocol.asgi import AsgiFace
 from svc.protocol.cookies import clear_cookie, cookie, set_cookie
+from svc.protocol.direct import is_readable
 from svc.protocol.drain import Drain
 from svc.protocol.forwarded import NEAR_NETWORKS, Forwarded
 from svc.protocol.guard import Guard, LoopbackGuard, MachinesGuard
@@ -87,6 +88,7 @@ __all__ = [
     "clear_cookie",
     "cookie",
     "encode_text_frame",
+    "is_readable",
     "json_response",
     "redirect",
     "serve_connection",

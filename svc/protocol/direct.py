@@ -14,6 +14,16 @@ import sys
 import trio
 
 
+def is_readable(socket: trio.socket.SocketType) -> bool:
+    """Whether something has arrived: bytes, the end of the stream, or a connection at a listener."""
+    descriptor = socket.fileno()
+    if descriptor < 0:
+        return False
+    look = select.poll()
+    look.register(descriptor, select.POLLIN)
+    return bool(look.poll(0))
+
+
 class Direct:
     """For one connection, on which one task reads and one task writes."""
 
@@ -46,12 +56,7 @@ class Direct:
 
     def is_readable(self) -> bool:
         """Whether bytes, or the end of the stream, have arrived and are not yet received."""
-        descriptor = self._socket.fileno()
-        if descriptor < 0:
-            return False
-        look = select.poll()
-        look.register(descriptor, select.POLLIN)
-        return bool(look.poll(0))
+        return is_readable(self._socket)
 
     async def writable(self) -> None:
         """Return once the system accepts more. Raises ``trio.ClosedResourceError``."""

@@ -1,6 +1,6 @@
 """Signals the start of the drain to the protocol.
 
-Owns one flag and the list of callbacks. An idle connection closes as soon as the drain begins; a busy one looks at the
+Owns one flag and the list of callbacks. An idle connection closes soon after the drain begins; a busy one looks at the
 flag when it answers. This module never waits for a connection: the nursery that runs the connections does.
 """
 

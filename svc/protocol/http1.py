@@ -3,8 +3,8 @@
 Theory. A connection is a sequence of cycles: wait for a head, answer it, skip the rest of its body, start again. The
 handler reads the body while it answers. Pipelining needs no code: the next head waits in the buffer until the cycle
 before it is over. After any 400 or protocol fault the connection closes, since the start of the next request is then a
-guess. Connections that wait for a request are in one queue (:mod:`svc.protocol.idle`). Steps that may be slow have the
-deadline of the connection's one cancel scope.
+guess. Connections that wait for a request are in one queue (:mod:`svc.protocol.idle`), which also closes them on drain.
+Steps that may be slow have the deadline of the connection's one cancel scope.
 
 Owns the cycle, the deadlines of waiting and sending, and the framing of answers. It never decides what a request means,
 and never outlives its stream.
@@ -60,7 +60,7 @@ async def serve_connection(
 ) -> None:
     """Serve ``stream`` until either side closes it. Raises nothing but bugs and cancellation.
 
-    The task that runs ``idle`` closes a connection that waits too long for a request.
+    The task that runs ``idle`` closes a connection that waits too long for a request, and on drain.
     """
     connection = _Connection(
         stream, application, log=log, peer=peer, secure=secure, limits=limits, drain=drain, idle=idle
@@ -117,7 +117,7 @@ class _Connection:
 
     async def run(self) -> tuple[Request, AcceptedSocket] | None:
         """Answer requests. An accepted upgrade is returned, with the stream still open."""
-        with self._drain.on_begin(self.close_if_idle), self._scope:
+        with self._drain.on_begin(self._linger_shorter), self._scope:
             try:
                 await self._cycle()
             except Refusal as refusal:
@@ -133,8 +133,12 @@ class _Connection:
 
     def close_if_idle(self) -> None:
         """Close the connection if it is idle. A request that has arrived but is not read yet is still answered."""
-        if self._phase == "over" or (self._phase == "idle" and not self._has_come()):
+        if self._phase == "idle" and not self._has_come():
             self._scope.cancel()
+
+    def _linger_shorter(self) -> None:
+        if self._phase == "over":
+            self._scope.deadline = trio.current_time() + self._limits.drain_idle_s
 
     def _has_come(self) -> bool:
         return self._direct is not None and self._direct.is_readable()
@@ -156,8 +160,10 @@ class _Connection:
                 self._phase = "head"
                 self._scope.deadline = trio.current_time() + self._limits.head_s
             elif self._phase == "idle":
-                if self._drain() and not self._has_come():
-                    return None
+                if self._drain():
+                    if not await self._receive_in_drain():
+                        return None
+                    continue
                 self._idle.begin(self)
             if not await self.wire.receive():
                 return None
@@ -171,6 +177,14 @@ class _Connection:
         except Refusal:
             self.wire.buffer[:0] = raw  # the refusal looks at it once more; nothing after it is read
             raise
+
+    async def _receive_in_drain(self) -> int:
+        """The last request of this connection may be on its way. Bytes that come with the deadline are taken."""
+        if self._has_come():
+            return await self.wire.receive()
+        with trio.move_on_after(self._limits.drain_idle_s):
+            return await self.wire.receive()
+        return 0
 
     async def _answer(self, head: Head, *, may_go_on: bool) -> bool:
         """One cycle. True when another one may follow."""
@@ -342,7 +356,7 @@ class _Connection:
     async def _linger(self) -> None:
         """Send the end of the stream and read on for a while: closing with unread bytes would reset the connection and
         lose our answer."""
-        self._phase = "over"  # the answer is sent: a drain may cut this short
+        self._phase = "over"  # the answer is sent: a drain makes this shorter
         if not isinstance(self._stream, trio.abc.HalfCloseableStream):
             return
         with trio.move_on_after(self._limits.linger_s), suppress(trio.BrokenResourceError, trio.ClosedResourceError):

@@ -30,6 +30,9 @@ class Limits:
     """From the first byte of a head to its last. Beyond: 408 `request_timeout`; the connection closes."""
     idle_s: float = 75.0
     """A connection without a byte of a next request. Beyond: the connection closes."""
+    drain_idle_s: float = 0.5
+    """On drain, for a connection that waits for a request (one may be on its way) or reads on after its last answer. A
+    request is still answered, with `Connection: close`. Beyond: the connection closes."""
     body_window_s: float = 30.0
     """Waiting for a client that sends a body; the time that the service takes is not counted. Beyond: 408
     `request_timeout`, unless the body kept its rate: then the next window begins."""

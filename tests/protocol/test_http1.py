@@ -311,7 +311,7 @@ async def test_each_request_lets_a_connection_wait_anew_and_who_waits_longest_go
         closed[number] = trio.current_time() - began
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(idle.run, wait_s, world.drain)
+        nursery.start_soon(idle.run, world.limits, world.drain)
         began = trio.current_time()
         asks = {number: trio.testing.memory_stream_pair() for number in range(10)}
         for _, theirs in asks.values():
@@ -333,7 +333,7 @@ async def test_each_request_lets_a_connection_wait_anew_and_who_waits_longest_go
 async def test_where_nobody_waits_nobody_looks(world: HttpWorld) -> None:
     idle = Idle()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(idle.run, world.limits.idle_s, world.drain)
+        nursery.start_soon(idle.run, world.limits, world.drain)
         await trio.testing.wait_all_tasks_blocked()
         assert trio.lowlevel.current_statistics().seconds_to_next_deadline == math.inf
         ours, theirs = trio.testing.memory_stream_pair()
@@ -348,10 +348,10 @@ async def test_where_nobody_waits_nobody_looks(world: HttpWorld) -> None:
 async def test_who_watches_the_idle_ends_with_the_drain(world: HttpWorld) -> None:
     with trio.fail_after(1):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(Idle().run, 75.0, world.drain)
+            nursery.start_soon(Idle().run, world.limits, world.drain)
             await trio.testing.wait_all_tasks_blocked()
             world.drain.begin()
-            nursery.start_soon(Idle().run, 75.0, world.drain)
+            nursery.start_soon(Idle().run, world.limits, world.drain)
 
 
 async def upload_at(world: HttpWorld, *, rate: int, size: int) -> bytes:
@@ -469,7 +469,7 @@ async def test_the_log_holds_no_query_value(world: HttpWorld) -> None:
 # Drain
 
 
-async def test_on_drain_an_idle_connection_closes_at_once(world: HttpWorld) -> None:
+async def test_on_drain_an_idle_connection_that_asks_no_more_closes_after_a_moment(world: HttpWorld) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
         nursery.start_soon(world.serve, theirs)
@@ -478,7 +478,62 @@ async def test_on_drain_an_idle_connection_closes_at_once(world: HttpWorld) -> N
         began = trio.current_time()
         world.drain.begin()
         assert await read_to_end(ours) == b""
-        assert trio.current_time() == began
+        assert trio.current_time() - began == pytest.approx(world.limits.drain_idle_s)
+
+
+@pytest.mark.parametrize("new", [False, True], ids=["kept alive", "new"])
+async def test_a_request_on_its_way_when_the_drain_begins_is_answered_and_told_that_it_is_the_last(
+    world: HttpWorld, new: bool
+) -> None:
+    """Of two connections the other one says nothing: the one that asks does not wait for it."""
+    idle = Idle()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(idle.run, world.limits, world.drain)
+        streams = [trio.testing.memory_stream_pair() for _ in range(2)]
+        if new:
+            world.drain.begin()
+        for _, theirs in streams:
+            nursery.start_soon(partial(world.serve, theirs, idle=idle))
+        await trio.testing.wait_all_tasks_blocked()
+        world.drain.begin()
+        began = trio.current_time()
+        await trio.sleep(world.limits.drain_idle_s * 0.9)
+        asks = streams[0][0]
+        await asks.send_all(request_bytes("GET", "/hello") + request_bytes("GET", "/hello"))
+        found = replies(await read_to_end(asks), ["GET", "GET"])
+        assert [(reply.status, reply.header("connection")) for reply in found] == [(200, "close")]
+        await asks.aclose()
+        assert await read_to_end(streams[1][0]) == b""
+        assert trio.current_time() - began == pytest.approx(world.limits.drain_idle_s)
+
+
+async def test_whoever_watches_the_idle_waits_for_nobody_who_has_gone(world: HttpWorld) -> None:
+    idle = Idle()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(idle.run, world.limits, world.drain)
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(partial(world.serve, theirs, idle=idle))
+        await trio.testing.wait_all_tasks_blocked()
+        began = trio.current_time()
+        world.drain.begin()
+        await ours.aclose()
+    assert trio.current_time() == began
+
+
+async def test_a_drain_lets_a_client_take_an_answer_that_was_sent_before(world: HttpWorld) -> None:
+    """It may still be sending: closing at once would reset the connection, and the answer would be lost."""
+    async with trio.open_nursery() as nursery:
+        ours, theirs = trio.testing.memory_stream_pair()
+        nursery.start_soon(world.serve, theirs)
+        await ours.send_all(request_bytes("GET", "/hello", connection="close"))
+        await trio.testing.wait_all_tasks_blocked()
+        world.drain.begin()
+        await trio.sleep(world.limits.drain_idle_s * 0.9)
+        await ours.send_all(b"and on")
+        await trio.sleep(world.limits.drain_idle_s * 0.2)
+        with pytest.raises(trio.BrokenResourceError):
+            await ours.send_all(b"and on")
+        assert (await read_to_end(ours)).startswith(b"HTTP/1.1 200 ")
 
 
 async def test_on_drain_a_busy_connection_finishes_its_answer_and_says_close(world: HttpWorld) -> None:
@@ -492,11 +547,11 @@ async def test_on_drain_a_busy_connection_finishes_its_answer_and_says_close(wor
     assert [(reply.status, reply.header("connection")) for reply in found] == [(200, "close")]
 
 
-async def test_a_connection_made_during_the_drain_is_closed(world: HttpWorld) -> None:
+async def test_a_connection_made_during_the_drain_that_asks_nothing_closes_after_a_moment(world: HttpWorld) -> None:
     world.drain.begin()
     began = trio.current_time()
     assert await world.talk(b"") == b""
-    assert trio.current_time() == began
+    assert trio.current_time() - began == pytest.approx(world.limits.drain_idle_s)
 
 
 async def test_a_client_that_vanishes_ends_the_connection_quietly(world: HttpWorld) -> None:

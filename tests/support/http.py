@@ -203,7 +203,7 @@ class HttpWorld:
         async with trio.open_nursery() as nursery:
             if idle is None:
                 idle = Idle()
-                nursery.start_soon(idle.run, self.limits.idle_s, self.drain)
+                nursery.start_soon(idle.run, self.limits, self.drain)
             await serve_connection(
                 stream,
                 self.application,

@@ -75,6 +75,12 @@ class _Named:
     def getpeername(self) -> tuple[str, int]:
         return ("127.0.0.1", 50_000)
 
+    def fileno(self) -> int:
+        return -1
+
+    def listen(self, backlog: int) -> None:
+        """Nobody waits at it unseen."""
+
 
 class _ServerEnd(trio.abc.HalfCloseableStream):
     """A memory stream with the name that only a socket has."""
