@@ -34,6 +34,7 @@ from svc.backoff import Backoff
 from svc.backup.archive import Archive
 from svc.backup.control import Control, Position
 from svc.backup.litestream import (
+    SLOWEST_BYTES_A_S,
     ArchiveFault,
     Litestream,
     complaint,
@@ -65,7 +66,14 @@ LOG_MAX_BYTES: Final = 256 * 1024 * 1024
 """Of the log while the archiver does not fold it in, and by the size of the database more while a base backup
 is sent. Beyond: the archiver is ended, and the service folds it in."""
 COPY_MAX_S: Final = 20 * 3_600.0
-"""Of one base backup. Beyond: it is given up, the line is said to be too slow, and the next night tries again."""
+"""Of one base backup; of a small database 15 minutes, and a minute for each MiB. Beyond: it is given up, the line is
+said to be too slow, and the next night tries again."""
+COPY_S: Final = 900.0
+"""Of a base backup, and by the size of the database more."""
+SENDING_S: Final = 300.0
+"""In which nothing that waits for the archive arrives, and by its size more; twice as long each time after that.
+Beyond: the archiver is ended, and another one sends all of it again."""
+SENDING_DOUBLES: Final = 6
 TOLD_S: Final = 0.5
 UNSENT_MAX_BYTES: Final = 1024 * 1024 * 1024
 """Of changes that wait for an archive that is away, and by the size of the database more. Beyond: they are dropped, and
@@ -105,6 +113,10 @@ class Archiver:
     late_s: float = LATE_S
     copy_max_s: float = COPY_MAX_S
     _heard: float = 0.0
+    _progress: float = 0.0
+    """When this child began, or when something of it last reached the target, by Trio's clock."""
+    _given_up: int = 0
+    """How often in a row a child was ended because nothing of it arrived in time."""
     control: Control | None = None
     _said: bytearray = field(default_factory=bytearray)
     _dropping: bool = False
@@ -150,19 +162,24 @@ class Archiver:
                 await self._renew()
             else:
                 copy.told = self._copy_told
-            with trio.move_on_after(self.copy_max_s):
+            limit_s = await self._copy_limit_s()
+            with trio.move_on_after(limit_s):
                 while copy.told is None:  # noqa: ASYNC110  several children may come and go until then
                     await trio.sleep(TOLD_S)
         finally:
             self._copy = None
         if copy.told is None:
             await self._renew()
-            hours = self.copy_max_s / 3_600
             raise CopyTooSlow(
-                f"it was not sent within {hours:.0f} hours: the line to {self.archive.target.place} is too slow for it"
+                f"it was not sent within {told_s(limit_s)}: the line to {self.archive.target.place} is too slow for it"
             )
         if copy.told:
             raise CopyTooSlow(copy.told) if copy.is_too_slow else ArchiveFault(copy.told)
+
+    async def _copy_limit_s(self) -> float:
+        """A target that takes a few bytes a second must not keep a small copy, and the log, for a day."""
+        size = await self.threads.run(_size_of, self.home.database)
+        return min(self.copy_max_s, COPY_S + size / SLOWEST_BYTES_A_S)
 
     @asynccontextmanager
     async def held(self) -> AsyncIterator[Litestream]:
@@ -305,6 +322,7 @@ class Archiver:
     async def _ended(self) -> None:
         """Reset the state after the child's end, and delete unsent changes if it was ended for that."""
         self.control, self._process, self.archive.runs, self._ending = None, None, False, False
+        self._progress = trio.current_time()
         if self._dropping:
             await self.threads.run(partial(shutil.rmtree, _folder(self.home.database), ignore_errors=True))
             self._dropping = False
@@ -352,8 +370,8 @@ class Archiver:
                 except ArchiveFault:
                     await trio.sleep(0.2)
         if self.control is None:
-            raise ArchiverEnded("the archiver does not answer")
-        self.archive.runs, self._heard = True, trio.current_time()
+            raise ArchiverEnded(f"the archiver does not answer: {self.archive.target.place} is away, or too slow")
+        self.archive.runs, self._heard, self._progress = True, trio.current_time(), trio.current_time()
         self._answers.set()
         await self.archive.store.leave_checkpoints(to_another=True)
         self.archive.changed.call()
@@ -380,11 +398,26 @@ class Archiver:
             self._dropping = True
             raise ArchiverEnded(f"{archive.target.place} is away for too long; what waited for it was dropped")
         await self._bound_log()
+        self._bound_sending(arrived=arrived)
         if archive.still_s() > self.late_s:
             why = complaint(bytes(self._said))
             await archive.note("archiver", f"nothing reaches {archive.target.place}{f': {why}' if why else ''}")
         elif arrived:
             await archive.note("archiver", None)
+
+    def _bound_sending(self, *, arrived: bool) -> None:
+        """End a child of which nothing arrives: one exchange may go on for ever, a byte at a time. What is unsent stays
+        here, and the next child sends it."""
+        now = trio.current_time()
+        if arrived:
+            self._progress, self._given_up = now, 0
+        longest_s = (SENDING_S + self.archive.unsent_bytes / SLOWEST_BYTES_A_S) * 2**self._given_up
+        if now - self._progress > longest_s:
+            self._given_up = min(self._given_up + 1, SENDING_DOUBLES)
+            raise ArchiverEnded(
+                f"nothing reached {self.archive.target.place} within {told_s(longest_s)}: it is too slow, or hangs; "
+                "what waits is kept here and sent again"
+            )
 
     async def _bound_log(self) -> None:
         """End a copy during which the log grows too large: it can't be folded in meanwhile."""
@@ -423,6 +456,11 @@ class Archiver:
             except ArchiveFault as fault:
                 child.log.warning("backup.last_sync_failed", problem=str(fault))
         process.terminate()
+
+
+def told_s(seconds: float) -> str:
+    """A long time in words."""
+    return f"{seconds / 3_600:.0f} hours" if seconds >= 2 * 3_600 else f"{seconds / 60:.0f} minutes"
 
 
 def unsent(database: Path, replicated: int) -> int:

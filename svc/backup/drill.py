@@ -22,6 +22,9 @@ from svc.clock import SECOND_MS
 from svc.nursery import ThreadPool
 
 NO_POINT: Final = "there is no recovery point to restore"
+LONGEST_S: Final = 20 * 3_600.0
+"""Of one restore test. Beyond: it is given up and said to have failed; the next night's base backup waits for it."""
+TOO_LONG: Final = "it did not end within 20 hours: the line is too slow, or the place hangs"
 
 
 @dataclass(kw_only=True)
@@ -53,7 +56,9 @@ class Drill:
             await self.threads.run(forget_folder, self.scratch)
             await self.settle()
             try:
-                await self.restoring().restore(Wanted(into=self.scratch, point=point, keeps_secrets=True))
+                with trio.move_on_after(LONGEST_S) as scope:
+                    await self.restoring().restore(Wanted(into=self.scratch, point=point, keeps_secrets=True))
+                problem = TOO_LONG if scope.cancelled_caught else None
             except (RestoreFault, ArchiveFault) as fault:
                 problem = str(fault)
             finally:

@@ -40,12 +40,17 @@ SNAPSHOT_LEVEL: Final = 9
 SHOWN_CHARS: Final = 300
 """Of an error message."""
 MAX_SAID_BYTES: Final = 32 * 1024 * 1024
+"""Of what the archiver answers to one question. Beyond: the rest is dropped, and the answer can't be read."""
 ANSWER_S: Final = 60.0
 """For commands that transfer no data."""
 LEDGER_S: Final = 120.0
 """For the ledger, which is small and read first: the program itself retries an unreachable place endlessly."""
-SLOWEST_BYTES_A_S: Final = 256 * 1024
-"""Of a base backup that is sent alone, before compression."""
+ALONE_BYTES_A_S: Final = 256 * 1024
+"""Of a base backup that is sent alone, before compression, at least: nothing else is archived meanwhile."""
+SLOWEST_BYTES_A_S: Final = 16 * 1024
+"""Of all else that is sent to the archive or fetched from it, at least. Beyond: it is given up, and this is said."""
+FETCH_S: Final = 600.0
+"""Of a database that is restored, and by the size of its files in the archive more."""
 NO_COPY: Final = "877440h"
 """A hundred years: the last multiple was in 2002, so a copy is sent only if there is none at all."""
 COPY_PARTS: Final = 2
@@ -87,6 +92,25 @@ class Entry(msgspec.Struct, frozen=True):
         return round(datetime.fromisoformat(self.timestamp).timestamp() * 1000)
 
 
+class _Planned(msgspec.Struct, frozen=True):
+    size: int
+
+
+class _Plan(msgspec.Struct, frozen=True):
+    """What a restore would read."""
+
+    max_txid: str
+    files: list[_Planned]
+
+    @property
+    def last(self) -> int:
+        return int(self.max_txid, 16)
+
+    @property
+    def size(self) -> int:
+        return sum(one.size for one in self.files)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Litestream:
     """The program, with one target. ``database`` and ``ledger`` are the paths that it archives, or restores."""
@@ -97,6 +121,8 @@ class Litestream:
     ledger: Path
     environ: Mapping[str, str]
     patience_s: float = LEDGER_S
+    fetch_s: float = FETCH_S
+    slowest_bytes_a_s: float = SLOWEST_BYTES_A_S
 
     def config(
         self,
@@ -148,7 +174,7 @@ class Litestream:
     async def base_backup(self, config: Path) -> None:
         """Send a whole copy of the database, while no archiver runs. Raises :class:`ArchiveFault`, also when it takes
         too long: nothing else is sent meanwhile, and the program would retry an unreachable place forever."""
-        deadline_s = self.patience_s + self.database.stat().st_size / SLOWEST_BYTES_A_S
+        deadline_s = self.patience_s + self.database.stat().st_size / ALONE_BYTES_A_S
         await self._run("replicate", config, "-once", "-force-snapshot", "-enforce-retention", deadline_s=deadline_s)
 
     async def listed(self, config: Path, part: Part, *, level: int) -> list[Entry]:
@@ -163,33 +189,44 @@ class Litestream:
     async def reaches(self, config: Path, part: Part) -> int:
         """The position that a restore from the existing files would reach; it reads no content and makes no file.
         Raises :class:`ArchiveFault`."""
+        return (await self._plan(config, part)).last
+
+    async def _plan(self, config: Path, part: Part, *at: str) -> _Plan:
         path = self.database if part == "db" else self.ledger
         out = path.with_name(f"{path.name}.nowhere")
-        asked = ("-dry-run", "-json", "-o", str(out), str(path))
+        asked = ("-dry-run", "-json", *at, "-o", str(out), str(path))
         said = await self._run("restore", config, *asked, deadline_s=10 * ANSWER_S)
         try:
-            return int(msgspec.json.decode(said)["max_txid"], 16)
-        except (msgspec.DecodeError, KeyError, ValueError, TypeError) as error:
+            plan = msgspec.json.decode(said, type=_Plan)
+            int(plan.max_txid, 16)
+        except (msgspec.DecodeError, ValueError) as error:
             raise ArchiveFault("the archiver did not say what it would restore") from error
+        return plan
 
     async def restore(self, config: Path, part: Part, *, into: Path, position: int | None = None) -> int:
-        """Make the database file ``into``, at that position or else the newest. Returns its position."""
+        """Make the database file ``into``, at that position or else the newest. Returns its position.
+
+        The deadline depends on what is to be fetched: a place that sends a byte at a time would never end.
+        """
         at = [] if position is None else ["-txid", f"{position:016x}"]
         path = self.database if part == "db" else self.ledger
         words = (*at, "-json", "-integrity-check", "full", "-o", str(into), str(path))
-        deadline_s = float("inf") if part == "db" else self.patience_s
-        said = await self._run("restore", config, *words, deadline_s=deadline_s)
+        deadline_s = self.patience_s
+        if part == "db":
+            deadline_s = self.fetch_s + (await self._plan(config, part, *at)).size / self.slowest_bytes_a_s
+        silent = "send all" if part == "db" else "answer"
+        said = await self._run("restore", config, *words, deadline_s=deadline_s, late=silent)
         try:
             return int(msgspec.json.decode(said)["txid"], 16)
         except (msgspec.DecodeError, KeyError, ValueError, TypeError) as error:
             raise ArchiveFault("the archiver did not say what it restored") from error
 
-    async def _run(self, word: str, config: Path, *arguments: str, deadline_s: float = float("inf")) -> bytes:
+    async def _run(self, word: str, config: Path, *arguments: str, deadline_s: float, late: str = "answer") -> bytes:
         command = [str(self.program), word, "-config", str(config), "-no-expand-env", *arguments]
         try:
             status, out, err = await said_by(command, environ=self.environment(), deadline_s=deadline_s)
         except ArchiverSilent as fault:
-            raise ArchiveFault(f"{self.target.place} did not answer within {deadline_s:.0f} s") from fault
+            raise ArchiveFault(f"{self.target.place} did not {late} within {deadline_s:.0f} s") from fault
         if status != 0:
             raise ArchiveFault(complaint(err) or f"the archiver ended with status {status}")
         return out

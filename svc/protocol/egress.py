@@ -170,18 +170,29 @@ class Egress:
         raise fault or exchange.fault("timeout", f"nothing moved for {idle_s:g} s")
 
     async def open(
-        self, method: str, url: str, *, headers: Mapping[str, str], body: bytes, head_s: float, idle_s: float
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: bytes,
+        head_s: float,
+        idle_s: float,
+        slowest_bytes_s: float | None = None,
     ) -> EgressStream:
         """Send one request and wait for the head of its answer. Raises :class:`EgressFault`.
 
-        ``idle_s``: how long the body may be silent. The body has no content encoding: none is offered.
+        ``idle_s``: how long the body may be silent. ``slowest_bytes_s``: so many bytes a second must come on the whole,
+        once ``idle_s`` are over; the time in which nobody reads does not count. The body has no content encoding: none
+        is offered.
         """
         exchange = _Exchange(method)
         request = exchange.build(url, headers={**headers, "accept-encoding": "identity"}, body=body or None)
         fault: EgressFault | None = None
         with trio.move_on_after(head_s):
             try:
-                return EgressStream(exchange, await exchange.opened(self._transport, request), idle_s=idle_s)
+                response = await exchange.opened(self._transport, request)
+                return EgressStream(exchange, response, idle_s=idle_s, slowest_bytes_s=slowest_bytes_s)
             except EgressFault as error:
                 fault = error
             except (httpx2.HTTPError, httpx2.StreamError) as error:
@@ -192,22 +203,33 @@ class Egress:
 class EgressStream:
     """An answer of any status, whose body is read while it arrives. The caller who opened it closes it."""
 
-    def __init__(self, exchange: _Exchange, response: httpx2.Response, *, idle_s: float) -> None:
+    def __init__(
+        self, exchange: _Exchange, response: httpx2.Response, *, idle_s: float, slowest_bytes_s: float | None
+    ) -> None:
         self.status = response.status_code
         self.headers = _fields(response)
         self._exchange = exchange
         self._response = response
         self._idle_s = idle_s
+        self._slowest_bytes_s = slowest_bytes_s
+        self._left_s = idle_s
         self._pieces = response.aiter_raw()
 
     async def receive(self) -> bytes:
         """The next piece of the body, never decompressed; empty at the end. Raises :class:`EgressFault`."""
         fault: EgressFault | None = None
-        with trio.move_on_after(self._idle_s):
+        slowest, began = self._slowest_bytes_s, trio.current_time()
+        with trio.move_on_after(self._idle_s if slowest is None else min(self._idle_s, max(self._left_s, 0.0))):
             try:
-                return await anext(self._pieces, b"")
+                piece = await anext(self._pieces, b"")
             except (httpx2.HTTPError, httpx2.StreamError) as error:
                 fault = self._exchange.translate(error)
+            else:
+                if slowest is not None:
+                    self._left_s += len(piece) / slowest - (trio.current_time() - began)
+                return piece
+        if fault is None and slowest is not None and trio.current_time() - began < self._idle_s:
+            raise self._exchange.fault("timeout", f"it sends less than {slowest:g} bytes a second")
         raise fault or self._exchange.fault("timeout", f"nothing more came within {self._idle_s:g} s")
 
     async def aclose(self) -> None:

@@ -24,6 +24,8 @@ from svc.store import BlobRef, Blobs
 ANSWER_S: Final = 60.0
 IDLE_S: Final = 60.0
 """Without a byte moving. Beyond: the exchange is given up, and tried again later."""
+SLOWEST_BYTES_A_S: Final = 1024
+"""Of a blob that is read back, on the whole, at least. Beyond: as for silence."""
 HASHING_S: Final = 600.0
 """Until a target has hashed a stored blob."""
 ANSWER_BYTES: Final = 64 * 1024
@@ -156,7 +158,13 @@ class Target:
         held = b""
         try:
             answer = await self.egress.open(
-                "GET", self._place(sha256), headers=self._headers(), body=b"", head_s=ANSWER_S, idle_s=IDLE_S
+                "GET",
+                self._place(sha256),
+                headers=self._headers(),
+                body=b"",
+                head_s=ANSWER_S,
+                idle_s=IDLE_S,
+                slowest_bytes_s=SLOWEST_BYTES_A_S,
             )
         except EgressFault as fault:
             raise _unreached(fault) from None

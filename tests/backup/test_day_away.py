@@ -11,10 +11,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final, cast
 
+import pytest
 import trio
 
-from svc.backup.archiver import LOG_MAX_BYTES, UNSENT_MAX_BYTES, Archiver, ArchiverEnded, unsent
+from svc.backup.archiver import LOG_MAX_BYTES, SENDING_S, UNSENT_MAX_BYTES, Archiver, ArchiverEnded, unsent
 from svc.backup.control import Control, Position
+from svc.backup.litestream import SLOWEST_BYTES_A_S
 from svc.clock import Millis, VirtualClock
 from svc.config import Config
 from svc.nursery import ThreadPool
@@ -49,10 +51,13 @@ class Child:
     folder: Path
     clock: VirtualClock
     away: bool = False
+    writes: bool = True
     position: Position = field(default_factory=lambda: Position(txid=1, replicated_txid=1))
     at: Millis = 0
 
     async def sync(self, *, wait_s: float | None = None) -> Position:
+        if not self.writes:
+            return self.position
         txid = self.position.txid + 1
         self.position = Position(txid=txid, replicated_txid=self.position.replicated_txid if self.away else txid)
         if self.away:
@@ -71,23 +76,28 @@ def sized(path: Path, size: int) -> None:
         file.truncate(size)
 
 
-async def test_what_waits_for_a_target_that_is_gone_for_a_day_is_bounded_and_told_once(
-    tmp_path: Path, wall: VirtualClock, threads: ThreadPool
-) -> None:
+def archiver_of(tmp_path: Path, wall: VirtualClock, threads: ThreadPool, stored: Stored) -> Archiver:
     home = SimpleNamespace(path=tmp_path, database=tmp_path / "svc.sqlite3")
     sized(home.database, DATABASE_BYTES)
-    sized(Path(f"{home.database}-wal"), LOG_MAX_BYTES + 1)
-    stored = Stored()
     archive = replace(archive_of(tmp_path, wall), store=cast(Store, stored))
-    archiver = Archiver(
+    archive.begins()
+    return Archiver(
         archive=archive,
         home=cast(Home, home),
         config=cast(Config, None),
         threads=threads,
         rng=random.Random(1),
     )
+
+
+async def test_what_waits_for_a_target_that_is_gone_for_a_day_is_bounded_and_told_once(
+    tmp_path: Path, wall: VirtualClock, threads: ThreadPool
+) -> None:
+    stored = Stored()
+    archiver = archiver_of(tmp_path, wall, threads, stored)
+    archive, home = archiver.archive, archiver.home
+    sized(Path(f"{home.database}-wal"), LOG_MAX_BYTES + 1)
     child = Child(tmp_path / ".svc.sqlite3-litestream" / "ltx" / "0", wall)
-    archive.begins()
 
     async def look() -> None:
         """As the archiver lives: a child that is ended is followed by another."""
@@ -114,3 +124,41 @@ async def test_what_waits_for_a_target_that_is_gone_for_a_day_is_bounded_and_tol
     child.away = False
     await look()
     assert (stored.told[1:], archive.problem, archive.lag_s, archive.unsent_bytes) == ([None], None, 0.0, 0)
+
+
+async def test_a_target_that_takes_a_byte_at_a_time_holds_the_archiver_for_a_bounded_time_and_nothing_is_dropped(
+    tmp_path: Path, wall: VirtualClock, threads: ThreadPool
+) -> None:
+    """The archiver answers, and its exchange with the target goes on and on: it has a deadline by what waits."""
+    stored = Stored()
+    archiver = archiver_of(tmp_path, wall, threads, stored)
+    child = Child(tmp_path / ".svc.sqlite3-litestream" / "ltx" / "0", wall, away=True)
+
+    async def lived_s() -> float:
+        began = trio.current_time()
+
+        async def live() -> None:
+            while True:
+                await trio.sleep(10)
+                await archiver._look(cast(Control, cast(Any, child)))
+
+        with trio.fail_after(LOOKS * LOOK_S), pytest.raises(ArchiverEnded, match="what waits is kept here") as caught:
+            await live()
+        await archiver._ended()
+        await archiver._fails(str(caught.value))
+        return trio.current_time() - began
+
+    await child.sync()
+    child.writes = False
+    waits = await threads.run(unsent, archiver.home.database, 1)
+    limit_s = SENDING_S + waits / SLOWEST_BYTES_A_S
+    assert [await lived_s() for _ in range(3)] == pytest.approx([limit_s, 2 * limit_s, 4 * limit_s], abs=20)
+    assert await threads.run(unsent, archiver.home.database, 1) == waits > 0
+    assert [one is not None for one in stored.told] == [True]
+
+    child.away, child.writes = False, True
+    await archiver._look(cast(Control, cast(Any, child)))
+    assert (stored.told[1:], archiver.archive.problem) == ([None], None)
+    child.away = True
+    child.writes = False
+    assert await lived_s() == pytest.approx(SENDING_S, abs=10)

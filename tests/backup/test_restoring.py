@@ -6,7 +6,7 @@ import os
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -137,6 +137,7 @@ async def test_what_is_not_whole_or_has_no_room_is_told_and_nothing_is_left(
             assert "no copy of the master key" in await kept.fails(code="A"), (
                 "a code is looked at before all is fetched"
             )
+    await what_comes_a_byte_at_a_time_is_given_up_by_its_size(kept)
     done = await kept.restoring().restore(Wanted(into=kept.into))
     assert done.position > 0
     nowhere = Archived(tmp_path / "one", threads, Target(place=place_of("file", str(tmp_path / "nowhere"))))
@@ -144,6 +145,21 @@ async def test_what_is_not_whole_or_has_no_room_is_told_and_nothing_is_left(
         await nowhere.restoring().restore(Wanted(into=tmp_path / "one" / "other"))
     with pytest.raises(RestoreFault, match="is not empty"):
         await kept.restoring().restore(Wanted(into=kept.into))
+
+
+async def what_comes_a_byte_at_a_time_is_given_up_by_its_size(kept: Archived) -> None:
+    """A stand-in for the program says what it would read of the database, and then reads it without end."""
+    real = kept.restoring()
+    program = kept.directory / "endless"
+    program.write_text(
+        f'#!/bin/sh\ncase "$*" in *-dry-run*|*{real.tool.ledger.name}*) exec {real.tool.program} "$@";; esac\n'
+        "exec sleep 600\n"
+    )
+    program.chmod(0o700)
+    slow = replace(real, tool=replace(real.tool, program=program, fetch_s=0.2, slowest_bytes_a_s=400_000))
+    with pytest.raises(RestoreFault, match=r"archive did not send all within \d+ s"):
+        await slow.restore(Wanted(into=kept.into))
+    assert not kept.into.exists()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import socket
 import struct
 import traceback
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
 import pytest
@@ -310,8 +310,17 @@ async def test_a_certificate_is_verified_and_nothing_sent_before(
 # An answer that is passed on as it comes
 
 
-async def opened(egress: Egress, url: str, *, head_s: float = 10, idle_s: float = 10) -> EgressStream:
-    return await egress.open("POST", url, headers={"x": "y"}, body=b"ask", head_s=head_s, idle_s=idle_s)
+async def opened(
+    egress: Egress, url: str, *, head_s: float = 10, idle_s: float = 10, slowest_bytes_s: float | None = None
+) -> EgressStream:
+    return await egress.open(
+        *("POST", url),
+        headers={"x": "y"},
+        body=b"ask",
+        head_s=head_s,
+        idle_s=idle_s,
+        slowest_bytes_s=slowest_bytes_s,
+    )
 
 
 def in_pieces(*pieces: bytes, between: Callable[[], Awaitable[None]]) -> Script:
@@ -359,6 +368,30 @@ async def test_an_opened_answer_may_take_its_time_but_not_fall_silent() -> None:
             await stream.receive()
         await stream.aclose()
         assert (caught.value.kind, caught.value.may_have_happened) == ("timeout", True)
+
+
+async def pieces_of(stream: EgressStream) -> AsyncIterator[bytes]:
+    while piece := await stream.receive():
+        yield piece
+
+
+async def test_an_opened_answer_that_comes_a_byte_at_a_time_is_given_up_and_a_slow_reader_is_not() -> None:
+    async def trickle(stream: trio.SocketStream) -> None:
+        await stream.send_all(CLOSE + b"\r\n")
+        while True:
+            await stream.send_all(b"x")
+            await trio.sleep(0.02)
+
+    async with served(trickle) as (_, url), Egress() as egress:
+        stream = await opened(egress, url, idle_s=0.3, slowest_bytes_s=10_000)
+        with trio.fail_after(HANGS_S), pytest.raises(EgressFault, match="less than 10000 bytes a second"):
+            [piece async for piece in pieces_of(stream)]
+        await stream.aclose()
+    async with served(says(CLOSE + b"\r\n" + b"x" * 9)) as (_, url), Egress() as egress:
+        stream = await opened(egress, url, idle_s=0.3, slowest_bytes_s=10)
+        await trio.sleep(0.4)  # it reads late, and that is not the server's fault
+        assert await stream.receive() == b"x" * 9
+        await stream.aclose()
 
 
 @pytest.mark.parametrize(
