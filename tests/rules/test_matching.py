@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from typing import Any, cast
 
 import pytest
@@ -90,10 +91,17 @@ def test_each_condition_alone_keeps_a_mail_out(rule: Rule) -> None:
         ("*", "", True),
         ("a.b@shop.example", "axb@shop.example", False),
         ("*" * 200 + "!", "a" * 5_000, False),
+        ("*a" * 90 + "!", "a" * 5_000, False),
     ],
 )
 def test_an_address_is_the_bare_one_and_a_domain_begins_at_its_sign(pattern: str, address: str, matches: bool) -> None:
     assert Addresses(pattern).matches(address) is matches
+
+
+@given(st.text("ab*", max_size=8), st.text("ab", max_size=8))
+def test_a_star_stands_for_any_text_of_any_length(pattern: str, text: str) -> None:
+    wanted = fnmatchcase(text, pattern) if "*" in pattern else pattern in text
+    assert Words(pattern).matches(text) is wanted
 
 
 @given(st.lists(st.tuples(st.integers(0, 5), actions), max_size=6))
