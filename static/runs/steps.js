@@ -44,7 +44,7 @@ function StepNode({ runId, node, retry }) {
     ${step?.childId && html`<p class="fine run-step-more"><a href=${runHref(step.childId)}>${
       step.state === "waiting" ? "Open the run that it waits for" : "Open the run that it waited for"}</a></p>`}
     ${approval && html`<${ApprovalCard} key=${approval.id} approval=${approval} />`}
-    ${below.length > 0 && html`<${StepTree} runId=${runId} nodes=${below} />`}
+    ${below.length > 0 && html`<${StepTree} runId=${runId} nodes=${below} retry=${retry} />`}
   </li>`;
 }
 

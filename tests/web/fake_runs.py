@@ -179,6 +179,13 @@ class RunPart:
         self.change_run(run["id"], state="queued", endedAt=None, error=None, steps=steps)
         return {}
 
+    def rpc_agents_trust(self, given: dict[str, Any]) -> Any:
+        return {"outside": None}
+
+    def rpc_agents_retry(self, given: dict[str, Any]) -> Any:
+        run = self.run(given["runId"])
+        return {"runId": self.add_run(run["title"], state="queued", workflow=run["workflow"])}
+
     def rpc_approvals_list(self, given: dict[str, Any]) -> Any:
         return self.approvals
 

@@ -312,6 +312,18 @@ def test_what_another_run_began_is_retried_there(app: App) -> None:
     expect(page.get_by_role("button", name="Retry: Above")).to_be_visible()
 
 
+def test_an_agent_goes_on_from_each_call_of_its_model_also_from_one_in_a_branch(app: App) -> None:
+    asked = [step("model", kind="llm"), step("notes/model", kind="llm"), step("notes/save")]
+    run_id = app.world.add_run("Tidy", state="done", workflow="agent", steps=asked)
+    page = run_page(app, run_id)
+    expect(open_step(page, "notes/save").get_by_role("button", name="Go on from here")).to_have_count(0)
+    expect(open_step(page, "model").get_by_role("button", name="Go on from here")).to_be_visible()
+    open_step(page, "notes/model").get_by_role("button", name="Go on from here").click()
+    page.get_by_role("button", name="Begin it").click()
+    expect(page.locator(".run-head .run-state")).to_have_text("Queued")
+    assert app.called("agents.retry") == [{"runId": run_id, "stepId": "notes/model"}]
+
+
 def test_a_run_that_is_somebody_elses_is_not_there(app: App) -> None:
     app.tolerated = ("404",)
     page = app.open("/p/runs/run_nowhere", ready=".runs .empty")
