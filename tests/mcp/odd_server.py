@@ -68,6 +68,9 @@ def called(number: object, params: dict[str, Any], odd: str | None) -> None:
         print("this is no message")
         say({"id": 999, "result": {"content": [{"type": "text", "text": "of another question"}]}})
         say({"method": "notifications/tools/list_changed"})
+    if odd == "answers shapelessly":
+        say({"id": number, "result": {"content": "no list"}})
+        return
     text = str(params["arguments"].get("text", "")) * int(params["arguments"].get("times", 1))
     say({"id": number, "result": {"content": [{"type": "text", "text": text}], "isError": odd == "fails"}})
 

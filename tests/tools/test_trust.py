@@ -87,8 +87,9 @@ async def test_what_cannot_be_done_is_told_to_the_model_and_asks_nobody(service:
         ("pages.save", {"path": "a", "body": "b", "grants": "everyone"}, "unknown field"),
         ("mail.send", {"to": ["a@b.c"], "subject": "x", "text": "y"}, "accountId"),
         ("http.fetch", {"url": "http://127.0.0.1/"}, "can't be asked"),
+        ("http.fetch", {"url": "https://127.1/"}, "can't be asked"),
     ):
-        run_id = await call(service, tool, auto=True, **given)
+        run_id = await call(service, tool, auto=True, tainted=tool == "http.fetch", **given)
         assert words in (await outcome(service, run_id))["error"]["message"], tool
     assert await service.query("approvals.list") == []
 

@@ -29,8 +29,8 @@ class FetchInput(ToolInput, frozen=True):
 
 async def _fetch(workspace: Workspace, principal: Principal, wanted: FetchInput) -> Outcome:
     """A redirect is returned and not followed: another address needs another decision."""
+    _fetchable(wanted.url)
     try:
-        pinned_url(wanted.url)
         answer = await workspace.service(Outside).pinned.request(
             "GET",
             wanted.url,
@@ -60,7 +60,16 @@ def _sink(tx: ReadTx, principal: Principal, wanted: FetchInput) -> str | None:
 
 
 def _card(tx: ReadTx, principal: Principal, wanted: FetchInput) -> tuple[CardRow, ...]:
+    """Nobody is asked about an address that is never fetched."""
+    _fetchable(wanted.url)
     return url_rows(wanted.url)
+
+
+def _fetchable(url: str) -> None:
+    try:
+        pinned_url(url)
+    except PinnedFault as fault:
+        raise Invalid(f"The address can't be asked: {fault.detail}.") from None
 
 
 TOOLS: Final = (

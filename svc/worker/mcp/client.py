@@ -209,9 +209,11 @@ def _listed(row: object, *, is_modern: bool) -> Listed | str:
 
 
 def _text(said: Mapping[str, Any]) -> str:
-    """The text for the model. Pictures and sounds are named, not passed on."""
-    content = said.get("content")
-    parts = [_part(one) for one in content] if isinstance(content, list) else []
+    """The text for the model. Pictures and sounds are named, not passed on. Raises :class:`ServerFault`."""
+    content = said.get("content", [])
+    if not isinstance(content, list):
+        raise ServerFault(f"What it answers to {_CALL} is no answer.", sent=True)
+    parts = [_part(one) for one in content]
     if not any(parts) and said.get("structuredContent") is not None:
         parts = [msgspec.json.encode(said["structuredContent"]).decode()]
     return inert("\n".join(part for part in parts if part))

@@ -140,7 +140,7 @@ def _message(data: bytes, id: int) -> protocol.Message:
     try:
         found = protocol.read(data)
     except protocol.Fault as fault:
-        raise ServerFault(f"What it answers can't be read. {words(str(fault))}") from None
+        raise ServerFault(f"What it answers can't be read. {words(str(fault)).rstrip('.')}.") from None
     if found.id not in {id, None}:
         raise ServerFault("It answers another question.")
     return found
