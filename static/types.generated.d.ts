@@ -1758,15 +1758,16 @@ interface McpSeenTool {
 }
 
 /**
- * `path`: of its page; `null` if it comes from `SVC_MCP_SERVERS`. `values`: names of its variables or headers, each
- * with the credential that it takes, if any. `launch`: the digest of how it is reached, to be sent back. `folders`:
- * what its page lets a program read or write; `confined`: whether this system enforces that. `sign_in`: whether it
- * wants a sign-in, and its state; `sign_in_problem`: why the access has ended.
+ * `path`: of its page; `plugin`: the package that brings it; neither if it comes from `SVC_MCP_SERVERS`. `values`:
+ * names of its variables or headers, each with the credential that it takes, if any. `launch`: the digest of how it is
+ * reached, to be sent back. `folders`: what its page lets a program read or write; `confined`: whether this system
+ * enforces that. `sign_in`: whether it wants a sign-in, and its state; `sign_in_problem`: why the access has ended.
  */
 interface McpServerOut {
   name: string;
   title: string;
   path: string | null;
+  plugin: string | null;
   kind: "http" | "stdio";
   target: string;
   values: string[];

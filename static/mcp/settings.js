@@ -50,7 +50,8 @@ export function ServersSection() {
 
 /** @param {{ server: Server, load: () => Promise<void> }} props */
 function ServerCard({ server, load }) {
-  const { name, title, path, kind, target, values, launch, state, problem, version, lookedAt, leftOut, tools } = server;
+  const { name, title, path, plugin, kind, target, values, launch, state, problem, version } = server;
+  const { lookedAt, leftOut, tools } = server;
   const id = `mcp-${name}`;
   const connect = async () => {
     try {
@@ -68,8 +69,9 @@ function ServerCard({ server, load }) {
       <span class=${`badge ${state === "ready" ? "open" : ""}`}>${STATES[state]}</span></div>
     <p class="fine"><code>${target}</code></p>
     <p class="fine">${kind === "stdio" ? "A program on the server" : "An address"}${
-      path === null ? html`, set up on the server (<code>SVC_MCP_SERVERS</code>)`
-        : html`, named by <a href=${`/p/${path}`}>${path}</a>`}.
+      path !== null ? html`, named by <a href=${`/p/${path}`}>${path}</a>`
+        : plugin !== null ? html`, from the plugin <code>${plugin}</code>`
+          : html`, set up on the server (<code>SVC_MCP_SERVERS</code>)`}.
       ${values.length > 0 && ` It is given ${values.join(", ")}.`}
       ${version && ` Version ${version}.`} ${lookedAt && ` Looked at ${ago(lookedAt, now.value)}.`}</p>
     ${kind === "stdio" && html`<${Rights} folders=${server.folders} confined=${server.confined} />`}

@@ -18,6 +18,8 @@ const SOURCES = {
   environment: html`Which they are is set on the server, as <code>SVC_PLUGINS</code>.`,
   repository: html`Which they are stands in <code>plugins.json</code> of the repository that is followed.`,
 };
+/** Kinds that are stored, and that nothing runs. */
+const STORED = new Set(["rule", "agent"]);
 const KINDS = { note: "Note", template: "Template", rule: "Rule for mail", agent: "Agent" };
 
 export function PluginsSection() {
@@ -39,7 +41,7 @@ export function PluginsSection() {
       <h2 id="plugins-title">Installed plugins</h2>
       <${Pending} of=${status} what="how the plugins stand" />
       ${status.data?.source === "none" && html`<${Nothing} icon="plugin" title="No plugins yet">
-        <p>A plugin brings notes, templates, themes, commands or rules.</p>
+        <p>A plugin brings notes, templates, themes, commands or MCP servers.</p>
         <p class="fine">Set on the server, with a restart: <code>SVC_PLUGINS</code>. Or name them in
           ${" "}<code>plugins.json</code> of the repository that is followed.</p></${Nothing}>`}
       ${status.data && status.data.source !== "none" && html`<p class="fine">${SOURCES[status.data.source]}
@@ -81,11 +83,13 @@ function Brings({ plugin }) {
   if (![pages, palette, themes, mcp].some((rows) => rows.length)) return null;
   return html`<ul class="plugin-brings" aria-label=${`What ${plugin.title} brings`}>
     ${pages.map((one) => html`<li key=${one.name}>${KINDS[one.kind]}: ${one.kind === "note" && plugin.state === "on"
-      ? html`<a href=${noteHref(plugin.name, one.name)}>${one.title}</a>` : one.title}</li>`)}
+      ? html`<a href=${noteHref(plugin.name, one.name)}>${one.title}</a>` : one.title}${STORED.has(one.kind)
+        && html` <span class="quiet-text">Stored only: this version does not run it</span>`}</li>`)}
     ${palette.map((one, index) => html`<li key=${index}>Command: ${one.title}</li>`)}
     ${themes.map((one) => html`<li key=${one.name}>Theme: ${one.title}</li>`)}
     ${mcp.map((one) => html`<li key=${one.name}>MCP server: ${one.name} <code>${one.target}</code>
-      ${one.whyNot && html` <span class="quiet-text">${one.whyNot}</span>`}</li>`)}
+      ${one.whyNot ? html` <span class="quiet-text">${one.whyNot}</span>`
+        : html` <a href="/settings/mcp">Connect it and allow its tools</a>`}</li>`)}
   </ul>`;
 }
 

@@ -28,8 +28,8 @@ MAX_FOLDERS: Final = 50
 """Folders that an MCP server may read, or write. Beyond: its page is broken."""
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _FIELDS: Final = frozenset({"command", "args", "env", "url", "headers", "folders"})
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-_HEADER: Final = re.compile(r"[A-Za-z0-9-]{1,100}")
+VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
+HEADER: Final = re.compile(r"[A-Za-z0-9-]{1,100}")
 _CAPABILITY: Final = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 Value = str | FromCapability
@@ -112,14 +112,14 @@ def read(fields: Fields, text: str) -> Declaration:
             raise Fault(f"args has more than {MAX_ARGS} values", fields.line_of("args"))
         return Declaration(
             command=(command, *args),
-            values=_values(fields, "env", _VARIABLE),
+            values=_values(fields, "env", VARIABLE),
             folders=_folders(fields.mapping("folders")),
         )
     assert url is not None, "one of them is there"
     problem = url_problem(url)
     if problem:
         raise Fault(problem, fields.line_of("url"))
-    return Declaration(url=url, values=_values(fields, "headers", _HEADER))
+    return Declaration(url=url, values=_values(fields, "headers", HEADER))
 
 
 def url_problem(url: str) -> str:

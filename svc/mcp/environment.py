@@ -10,7 +10,7 @@ from __future__ import annotations
 import trio
 
 from svc.mcp import pinned
-from svc.mcp.servers import ENVIRONMENT, servers_of
+from svc.mcp.servers import servers_of
 from svc.nursery import Child
 from svc.principal import Principal
 from svc.runs import Dispatcher
@@ -33,7 +33,7 @@ def _connect(tx: Tx, workspace: Workspace) -> int:
     admin = Principal(user_id=user_id, device_id="system:mcp", is_admin=True, via="session" if user_id else "unclaimed")
     count = 0
     for server in servers_of(tx, workspace, admin).values():
-        if not server.id.startswith(ENVIRONMENT) or server.problem:
+        if not server.by_environment or server.problem:
             continue
         known = pinned.kept(tx, server.id)
         if known is None or known.looked_at is None or known.launch != server.declaration.launch:

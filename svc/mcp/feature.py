@@ -12,6 +12,7 @@ from svc.feature import Feature
 from svc.job import Job
 from svc.mcp.declared import KIND
 from svc.mcp.environment import connect_environment
+from svc.mcp.from_plugins import ids_of_installed
 from svc.mcp.migrations import MIGRATIONS
 from svc.mcp.procedures import PROCEDURES
 from svc.mcp.routes import ROUTES as INTERNAL_ROUTES
@@ -26,6 +27,7 @@ from svc.mcp.tool_rows import source
 from svc.nursery import Subsystem
 from svc.principal import Principal
 from svc.protocol import Route, Says
+from svc.store import ReadTx
 from svc.tools import Tools
 from svc.worker.mcp import ROWS as WORKER
 from svc.workspace import Workspace
@@ -67,9 +69,13 @@ def _build(workspace: Workspace) -> None:
 
 
 async def _forget_gone(workspace: Workspace) -> None:
-    """Delete the sign-ins of pages that no longer exist."""
-    pages = await workspace.store.read(workspace.service(Configuration).of, KIND, everybody=True)
-    await workspace.service(SignIns).forget_gone({page.page_id for page in pages})
+    """Delete the sign-ins of pages and plugins that no longer exist."""
+    await workspace.service(SignIns).forget_gone(await workspace.store.read(_there, workspace))
+
+
+def _there(tx: ReadTx, workspace: Workspace) -> set[str]:
+    pages = workspace.service(Configuration).of(tx, KIND, everybody=True)
+    return {page.page_id for page in pages} | ids_of_installed(tx, workspace)
 
 
 async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:

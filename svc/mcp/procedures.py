@@ -60,15 +60,17 @@ class CredentialOut(Wire, frozen=True):
 
 
 class ServerOut(Wire, frozen=True):
-    """``path``: of its page; ``None`` if it comes from ``SVC_MCP_SERVERS``. ``values``: names of its variables or
-    headers, each with the credential that it takes, if any. ``launch``: the digest of how it is reached, to be sent
-    back. ``folders``: what its page lets a program read or write; ``confined``: whether this system enforces that.
-    ``sign_in``: whether it wants a sign-in, and its state; ``sign_in_problem``: why the access has ended.
+    """``path``: of its page; ``plugin``: the package that brings it; neither if it comes from ``SVC_MCP_SERVERS``.
+    ``values``: names of its variables or headers, each with the credential that it takes, if any. ``launch``: the
+    digest of how it is reached, to be sent back. ``folders``: what its page lets a program read or write; ``confined``:
+    whether this system enforces that. ``sign_in``: whether it wants a sign-in, and its state; ``sign_in_problem``: why
+    the access has ended.
     """
 
     name: str
     title: str
     path: str | None
+    plugin: str | None
     kind: Literal["stdio", "http"]
     target: str
     values: tuple[str, ...]
@@ -171,6 +173,7 @@ def _out(tx: ReadTx, door: Door, server: McpServer) -> ServerOut:
         name=server.name,
         title=server.title,
         path=server.path,
+        plugin=server.plugin,
         kind=declaration.kind,
         target=declaration.target,
         credentials=tuple(

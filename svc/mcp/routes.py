@@ -90,7 +90,7 @@ def _note(tx: Tx, workspace: Workspace, grant: RunGrant, wanted: FoundInput, see
     tidy = msgspec.structs.replace(
         seen, version=words(seen.version), title=words(seen.title), left_out=tuple(map(words, seen.left_out))
     )
-    note(tx, server, tidy, by_environment=server.path is None)
+    note(tx, server, tidy, by_environment=server.by_environment)
 
 
 async def _wanted(request: Request, kind: type[T], limit: int) -> T:

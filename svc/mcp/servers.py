@@ -1,7 +1,8 @@
-"""The MCP servers of a user: from pages below ``mcp/`` and from the environment. With the same name, the page wins.
+"""The MCP servers of a user: from pages below ``mcp/``, from the environment, and from plugins. With the same name,
+the page wins, then the environment.
 
-A page's server belongs to the page's owner; servers of the environment belong to the admins. A page that names a
-program counts only if an admin owns it.
+A page's server belongs to the page's owner; servers of the environment and of plugins belong to the admins. A page that
+names a program counts only if an admin owns it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final
 from svc.configuring import Configuration, Configured
 from svc.errors import NotFound
 from svc.mcp.declared import KIND, NAME, Declaration
+from svc.mcp.from_plugins import brought, id_of
 from svc.mcp.settings import SERVERS
 from svc.principal import Principal
 from svc.store import ReadTx
@@ -25,7 +27,9 @@ ENVIRONMENT: Final = "env:"
 
 @dataclass(frozen=True, kw_only=True)
 class McpServer:
-    """``path``: of its page; ``None`` for a server of the environment. ``problem``: why it may not be used."""
+    """``path``: of its page; ``plugin``: the package that brings it; neither for a server of the environment.
+    ``problem``: why it may not be used.
+    """
 
     id: str
     name: str
@@ -33,7 +37,12 @@ class McpServer:
     path: str | None
     declaration: Declaration
     by_admin: bool
+    plugin: str | None = None
     problem: str = ""
+
+    @property
+    def by_environment(self) -> bool:
+        return self.id.startswith(ENVIRONMENT)
 
 
 def servers_of(tx: ReadTx, workspace: Workspace, principal: Principal) -> dict[str, McpServer]:
@@ -57,6 +66,18 @@ def servers_of(tx: ReadTx, workspace: Workspace, principal: Principal) -> dict[s
                     declaration=declaration,
                     by_admin=True,
                     problem=_switched_off(workspace, declaration),
+                )
+        for name, (plugin, declaration, problem) in brought(tx, workspace).items():
+            if name not in claimed and name not in found:
+                found[name] = McpServer(
+                    id=id_of(principal.user_id, plugin, name),
+                    name=name,
+                    title=name,
+                    path=None,
+                    declaration=declaration,
+                    by_admin=True,
+                    plugin=plugin,
+                    problem=problem,
                 )
     pages = configuration.of(tx, KIND, owner_id=principal.user_id, everybody=principal.sees_everything)
     for page in pages:

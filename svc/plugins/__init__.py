@@ -8,8 +8,8 @@ Nothing of a package runs in this process. Owns the folder ``plugins`` of the ho
 
 from svc.plugins.actions import pin, problem_of
 from svc.plugins.feature import FEATURE
-from svc.plugins.manifest import schema
+from svc.plugins.manifest import McpRow, schema
 from svc.plugins.queries import decided
 from svc.plugins.service import Plugins
 
-__all__ = ["FEATURE", "Plugins", "decided", "pin", "problem_of", "schema"]
+__all__ = ["FEATURE", "McpRow", "Plugins", "decided", "pin", "problem_of", "schema"]

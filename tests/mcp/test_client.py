@@ -190,6 +190,8 @@ async def test_a_server_that_dies_hangs_lies_floods_or_asks_harms_nobody(
     assert "4 4" in await used(there, {"text": "4 4"})
     (answers,) = [one["answers"] for one in odd.heard if "answers" in one]
     assert [("error" in one, one.get("result")) for one in answers] == [(True, None), (False, {})]
+    odd.is_(odd="answers shapelessly")
+    assert "is no answer. Whether it was done is not known" in await used(there, {"text": "6"})
     odd.is_(odd="fails")
     assert "no luck" in await used(there, {"text": "no luck"})
     odd.is_(odd=None)
@@ -198,7 +200,7 @@ async def test_a_server_that_dies_hangs_lies_floods_or_asks_harms_nobody(
     monkeypatch.setattr(using, "CONNECT_S", 1.5)
     monkeypatch.setattr(using, "CALL_S", 0.5)
     assert "it took too long. Whether it was done is not known" in await used(there, {"text": "5"})
-    assert len(odd.calls()) == 7, "nothing was called twice"
+    assert len(odd.calls()) == 8, "nothing was called twice"
     for one in odd.heard:
         if "start" in one:
             with pytest.raises(ProcessLookupError):  # no program is left behind
@@ -384,6 +386,40 @@ async def test_the_environment_names_programs_for_admins_and_a_page_wins_by_its_
             with pytest.raises(RpcError, match="Only an admin's page"):
                 await noa.mutate("mcp.connect", name=one["name"], launch=one["launch"])
         assert next(one for one in await admin.query("mcp.servers") if one["name"] == "other")["path"] is None
+
+
+async def test_a_plugins_program_waits_for_the_yes_to_it_and_then_for_one_to_each_tool(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, odd: Odd
+) -> None:
+    program, *args = odd.command
+    brought = {"title": "Tides", "mcp": [{"name": "odd", "command": program, "args": args}]}
+    installed = tmp_path / "home" / "plugins" / "set-1"
+    package = installed / "node_modules" / "tides"
+    package.mkdir(parents=True)
+    (package / "package.json").write_text(json.dumps({"name": "tides", "version": "1.0.0", "svc": brought}))
+    (installed / "set.json").write_text(json.dumps({"wanted": ["tides"], "registry": "https://npm.example/"}))
+    (installed.parent / "current").write_text("set-1")
+    environ = {"PROVIDERS": "fake", "SVC_PLUGINS": "tides", "SVC_PLUGINS_REGISTRY": "https://npm.example/"}
+    async with open_service(tmp_path, clock=wall, log=log, environ=environ) as service:
+        assert await service.query("mcp.servers") == []
+        (plugin,) = await service.query("plugins.list")
+        await service.mutate("plugins.agree", name="tides", rights=[one["id"] for one in plugin["rights"]])
+        assert [(one["state"], one["plugin"]) for one in await service.query("mcp.servers")] == [("new", "tides")]
+        assert [one["state"] for one in (await connect(service))["tools"]] == ["new"], "no tool is allowed by itself"
+        await allow(service)
+        await service.mutate("pages.save", path="agents/user", body=AGENT)
+        await used(service, {"text": "over the sea"})
+        await service.mutate("plugins.set", name="tides", on=False)
+        assert await service.query("mcp.servers") == []
+        assert "There is no tool" in await used(service, {"text": "again"})
+        await service.mutate("plugins.set", name="tides", on=True)
+        admin = await sign_in(service, MIA)
+        assert [(one["state"], one["tools"]) for one in await admin.query("mcp.servers")] == [("new", [])]
+        noa = await sign_in(service, "noa@example.org", invite=(await admin.mutate("auth.createInvite"))["code"])
+        assert await noa.query("mcp.servers") == []
+        await admin.mutate("pages.save", path="mcp/odd", body=odd.page())
+        assert [one["path"] for one in await admin.query("mcp.servers")] == ["mcp/odd"]
+    assert odd.calls() == [{"text": "over the sea"}]
 
 
 @pytest.mark.parametrize(

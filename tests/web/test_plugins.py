@@ -88,6 +88,10 @@ def says_yes(page: Page) -> None:
     page.get_by_role("button", name="Yes: Tern & Tide").click()
     expect(rights.get_by_text("agreed")).to_have_count(2)
     expect(page.get_by_text("It waits for a yes")).to_have_count(0)
+    page.get_by_role("link", name="Connect it and allow its tools").click()
+    expect(page.get_by_role("region", name="tides")).to_contain_text(f"An address, from the plugin {EXAMPLE}")
+    page.go_back()
+    expect(rights).to_be_visible()
 
 
 def opens_a_note_by_the_palette(page: Page) -> None:

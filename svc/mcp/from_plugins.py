@@ -1,0 +1,67 @@
+"""The MCP servers that plugins bring: they belong to the admins, as those of the environment do.
+
+A plugin's server counts only after an admin has agreed to the plugin's rights. Then each admin connects it and allows
+its tools as for a server of a page: what one admin agrees to, and signs in to, is theirs alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Final
+
+from svc import plugins
+from svc.broker import FromCapability
+from svc.mcp.declared import HEADER, VARIABLE, Declaration, Value, url_problem
+from svc.plugins import McpRow, Plugins
+from svc.store import ReadTx
+from svc.workspace import Workspace
+
+_ID_CHARS: Final = 32
+
+
+def brought(tx: ReadTx, workspace: Workspace) -> dict[str, tuple[str, Declaration, str]]:
+    """By the server's name: its plugin, its declaration, and why it may not be used, if it may not. If two plugins
+    bring a name, the first plugin has it.
+    """
+    found: dict[str, tuple[str, Declaration, str]] = {}
+    for plugin, row in workspace.service(Plugins).servers(plugins.decided(tx)):
+        found.setdefault(row.name, (plugin.name, declared(row), problem(row)))
+    return found
+
+
+def id_of(user_id: str | None, plugin: str, name: str) -> str:
+    """Of this admin's connection to the server."""
+    said = "\0".join((user_id or "", plugin, name))
+    return f"plg_{hashlib.sha256(said.encode()).hexdigest()[:_ID_CHARS]}"
+
+
+def ids_of_installed(tx: ReadTx, workspace: Workspace) -> set[str]:
+    """Of all servers that installed plugins bring, for all admins, whether they may be used now or not."""
+    admins = [None, *(row[0] for row in tx.all("select id from users where role = 'admin'"))]
+    return {
+        id_of(user_id, standing.name, row.name)
+        for standing in workspace.service(Plugins).standings()
+        if standing.plugin is not None and standing.plugin.manifest is not None
+        for row in standing.plugin.manifest.mcp
+        for user_id in admins
+    }
+
+
+def declared(row: McpRow) -> Declaration:
+    given = row.env if row.command is not None else row.headers
+    values: Mapping[str, Value] = {
+        name: value if isinstance(value, str) else FromCapability(value.capability) for name, value in given.items()
+    }
+    command = () if row.command is None else (row.command, *row.args)
+    return Declaration(command=command, url=row.url or "", values=values)
+
+
+def problem(row: McpRow) -> str:
+    """A manifest allows what a page does not."""
+    pattern, given = (VARIABLE, row.env) if row.command is not None else (HEADER, row.headers)
+    for name in given:
+        if not pattern.fullmatch(name):
+            return f"Its plugin gives it {name}, which is no name of a {'variable' if row.env else 'header'}."
+    wrong = url_problem(row.url) if row.url is not None else ""
+    return f"Its plugin names no address that svc reaches: {wrong}." if wrong else ""
