@@ -204,8 +204,7 @@ class Application(Generic[C]):
 
     async def _admit(self, route: Route[C] | SocketRoute[C], request: Request, visit: _Visit) -> None:
         """First the origin, so that a foreign page can't even use up a ticket; then the principal; then the access."""
-        can_change = isinstance(route, SocketRoute) or (request.method not in SAFE_METHODS and not route.csrf_exempt)
-        needs_token = can_change and self._guard.check_origin(request)
+        needs_token = _can_change(route, request) and self._guard.check_origin(request)
         visit.principal = await self._resolve(request)
         if needs_token:
             check_token_origin(visit.principal)
@@ -286,3 +285,9 @@ class Application(Generic[C]):
 
 def _wants_page(request: Request) -> bool:
     return request.method in _READS and "text/html" in ",".join(request.headers.all("accept")).lower()
+
+
+def _can_change(route: Route[C] | SocketRoute[C], request: Request) -> bool:
+    if isinstance(route, SocketRoute) or route.has_effect:
+        return True
+    return request.method not in SAFE_METHODS and not route.csrf_exempt

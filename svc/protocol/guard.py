@@ -91,7 +91,7 @@ class Guard:
         token."""
         origins = request.headers.all("origin")
         if not origins:
-            if not _FOREIGN_SITES.isdisjoint(request.headers.all("sec-fetch-site")):
+            if self._is_from_foreign_page(request):
                 raise _foreign()
             return False
         if len(origins) > 1:
@@ -101,6 +101,15 @@ class Guard:
         if origins[0] in self._cors_origins or origins[0].startswith(_EXTENSION_SCHEMES):
             return True
         raise _foreign()
+
+    def _is_from_foreign_page(self, request: Request) -> bool:
+        """For a request without an origin. Browsers tell the site; older ones, and all at plain HTTP by a name of the
+        network, tell at most which page it was."""
+        sites = request.headers.all("sec-fetch-site")
+        if sites:
+            return not _FOREIGN_SITES.isdisjoint(sites)
+        pages = request.headers.all("referer")
+        return any(not self._is_own(_origin_of(page), request) for page in pages)
 
     def preflight(self, request: Request) -> HeaderList | None:
         """The headers of the answer to a CORS preflight, or ``None`` if none is given."""
@@ -217,6 +226,15 @@ def _allowed_hosts(bind_host: str, port: int, public_origin: str | None) -> froz
         names.add(f"[{host}]" if ":" in host else host)
         ports.add(parts.port or _DEFAULT_PORTS[parts.scheme])
     return frozenset({*names, *(f"{name}:{number}" for name in names for number in ports)})
+
+
+def _origin_of(url: str) -> str:
+    """As a browser writes it; empty if it is no address."""
+    try:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc.lower()}".removesuffix(f":{_DEFAULT_PORTS.get(parts.scheme, 0)}")
+    except ValueError:
+        return ""
 
 
 def _has_cors(request: Request) -> bool:

@@ -73,7 +73,8 @@ class Route(Generic[C]):
 
     OPTIONS is answered for every path. A row for OPTIONS only adds to that answer; it is open to everybody, and the
     CORS headers are not its concern. ``says``: the public description of the route; each route of the public listener
-    has it. ``stranger``: the page for a browser that has not signed in; programs get the refusal.
+    has it. ``stranger``: the page for a browser that has not signed in; programs get the refusal. ``has_effect``: of a
+    GET that does something outside; pages of other sites may ask it no more than they may change something.
     """
 
     method: Method
@@ -81,6 +82,7 @@ class Route(Generic[C]):
     access: Access
     handle: Callable[[C, Request], Awaitable[Response]]
     summary: str
+    has_effect: bool = False
     csrf_exempt: bool = False  # only /gitops/webhook and /pair/claim
     host_exempt: bool = False  # only the three probes
     listener: Listener = "public"

@@ -85,9 +85,17 @@ async def test_what_the_text_of_a_mail_links_to_is_not_fetched(gallery: Gallery)
 
 
 async def test_a_page_of_another_site_can_not_have_it_asked(gallery: Gallery) -> None:
+    """Nor by an older browser, which names only the page, or by a site whose name we do not know."""
     await gallery.receive(HTML)
-    for site in ("cross-site", "same-site"):
-        assert (await gallery.service.get(target(URL), sec_fetch_site=site)).status == 403
+    for foreign in (
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+        {"referer": "https://elsewhere.example/"},
+        {"origin": "https://elsewhere.example"},
+        {"origin": "null"},
+    ):
+        for method in ("GET", "HEAD"):
+            assert (await gallery.service.ask(method, target(URL), fields=foreign)).status == 403, foreign
     assert gallery.internet.lookups == []
 
 
