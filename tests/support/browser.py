@@ -43,6 +43,7 @@ FLAGS: Final = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--js-flags=--no-opt,--no-maglev",  # a page of a test ends before a faster translation of its code pays
 )
 DESKTOP: Final[ViewportSize] = {"width": 1360, "height": 860}
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
