@@ -21,7 +21,7 @@ from svc.mail.invitations.tables import TABLES as INVITATIONS_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.porting.tables import IMPORTS_TABLES
 from svc.mail.proposing.tables import TABLES as PROPOSING_TABLES
-from svc.mail.providers.imap.tables import MADE_KEYWORDS, MOVES, OWN_DRAFTS, RENAMED, SERVER_IDS
+from svc.mail.providers.imap.tables import DRAFT_TEXTS, MADE_KEYWORDS, MOVES, OWN_DRAFTS, RENAMED, SERVER_IDS
 from svc.mail.providers.imap.tables import TABLES as IMAP_TABLES
 from svc.mail.providers.tables import NUMBERED_DRAFTS
 from svc.mail.search.tables import ERASED_WHEN_ASKED, VOCABULARY
@@ -407,4 +407,11 @@ def m066_imap_moves(db: Database) -> None:
 def m067_answered_organizers(db: Database) -> None:
     """Whose invitation was answered, also once its mail is gone."""
     for statement in ANSWERED_ORGANIZERS:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m068_texts_of_draft_copies")
+def m068_texts_of_draft_copies(db: Database) -> None:
+    """The size and digest of each draft copy at an IMAP server, to tell it from a version of another program."""
+    for statement in DRAFT_TEXTS:
         db.execute(statement)

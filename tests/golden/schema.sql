@@ -403,7 +403,7 @@ CREATE TABLE mail_imap_copies (             -- messages that are being copied, t
 
 CREATE TABLE mail_imap_drafts (             -- which drafts lie, or may lie, at the server as copies of ours
     account_id text not null references mail_accounts (id) on delete cascade,
-    mark text not null,
+    mark text not null, size integer, sha256 blob,
     primary key (account_id, mark)
 ) strict, without rowid
 ;

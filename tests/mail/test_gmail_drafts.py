@@ -325,6 +325,18 @@ async def test_what_another_program_changed_and_left_our_mark_in_is_a_draft_made
     assert await drafts.whose(changed, theirs) == MARK
 
 
+async def test_what_another_program_changed_and_left_our_mark_and_date_in_is_a_draft_made_of_ours(desk: Desk) -> None:
+    await desk.keep("Boats")
+    drafts = desk.started()[0].drafts
+    assert drafts is not None
+    draft_id, ours = next(iter(desk.google.drafts.items()))
+    theirs = desk.google.messages[ours].replace(b"Hi.", b"Ho!")
+    changed = desk.google.put(theirs, draft_id)
+    assert await drafts.whose(changed, theirs) == MARK
+    await desk.keep("Ships")
+    assert desk.google.messages[changed] == theirs
+
+
 async def test_a_draft_whose_thread_or_place_is_gone_is_kept_all_the_same(desk: Desk) -> None:
     await desk.keep("Boats", thread_id="gone")
     assert desk.google.subjects() == sorted(["Boats", *OTHERS])

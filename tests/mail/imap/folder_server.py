@@ -66,6 +66,10 @@ class FolderServer:
     def subjects(self, box: str) -> list[str]:
         return [_subject(one.raw) for one in self.boxes[box].mails]
 
+    def text(self, box: str, subject: str) -> bytes:
+        (found,) = (one.raw for one in self.boxes[box].mails if _subject(one.raw) == subject)
+        return found
+
     def move(self, box: str, subject: str, target: str) -> None:
         self._move(self.boxes[box], [self.uid(box, subject)], target)
 
@@ -98,6 +102,7 @@ class FolderServer:
         while (line := await wire.line()) is not None:
             tag, _, command = line.partition(" ")
             self.heard.append(command)
+            command, _, literal = command.partition(" {")
             words = words_of(command)
             self.between()
             done, said = "OK", list[bytes]()
@@ -105,6 +110,9 @@ class FolderServer:
             if name in {"SELECT", "EXAMINE"}:
                 opened = self.boxes[words[1]]
                 said = self._select(opened)
+            elif name == "APPEND":
+                done = self._append(words[1], await wire.taken(int(literal.rstrip("+}"))), set(words[3:-1]))
+                await wire.line()
             elif name == "UID":
                 is_there = any(one is opened for one in self.boxes.values())
                 said, done = self._uid_command(opened if opened is not None and is_there else Box(), words)
@@ -133,6 +141,9 @@ class FolderServer:
 
     def _uid_command(self, box: Box, words: list[str]) -> tuple[list[bytes], str]:
         name = words[1].upper()
+        if name == "SEARCH" and "HEADER" in words:
+            found = [one.uid for one in box.mails if f"{words[-2]}: {words[-1]}\r\n".encode() in one.raw]
+            return [f"* SEARCH {' '.join(map(str, found))}".strip().encode()], "OK"
         if name == "SEARCH":
             found = [one.uid for one in box.mails if is_in(one.uid, words[-1])]
             if "RETURN" in words:
@@ -160,6 +171,10 @@ class FolderServer:
             box.mails = [one for one in box.mails if one.uid not in uids]
         told = f"OK [COPYUID {target.validity} {','.join(map(str, uids))} {','.join(map(str, new))}]"
         return [], told if new and self.tells_copyuid else "OK"
+
+    def _append(self, box: str, raw: bytes, flags: set[str]) -> str:
+        uid = self._put(self.boxes[box], raw, flags)
+        return f"OK [APPENDUID {self.boxes[box].validity} {uid}]"
 
     def _move(self, box: Box, uids: list[int], target: str) -> None:
         for one in [one for one in box.mails if one.uid in uids]:

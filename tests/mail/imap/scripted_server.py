@@ -42,6 +42,14 @@ class Wire:
         self.said.append(text)
         return text
 
+    async def taken(self, size: int) -> bytes:
+        """So many bytes of the client."""
+        while len(self.came) < size:
+            self.came += await self.stream.receive_some(4096)
+        data = bytes(self.came[:size])
+        del self.came[:size]
+        return data
+
     async def say(self, *lines: str) -> None:
         await self.stream.send_all("".join(f"{line}\r\n" for line in lines).encode())
 

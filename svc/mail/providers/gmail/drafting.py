@@ -94,7 +94,7 @@ class GmailDrafts:
         :class:`MessageGone` for a copy of ours, since sync must not store it as a message."""
         known = await self.store.read(rows.copies, account_id=self.account_id)
         copy = draft_mark(raw[:MAX_HEAD_BYTES])
-        if any(one.message_id == message_id or one.copy == copy for one in known):
+        if any(one.message_id == message_id or (one.message_id is None and one.copy == copy) for one in known):
             raise MessageGone("It is the copy of a draft that was written here.")
         marks = {one.draft_id: one.mark for one in known if one.draft_id is not None}
         if not marks:

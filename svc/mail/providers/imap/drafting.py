@@ -14,10 +14,11 @@ from typing import Final
 
 from svc.clock import Clock
 from svc.mail.model import DRAFT, INBOX
-from svc.mail.providers.draft_mark import MARK_FIELD, MAX_HEAD_BYTES, draft_mark
+from svc.mail.providers.draft_mark import MARK_FIELD, MAX_HEAD_BYTES, draft_mark, mark_in
 from svc.mail.providers.imap.answers import Answer
 from svc.mail.providers.imap.changing import Changing
 from svc.mail.providers.imap.looking import MEET, arrivals
+from svc.mail.providers.imap.own_drafts import copies_among, digest
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.responses import Found
 from svc.mail.providers.imap.protocol.sets import UidSet
@@ -59,7 +60,9 @@ class Drafting:
             before = await self._found(using, folder, mark) | await self._originals(using, folder, instead_of)
             new = draft_mark(raw[:MAX_HEAD_BYTES])
             assert new is not None
-            await self.store.write(draft_rows.claim, account_id=self.account_id, mark=new)
+            await self.store.write(
+                draft_rows.claim, account_id=self.account_id, mark=new, size=len(raw), sha256=digest(raw)
+            )
             told = await using.command("APPEND", Text(folder.name), "(\\Draft \\Seen)", Bytes(raw))
             await self._note(folder, told, raw)
             await _remove(using, before)
@@ -114,23 +117,28 @@ class Drafting:
             account_id=self.account_id,
             folder=folder,
             uid_validity=folder.uid_validity,
-            found=arrivals([put], wanted=UidSet.of([int(uid)]), now=self.clock.now()),
+            found=arrivals([put], wanted=UidSet.of([int(uid)]), now=self.clock.now(), ours={int(uid)}),
             is_told=True,
         )
 
     async def _found(self, using: Using, folder: FolderRow, draft: str) -> UidSet:
         """The UIDs of our copies of a draft, without versions that another program made. Opens the folder again, since
         some servers do not find messages that came after it was opened."""
-        await using.open(folder.name, anew=True)
+        opened = await using.open(folder.name, anew=True)
         answer = await using.command("UID", "SEARCH", "HEADER", MARK_FIELD, Text(draft.encode()))
         marked = UidSet.of(await self.store.read(draft_rows.newest_uids, folder_id=folder.id, limit=MAX_KNOWN))
         for one in answer.all(Found):
             marked |= one.uids
         if not marked.ranges:
             return marked
-        ours = await self.store.read(draft_rows.marks, account_id=self.account_id, draft=draft)
-        met = (await using.command("UID", "FETCH", str(marked), MEET)).all(Message)
-        return UidSet.of(one.uid for one in met if one.uid is not None and one.draft_mark in ours)
+        told = (await using.command("UID", "FETCH", str(marked), MEET)).all(Message)
+        met = [one for one in told if one.draft_mark is not None and mark_in(one.draft_mark) == draft]
+        uids = [one.uid for one in met if one.uid is not None]
+        is_same_folder = opened.uid_validity == folder.uid_validity
+        known = await self.store.read(draft_rows.known_uids, folder_id=folder.id, uids=uids) if is_same_folder else ()
+        return UidSet.of(
+            await copies_among(met, account_id=self.account_id, store=self.store, using=using, known=known)
+        )
 
 
 async def _remove(using: Using, uids: UidSet) -> None:

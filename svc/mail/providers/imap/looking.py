@@ -12,15 +12,16 @@ compared, since servers do not always report vanished messages correctly.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final
 
 from svc.clock import MINUTE_MS, Clock, Millis
-from svc.mail.model import INBOX
+from svc.mail.model import DRAFT, INBOX
 from svc.mail.providers.folders import ARCHIVE
 from svc.mail.providers.imap import labels, roles
 from svc.mail.providers.imap.answers import CommandRefused
+from svc.mail.providers.imap.own_drafts import copies_among
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.responses import Folder, FolderStatus, Found, Vanished
 from svc.mail.providers.imap.protocol.sets import MAX_UID, UidSet
@@ -239,7 +240,9 @@ class Look:
             answer = await self.using.command(
                 "UID", "FETCH", str(some), MEET_LABELLED if self.using.keeps_labels else MEET
             )
-            met = arrivals(answer.all(Message), wanted=some, now=self.clock.now())
+            found = list(answer.all(Message))
+            ours = await self._ours(found) if changed.folder.label == DRAFT else frozenset()
+            met = arrivals(found, wanted=some, now=self.clock.now(), ours=ours)
             await self.store.write(
                 message_rows.store_arrivals,
                 account_id=self.account_id,
@@ -259,6 +262,9 @@ class Look:
             looked=changed.looked,
         )
 
+    async def _ours(self, met: Sequence[Message]) -> frozenset[int]:
+        return await copies_among(met, account_id=self.account_id, store=self.store, using=self.using)
+
 
 def mark_of(*, message_id: str | None, arrived_at: Millis, size: int) -> str:
     """The mark by which a message is recognized in another folder: from Message-ID and size. Without a Message-ID, from
@@ -277,7 +283,8 @@ def _store_known(tx: Tx, *, account_id: str, changed: Sequence[Changed]) -> None
         message_rows.store_flags(tx, account_id=account_id, folder_id=one.folder.id, found=one.flags)
 
 
-def arrivals(found: Iterable[Message], *, wanted: UidSet, now: Millis) -> list[Arrival]:
+def arrivals(found: Iterable[Message], *, wanted: UidSet, now: Millis, ours: Set[int] = frozenset()) -> list[Arrival]:
+    """``ours``: the UIDs of copies of drafts that are kept here."""
     met: list[Arrival] = []
     for one in found:
         if one.uid is None or one.uid not in wanted:
@@ -291,7 +298,7 @@ def arrivals(found: Iterable[Message], *, wanted: UidSet, now: Millis) -> list[A
                 mark=mark_of(message_id=one.message_id, arrived_at=arrived_at, size=size),
                 name=filing_mark(one.message_id),
                 filings=frozenset(filter(None, map(filing_mark, (one.message_id, one.original_message_id)))),
-                draft_mark=one.draft_mark,
+                is_ours=one.uid in ours,
                 arrived_at=arrived_at,
                 size=size,
                 seen=flags.seen,

@@ -84,6 +84,11 @@ OWN_DRAFTS: Final = (
     """,
 )
 
+DRAFT_TEXTS: Final = (
+    "alter table mail_imap_drafts add column size integer",  # in bytes; null: noted before texts were compared
+    "alter table mail_imap_drafts add column sha256 blob",
+)
+
 RENAMED: Final = ("alter table mail_imap_changes add column renamed integer not null default 0",)
 
 MOVES: Final = (

@@ -1,26 +1,51 @@
-"""The marks of our draft copies that are, or may still be, at the server. They tell which drafts there are ours."""
+"""Our draft copies that are, or may still be, at the server: their marks and texts tell which drafts there are ours."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import cast
 
-from svc.store import ReadTx, Tx
+from svc.store import ReadTx, Tx, json_array
 
 
-def is_ours(tx: ReadTx, *, account_id: str, mark: str | None) -> bool:
-    """Whether a mark belongs to a copy of ours. Other drafts may carry a mark, too: those of another svc, of this one
-    before the account was connected again, and versions that another program made of ours."""
-    row = tx.one("select 1 from mail_imap_drafts where account_id = :id and mark = :mark", id=account_id, mark=mark)
-    return row is not None
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """The text of a copy as it was sent. Both are ``None`` for a copy from before texts were compared."""
+
+    size: int | None
+    sha256: bytes | None
 
 
-def claim(tx: Tx, *, account_id: str, mark: str) -> None:
-    """Notes a mark before its copy is sent, so that no look takes the copy for another program's draft."""
+def claim(tx: Tx, *, account_id: str, mark: str, size: int, sha256: bytes) -> None:
+    """Notes a copy before it is sent, so that no look takes it for another program's draft."""
     tx.run(
-        "insert into mail_imap_drafts (account_id, mark) values (:id, :mark) on conflict do nothing",
+        """
+        insert into mail_imap_drafts (account_id, mark, size, sha256) values (:id, :mark, :size, :sha256)
+        on conflict do update set size = :size, sha256 = :sha256
+        """,
         id=account_id,
         mark=mark,
+        size=size,
+        sha256=sha256,
     )
+
+
+def claims(tx: ReadTx, *, account_id: str, marks: Iterable[str | None]) -> dict[str, Claim]:
+    """The copies of ours with these marks. Other drafts may carry a mark, too: those of another svc, of this one before
+    the account was connected again, and versions that another program made of ours."""
+    rows = tx.all(
+        """
+        select mark, size, sha256 from mail_imap_drafts
+        where account_id = :id and mark in (select value from json_each(:marks))
+        """,
+        id=account_id,
+        marks=json_array(sorted({mark for mark in marks if mark is not None})),
+    )
+    return {
+        str(mark): Claim(size=cast("int | None", size), sha256=cast("bytes | None", sha256))
+        for mark, size, sha256 in rows
+    }
 
 
 def marks(tx: ReadTx, *, account_id: str, draft: str) -> frozenset[str]:
@@ -53,3 +78,16 @@ def newest_uids(tx: ReadTx, *, folder_id: int, limit: int) -> list[int]:
         limit=limit,
     )
     return [cast(int, uid) for (uid,) in rows]
+
+
+def known_uids(tx: ReadTx, *, folder_id: int, uids: Iterable[int]) -> frozenset[int]:
+    """Those of these UIDs that are known to be copies of ours. A UID never gets another text."""
+    rows = tx.all(
+        """
+        select uid from mail_imap_places
+        where folder_id = :id and is_ours and uid in (select value from json_each(:uids))
+        """,
+        id=folder_id,
+        uids=json_array(uids),
+    )
+    return frozenset(cast(int, uid) for (uid,) in rows)

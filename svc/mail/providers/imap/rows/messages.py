@@ -10,7 +10,7 @@ from svc.erase import Left
 from svc.ids import derived_id
 from svc.mail.model import DRAFT, SPAM, TRASH
 from svc.mail.providers.folders import ARCHIVE, Place, labels_of
-from svc.mail.providers.imap.rows import drafts, moves, queries
+from svc.mail.providers.imap.rows import moves, queries
 from svc.mail.providers.imap.rows.changes import has_news, note, tell
 from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow, Kept, kept_of
 from svc.mail.providers.imap.rows.queries import PLACE
@@ -63,12 +63,11 @@ def store_arrivals(
         )
         if known is not None or moves.is_left(tx, folder=folder, arrival=one):
             continue
-        is_ours = folder.label == DRAFT and drafts.is_ours(tx, account_id=account_id, mark=one.draft_mark)
         is_edited = folder.label == DRAFT and folder.uid_validity == uid_validity
-        if not _known_again(tx, account_id, folder, one, is_ours=is_ours, is_edited=is_edited):
+        if not _known_again(tx, account_id, folder, one, is_edited=is_edited):
             message_id = one.server_id or _new_id(tx, account_id, folder, uid_validity=uid_validity, uid=one.uid)
-            insert(tx, account_id, message_id, folder_id=folder.id, arrival=one, uid=one.uid, is_ours=is_ours)
-            if is_told and not is_ours:
+            insert(tx, account_id, message_id, folder_id=folder.id, arrival=one, uid=one.uid)
+            if is_told and not one.is_ours:
                 note(tx, account_id, "added", message_id)
 
 
@@ -144,9 +143,7 @@ def erase(tx: Tx, *, account_id: str) -> Left:
 # The parts
 
 
-def _known_again(
-    tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *, is_ours: bool, is_edited: bool
-) -> bool:
+def _known_again(tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *, is_edited: bool) -> bool:
     """Whether an arrival is a known message: one that was lost, or an expected copy of ours. It then keeps its id. The
     copy of a draft that a user moved away counts as an ordinary message. ``is_edited``: a message that was lost in this
     same folder is another version, even with the same Message-ID and size."""
@@ -155,7 +152,7 @@ def _known_again(
         moves.leave(
             tx, account_id=account_id, before=queries.kept(tx, account_id=account_id, message_ids=[copied])[copied]
         )
-    row = _same(tx, account_id, folder, arrival, copied=copied, is_ours=is_ours, is_edited=is_edited) or tx.one(
+    row = _same(tx, account_id, folder, arrival, copied=copied, is_edited=is_edited) or tx.one(
         f"""
         select {PLACE} where p.account_id = :account_id and p.folder_id = :folder_id
             and p.filing in (select value from json_each(:filings)) limit 1
@@ -193,7 +190,7 @@ def _known_again(
         account_id=account_id,
         id=before.id,
     )
-    if not is_ours:
+    if not arrival.is_ours:
         tell(tx, account_id, before.id, before.place, after)
     return True
 
@@ -215,7 +212,6 @@ def _same(
     arrival: Arrival,
     *,
     copied: str | None,
-    is_ours: bool,
     is_edited: bool,
 ) -> tuple[Value, ...] | None:
     """The known message that an arrival is: the one ``copied`` by a move of ours; else the one with the same server id,
@@ -239,7 +235,7 @@ def _same(
         """,
         account_id=account_id,
         mark=arrival.mark,
-        is_ours=int(is_ours),
+        is_ours=int(arrival.is_ours),
         is_edited=int(is_edited),
         folder_id=folder.id,
     )
@@ -271,7 +267,6 @@ def insert(
     folder_id: int,
     arrival: Arrival,
     uid: int | None,
-    is_ours: bool = False,
 ) -> None:
     tx.run(
         """
@@ -293,7 +288,7 @@ def insert(
         seen=int(arrival.seen),
         flagged=int(arrival.flagged),
         keywords=json_array(sorted(arrival.keywords)),
-        is_ours=int(is_ours),
+        is_ours=int(arrival.is_ours),
         server_id=arrival.server_id,
         server_thread=arrival.server_thread,
     )

@@ -44,15 +44,15 @@ class Kept:
 @dataclass(frozen=True, kw_only=True)
 class Arrival:
     """A message that was not known in its folder. ``name``: the mark of its Message-ID alone. ``filings``: that mark,
-    and the mark of the Message-ID it was sent with. ``draft_mark``: the draft mark in its header. ``keywords``: the ids
-    of all its labels beside the folder's. ``server_id`` and ``server_thread``: the server's own ids of message and
-    thread, if it has them."""
+    and the mark of the Message-ID it was sent with. ``is_ours``: it is a copy of a draft that is kept here.
+    ``keywords``: the ids of all its labels beside the folder's. ``server_id`` and ``server_thread``: the server's own
+    ids of message and thread, if it has them."""
 
     uid: int
     mark: str
     name: str | None = None
     filings: frozenset[str]
-    draft_mark: str | None = None
+    is_ours: bool = False
     arrived_at: Millis
     size: int
     seen: bool

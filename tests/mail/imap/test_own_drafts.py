@@ -1,0 +1,76 @@
+"""Copies of drafts at a server, beside versions that another program made of them and left our mark and date in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Final
+
+import pytest
+
+from svc.clock import VirtualClock
+from svc.mail.providers.imap.provider import ImapProvider
+from svc.nursery import open_task_group
+from tests.mail.imap.folder_desk import FolderDesk
+from tests.mail.imap.folder_server import COUNTING, FolderServer
+
+MARK: Final = "drf_boats"
+
+
+@pytest.fixture
+async def desk(wall: VirtualClock) -> AsyncIterator[FolderDesk]:
+    async with open_task_group() as nursery:
+        yield FolderDesk(wall=wall, nursery=nursery, server=FolderServer(able=COUNTING))
+        nursery.cancel_scope.cancel()
+
+
+def copy(subject: str, *, second: int) -> bytes:
+    head = f"Message-ID: <boats@example.org>\r\nX-Svc-Outgoing: {MARK}\r\nDate: Mon, 2 Nov 2026 10:00:{second:02} +0000"
+    return f"{head}\r\nSubject: {subject}\r\n\r\nAt 8:00.\r\n".encode()
+
+
+async def kept(desk: FolderDesk) -> ImapProvider:
+    provider, _ = desk.started()
+    desk.cursor = (await provider.profile()).cursor
+    await provider.drafts.keep(copy("Ours", second=1), mark=MARK)
+    assert await desk.look(provider) == ()
+    return provider
+
+
+@pytest.mark.parametrize("is_seen_before", [True, False])
+@pytest.mark.parametrize("theirs", [b"At 9:00.", b"At 9:00, at the harbour."])
+async def test_what_another_program_made_of_a_copy_comes_here_and_stays_there(
+    desk: FolderDesk, theirs: bytes, is_seen_before: bool
+) -> None:
+    provider = await kept(desk)
+    edited = desk.server.text("Drafts", "Ours").replace(b"At 8:00.", theirs).replace(b"Ours", b"Rope")
+    desk.server.delete("Drafts", "Ours")
+    desk.server.deliver("Drafts", edited, "\\Draft")
+    if is_seen_before:
+        assert [one.kind for one in await desk.look(provider)] == ["added", "deleted"]
+    assert not await provider.drafts.there(MARK)
+    await provider.drafts.keep(copy("Newer", second=2), mark=MARK)
+    assert sorted(desk.server.subjects("Drafts")) == ["Newer", "Rope"]
+    await desk.look(provider)
+    (added,) = (one for one in desk.told if one.kind == "added")
+    assert (await provider.get(added.message_id)).raw == edited
+    await provider.drafts.drop(MARK)
+    assert desk.server.subjects("Drafts") == ["Rope"]
+
+
+async def test_a_copy_that_no_answer_named_or_that_is_numbered_anew_is_still_ours(desk: FolderDesk) -> None:
+    provider = await kept(desk)
+    desk.server.number_anew("Drafts")
+    assert [one.kind for one in await desk.look(provider)] == []
+    desk.server.deliver("Drafts", desk.server.text("Drafts", "Ours"), "\\Draft")
+    assert await desk.look(provider) == ()
+    await provider.drafts.keep(copy("Newer", second=2), mark=MARK)
+    assert desk.server.subjects("Drafts") == ["Newer"]
+
+
+async def test_a_copy_that_was_noted_before_texts_were_compared_is_still_ours(desk: FolderDesk) -> None:
+    provider = await kept(desk)
+    desk.tx.run("update mail_imap_drafts set size = null, sha256 = null")
+    desk.server.number_anew("Drafts")
+    assert await desk.look(provider) == ()
+    await provider.drafts.keep(copy("Newer", second=2), mark=MARK)
+    assert desk.server.subjects("Drafts") == ["Newer"]
