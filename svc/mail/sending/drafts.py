@@ -31,7 +31,7 @@ from svc.principal import Principal
 from svc.store import ReadTx, Tx, json_array
 
 MAX_DRAFTS: Final = 1_000
-"""Drafts of one person. Beyond: 409 `conflict`."""
+"""Drafts of one person, without those of other programs that were not changed here. Beyond: 409 `conflict`."""
 SNIPPET_CHARS: Final = 200
 SNIPPET_SOURCE_CHARS: Final = 16 * 1024
 

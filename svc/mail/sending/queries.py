@@ -330,7 +330,14 @@ def drafts(tx: ReadTx, principal: Principal) -> list[Draft]:
 
 
 def draft_count(tx: ReadTx, principal: Principal) -> int:
-    return cast(int, tx.value(f"select count(*) from mail_drafts where {_MAY_SEE}", **who(principal)))
+    """How many drafts a person has, without those of other programs that were only opened here."""
+    return cast(
+        int,
+        tx.value(
+            f"select count(*) from mail_drafts where {_MAY_SEE} and id not in ({_UNTOUCHED})",
+            **who(principal),
+        ),
+    )
 
 
 def draft(tx: ReadTx, draft_id: str) -> Draft | None:

@@ -13,13 +13,14 @@ from svc.clock import VirtualClock
 from svc.formats import mime
 from svc.mail.model import DRAFT, INBOX, TRASH
 from svc.mail.providers.seam import LostAnswer, Unreachable
+from svc.mail.sending import drafts
 from svc.mail.sync.engine import MailEngine
 from svc.principal import UNCLAIMED
 from tests.mail.folder_provider import FolderMailbox, FolderProvider
 from tests.mail.sending.draft_desk import Desk, open_desk
 from tests.recorded_log import RecordedLog
 from tests.support.mailbox import mail
-from tests.support.service import MIA
+from tests.support.service import MIA, RpcError
 
 GONE = "Another program has sent or deleted this draft, or changed it. What you see is kept here."
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"\0" * 40
@@ -265,3 +266,16 @@ async def test_where_no_drafts_are_kept_for_us_it_goes_to_the_trash_with_the_fir
     await desk.told()
     assert box.kept[there].place.folder == TRASH
     assert await listed(desk) == ["Harbours"]
+
+
+async def test_what_was_only_opened_does_not_keep_a_person_from_writing(
+    desk: Desk, box: FolderMailbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drafts, "MAX_DRAFTS", 1)
+    for subject in ("Harbour", "Pier"):
+        box.deliver(theirs(subject), folder=DRAFT)
+    opened = [await taken(desk, await stored(desk, subject)) for subject in ("Harbour", "Pier")]
+    await desk.save("Boats")
+    with pytest.raises(RpcError, match="There are 1 drafts already"):
+        await desk.save("Ships")
+    assert [(await changed(desk, one))["version"] for one in opened] == [2, 2]
