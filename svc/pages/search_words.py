@@ -74,8 +74,13 @@ def snippet(text: str, words: list[str]) -> str:
 
 
 def _places(text: str, words: list[str]) -> list[int]:
-    plain = text.lower()
-    return [at for word in words if (at := plain.find(word.lower())) >= 0]
+    plain = _small(text)
+    return [at for word in words if (at := plain.find(_small(word))) >= 0]
+
+
+def _small(text: str) -> str:
+    """The text in small letters, with the same places: only the small ``İ`` has two characters."""
+    return text.replace("İ", "i").lower()
 
 
 def _phrase(word: str) -> str:

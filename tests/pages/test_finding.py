@@ -110,6 +110,13 @@ def test_the_passage_shown_is_the_one_with_the_words(pages: Pages) -> None:
     assert len(found.snippet) <= search_words.SNIPPET_CHARS + 2
 
 
+def test_the_passage_stands_where_the_word_does_also_after_letters_whose_small_form_is_longer() -> None:
+    assert [one for one in map(chr, range(0x11_0000)) if len(one.lower()) != 1] == ["İ"]
+    text = "İ" * 100 + " then İstanbul" + " and more" * 40
+    assert "then İstanbul" in search_words.snippet(text, ["istanbul"])
+    assert "then İstanbul" in search_words.snippet(text, ["İSTANBUL"])
+
+
 def test_front_matter_is_shown_only_for_a_word_that_stands_there_alone(pages: Pages) -> None:
     pages.save(NOA, "a", "---\norder: 100\nwhen: harbour\n---\nMoves mail about tides.", title="A")
     for typed, shown in (("tides", "Moves mail about tides."), ("harbour", "order: 100 when: harbour")):
