@@ -12,6 +12,7 @@ import trio
 
 from svc.app import FAKES
 from svc.clock import VirtualClock
+from svc.fakes.mail.wire import MAX_LINE_CHARS
 from svc.principal import Principal
 from svc.protocol import Procedure
 from svc.workspace import RequestContext
@@ -256,12 +257,14 @@ async def test_of_mails_that_arrive_within_one_second_the_newest_stands_first(se
     assert await inbox(service) == subjects[::-1]
 
 
-async def test_attachments_that_are_not_base64_are_refused(service: Service) -> None:
+async def test_attachments_that_are_not_base64_and_lines_without_an_end_are_refused(service: Service) -> None:
     wanted = {"address": MIA, "from": "noa@example.org", "subject": "s"}
     assert (
         await refusal(service, "fake.mail.inject", **wanted, attachments=[{"filename": "a", "content": "a"}])
         == "BAD_REQUEST"
     )
+    wanted["subject"] = "s" * (MAX_LINE_CHARS + 1)
+    assert await refusal(service, "fake.mail.inject", **wanted) == "BAD_REQUEST"
 
 
 async def test_the_mock_world_stands_once_however_often_it_is_booted(

@@ -22,9 +22,10 @@ async def inject(context: RequestContext, wanted: InjectInput) -> InjectOut:
     from svc.fakes.mail.injected import raw_message  # imported late: it loads the writers of `email`
 
     workspace = context.workspace
+    raw = await workspace.threads.run(raw_message, wanted)  # a long subject takes a while to encode
     message_id, provider_thread_id = await _world(context).inject(
         address=wanted.address,
-        raw=raw_message(wanted),
+        raw=raw,
         thread_key=wanted.thread_key,
         labels=frozenset(wanted.labels),
         stamped=True,

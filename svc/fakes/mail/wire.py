@@ -11,12 +11,16 @@ from svc.protocol import Wire
 
 Address = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
 MAX_TIMES = 10_000
+MAX_LINE_CHARS = 64 * 1024
+"""The subject, the sender or the name of a file of an injected message. Beyond: 400 `invalid`."""
+
+Line = Annotated[str, msgspec.Meta(max_length=MAX_LINE_CHARS)]
 
 
 class FakeAttachment(Wire, frozen=True):
     """``content`` is base64; ``text`` is plain text instead."""
 
-    filename: str
+    filename: Line
     mime: str = "application/octet-stream"
     content: str | None = None
     text: str | None = None
@@ -28,8 +32,8 @@ class InjectInput(Wire, frozen=True):
     """
 
     address: Address
-    from_: str = msgspec.field(name="from")
-    subject: str
+    from_: Line = msgspec.field(name="from")
+    subject: Line
     text: str | None = None
     html: str | None = None
     thread_key: str | None = None
