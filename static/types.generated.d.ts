@@ -1037,7 +1037,8 @@ interface MailImportInput {
 
 /**
  * `added`: new mails; `known`: mails that were stored already; `skipped`: items that could not be imported, with the
- * `reasons` of the first ones. `percent`: the progress in the file.
+ * `reasons` of the first ones. `percent`: the progress in the file. `waits_for`: `turn` while another import is carried
+ * out first, `room` while the disk of this server is full.
  */
 interface MailImportOut {
   runId: string;
@@ -1050,6 +1051,7 @@ interface MailImportOut {
   skipped: number;
   reasons: string[];
   problem: string | null;
+  waitsFor: "room" | "turn" | null;
 }
 
 interface MailImportStartedOut {

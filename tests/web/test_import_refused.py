@@ -1,4 +1,4 @@
-"""Settings, Import: what the server refuses is told beside the import."""
+"""Settings, Import: what the server refuses, and what an import waits for, is told beside the import."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.support.browser import App
 from tests.web.fake_server import Refusal, World
@@ -18,9 +19,14 @@ pytestmark = pytest.mark.browser
 @dataclass
 class FailedImport(World):
     def rpc_mail_imports(self, given: dict[str, Any]) -> list[dict[str, Any]]:
-        counted = {"percent": 0, "added": 0, "known": 0, "skipped": 0, "reasons": []}
+        counted = {"percent": 0, "added": 0, "known": 0, "skipped": 0, "reasons": [], "waitsFor": None}
         named = {"runId": "run_1", "accountId": MIA, "name": "old.mbox"}
-        return [{**named, **counted, "state": "failed", "problem": "The disk is full."}]
+        shown = {**named, **counted, "problem": None, "state": "working"}
+        return [
+            {**shown, "state": "failed", "problem": "The disk is full."},
+            {**shown, "runId": "run_2", "name": "full.mbox", "waitsFor": "room", "percent": 40, "added": 7},
+            {**shown, "runId": "run_3", "name": "later.mbox", "waitsFor": "turn"},
+        ]
 
 
 def test_a_retry_that_is_refused_is_told(start: Callable[..., App]) -> None:
@@ -31,3 +37,6 @@ def test_a_retry_that_is_refused_is_told(start: Callable[..., App]) -> None:
     page = app.open("/settings/import", ready=".import")
     page.get_by_role("button", name="Retry old.mbox").click()
     page.get_by_text("Could not retry old.mbox: This run is at work already.").wait_for()
+    expect(page.get_by_text("Waits until the import before it is done.")).to_be_visible()
+    expect(page.get_by_text("40 % until now: 7 mails imported.")).to_contain_text("the disk of this server is full")
+    expect(page.get_by_role("progressbar")).to_have_count(1)

@@ -17,6 +17,10 @@ import { accounts, loadAccounts } from "../accounts.js";
 
 const LOOK_AGAIN_MS = 1_000;
 const LOOKS_FOR_A_RETRY = 10;
+const WAITS = {
+  turn: "Waits until the import before it is done",
+  room: "Waits for room: the disk of this server is full. It goes on by itself once there is room",
+};
 const DEFAULT_NAME = "Imported";
 
 export function ImportSection() {
@@ -123,8 +127,8 @@ function ImportRow({ one, changed }) {
   };
   return html`<li class="import">
     <strong class="import-name">${one.name}</strong>
-    <span role=${one.state === "working" ? "status" : undefined}>${words(one)}</span>
-    ${one.state === "working" && html`<progress max="100" value=${one.percent} aria-label=${`Importing ${one.name}`}>
+    <span role=${one.state === "working" ? "status" : undefined}>${looks > 0 && one.state !== "working" && one.state !== "done" ? "Is tried again …" : words(one)}</span>
+    ${one.state === "working" && (!one.waitsFor || one.percent > 0) && html`<progress max="100" value=${one.percent} aria-label=${`Importing ${one.name}`}>
       </progress>`}
     ${one.reasons.length > 0 && html`<details><summary>What was passed over</summary>
       <ul>${one.reasons.map((reason, place) => html`<li key=${place}>${reason}</li>`)}</ul></details>`}
@@ -141,6 +145,7 @@ function words(one) {
   if (one.known) counted.push(`${number(one.known)} were here already`);
   if (one.skipped) counted.push(`${number(one.skipped)} passed over`);
   const told = counted.join(", ");
+  if (one.waitsFor) return `${WAITS[one.waitsFor]}${one.percent ? `. ${one.percent} % until now: ${told}` : ""}.`;
   if (one.state === "working") return `${one.percent} %: ${told}`;
   if (one.state === "failed") return `Failed. ${one.problem ?? ""}${one.added ? ` Until then: ${told}.` : ""}`;
   return one.state === "stopped" ? `Stopped: ${told}.` : `Done: ${told}.`;

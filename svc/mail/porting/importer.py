@@ -36,6 +36,8 @@ class Importer:
     workspace: Workspace
     engine: MailEngine
     wake: Wake = field(default_factory=Wake)
+    without_room: str | None = None
+    """The import that waits until the disk has room."""
 
     async def run(self, child: Child) -> None:
         child.started()
@@ -44,6 +46,8 @@ class Importer:
             if await store.read_small(queries.is_any_unwanted):
                 await store.write(actions.stop_unwanted)
             row = await store.read_small(queries.next_working)
+            if row is None or row.id != self.without_room:
+                self.without_room = None
             if row is None:
                 await self.wake.wait(at_most_s=LOOK_AGAIN_S)
             else:
@@ -64,6 +68,7 @@ class Importer:
             if refusal.code != "insufficient_storage":
                 raise
             self.workspace.log.warning("mail.import_disk_full", run=row.run_id)
+            self.without_room = row.id
             await trio.sleep(NO_ROOM_S)
         except Exception as error:  # an edge: a file from outside must not block the imports after it
             self.workspace.log.error("mail.import_failed", error, run=row.run_id)
@@ -104,6 +109,7 @@ class Importer:
                 steps=self.engine.steps,
             )
             new = [one.incoming for one in taken if one.incoming is not None]
+            self.without_room = None
             await workspace.service(Indexer).stored(row.account_id, new if wanted else [])
             return wanted
 

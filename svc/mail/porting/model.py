@@ -8,6 +8,8 @@ from typing import Final, Literal
 from svc.mail.model import Incoming
 
 ImportState = Literal["working", "done", "failed", "stopped"]
+WaitsFor = Literal["turn", "room"]
+"""``turn``: another import is carried out first. ``room``: the disk of this server is full."""
 
 REASONS_KEPT: Final = 20
 """How many reasons for skipped mails are kept. Further skipped mails are only counted."""

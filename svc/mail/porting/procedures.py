@@ -8,6 +8,7 @@ from typing import Final
 from svc.errors import Conflict, NotFound
 from svc.mail.porting import actions, queries
 from svc.mail.porting.importer import Importer
+from svc.mail.porting.model import ImportRow, WaitsFor
 from svc.mail.porting.wire import (
     CreateLocalInput,
     CreateLocalOut,
@@ -18,9 +19,10 @@ from svc.mail.porting.wire import (
     import_out,
 )
 from svc.mail.sync.engine import MailEngine
+from svc.principal import Principal
 from svc.protocol import Nothing, Procedure
 from svc.runs import Dispatcher
-from svc.store import Tx
+from svc.store import ReadTx, Tx
 from svc.worker.mail_import import LOOK
 from svc.workflow import Call, Caller, Json
 from svc.workspace import RequestContext, Workspace
@@ -48,8 +50,21 @@ async def import_mailbox(context: RequestContext, wanted: ImportInput) -> Import
 
 
 async def imports(context: RequestContext, wanted: Nothing) -> list[ImportOut]:
-    rows = await context.workspace.store.read(queries.imports, context.principal)
-    return [import_out(row) for row in rows]
+    rows, first = await context.workspace.store.read(_imports, context.principal)
+    without_room = context.workspace.service(Importer).without_room
+    return [import_out(row, waits_for=_waits_for(row, first=first, without_room=without_room)) for row in rows]
+
+
+def _imports(tx: ReadTx, principal: Principal) -> tuple[list[ImportRow], ImportRow | None]:
+    return queries.imports(tx, principal), queries.next_working(tx)
+
+
+def _waits_for(row: ImportRow, *, first: ImportRow | None, without_room: str | None) -> WaitsFor | None:
+    if row.state != "working" or first is None:
+        return None
+    if row.id != first.id:
+        return "turn"
+    return "room" if row.id == without_room else None
 
 
 def _look(workspace: Workspace, tx: Tx, caller: Caller, wanted: LookInput) -> Json:

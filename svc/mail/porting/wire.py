@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from svc.mail.porting.model import ImportRow, ImportState
+from svc.mail.porting.model import ImportRow, ImportState, WaitsFor
 from svc.mail.wire import Id
 from svc.protocol.rows import Wire
 
@@ -33,7 +33,8 @@ class ImportStartedOut(Wire, frozen=True):
 
 class ImportOut(Wire, frozen=True):
     """``added``: new mails; ``known``: mails that were stored already; ``skipped``: items that could not be imported,
-    with the ``reasons`` of the first ones. ``percent``: the progress in the file."""
+    with the ``reasons`` of the first ones. ``percent``: the progress in the file.
+    ``waits_for``: ``turn`` while another import is carried out first, ``room`` while this server's disk is full."""
 
     run_id: str
     account_id: str
@@ -45,6 +46,7 @@ class ImportOut(Wire, frozen=True):
     skipped: int
     reasons: tuple[str, ...]
     problem: str | None
+    waits_for: WaitsFor | None
 
 
 class LookInput(Wire, frozen=True):
@@ -57,7 +59,7 @@ class LookInput(Wire, frozen=True):
 ExportFormat = Literal["mbox", "maildir"]
 
 
-def import_out(row: ImportRow) -> ImportOut:
+def import_out(row: ImportRow, *, waits_for: WaitsFor | None) -> ImportOut:
     return ImportOut(
         run_id=row.run_id,
         account_id=row.account_id,
@@ -69,4 +71,5 @@ def import_out(row: ImportRow) -> ImportOut:
         skipped=row.skipped,
         reasons=row.reasons,
         problem=row.problem,
+        waits_for=waits_for,
     )

@@ -17,6 +17,7 @@ from svc.mail.porting.importer import Importer
 from svc.mail.porting.sources import SourceFault
 from tests.files.uploads import uploaded
 from tests.formats.mime import corpus
+from tests.full_disk import limit_pages
 from tests.mail.porting.test_sources import LINE, entries, mail, mbox, zipped
 from tests.peers.needs import CORPUS, needs
 from tests.recorded_log import RecordedLog
@@ -336,3 +337,20 @@ async def test_a_round_trip_of_real_mail_loses_nothing(service: Service) -> None
     await imported(service, other, exported.body)
     assert await raws(service, other) == first
     assert len(first) > 0.9 * len(contents)
+
+
+async def test_what_an_import_waits_for_is_told(service: Service) -> None:
+    account_id = await account(service)
+
+    async def waits() -> list[tuple[str, str, str | None]]:
+        found = await service.query("mail.imports")
+        return sorted((one["name"], one["state"], one["waitsFor"]) for one in found)
+
+    for name in ("first.mbox", "second.mbox"):
+        await begin(service, account_id, mbox(*(f"{name} {number}" for number in range(200))), name=name)
+    await service.workspace.store.write(limit_pages, 0)
+    await trio.sleep(10)
+    assert await waits() == [("first.mbox", "working", "room"), ("second.mbox", "working", "turn")]
+    await service.workspace.store.write(limit_pages, None)
+    await trio.sleep(300)
+    assert await waits() == [("first.mbox", "done", None), ("second.mbox", "done", None)]
