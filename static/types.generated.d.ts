@@ -1038,7 +1038,7 @@ interface MailImportInput {
 /**
  * `added`: new mails; `known`: mails that were stored already; `skipped`: items that could not be imported, with the
  * `reasons` of the first ones. `percent`: the progress in the file. `waits_for`: `turn` while another import is carried
- * out first, `room` while the disk of this server is full.
+ * out first, `room` while this server's disk is full.
  */
 interface MailImportOut {
   runId: string;

@@ -105,12 +105,18 @@ async function take(messageId, offer) {
     }
     const { outgoingId } = answer;
     if (offer.method !== "link") toast(offer.method === "mailto" ? "A mail asks for it." : "Unsubscribed.", outgoingId
-      ? { action: { label: "Undo", run: () => void mutate("mail.cancelSend", { id: outgoingId }).catch(told) } } : {});
+      ? { action: { label: "Undo", run: () => void holdBack(outgoingId) } } : {});
   } catch (error) {
     tab?.close();
     told(error);
   }
   asking.value = null;
+  done.value += 1;
+}
+
+/** @param {string} outgoingId the mail that asks to unsubscribe */
+async function holdBack(outgoingId) {
+  await mutate("mail.cancelSend", { id: outgoingId }).catch(told);
   done.value += 1;
 }
 

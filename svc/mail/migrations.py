@@ -44,6 +44,7 @@ from svc.mail.threads.tables import (
     UNREAD_TWINS,
     WRITERS,
 )
+from svc.mail.unsubscribing.tables import BY_MAIL as UNSUBSCRIBED_BY_MAIL
 from svc.mail.unsubscribing.tables import TABLES as UNSUBSCRIBING_TABLES
 
 MIGRATIONS = Migrations("mail")
@@ -414,4 +415,11 @@ def m067_answered_organizers(db: Database) -> None:
 def m068_texts_of_draft_copies(db: Database) -> None:
     """The size and digest of each draft copy at an IMAP server, to tell it from a version of another program."""
     for statement in DRAFT_TEXTS:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m069_unsubscribed_by_mail")
+def m069_unsubscribed_by_mail(db: Database) -> None:
+    """The mail that asked to unsubscribe, which may be held back or fail."""
+    for statement in UNSUBSCRIBED_BY_MAIL:
         db.execute(statement)

@@ -856,7 +856,7 @@ CREATE TABLE mail_unsubscribed (
     outcome text not null check (outcome in ('done', 'sent', 'opened', 'failed')),
     detail text,                            -- why it failed, in words
     at integer not null
-) strict, without rowid
+, outgoing_id text) strict, without rowid
 ;
 
 CREATE TABLE mcp_servers (              -- one a declaration that somebody has connected

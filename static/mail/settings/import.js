@@ -125,9 +125,10 @@ function ImportRow({ one, changed }) {
       await changed();
     }
   };
+  const isTried = looks > 0 && one.state !== "working" && one.state !== "done";
   return html`<li class="import">
     <strong class="import-name">${one.name}</strong>
-    <span role=${one.state === "working" ? "status" : undefined}>${looks > 0 && one.state !== "working" && one.state !== "done" ? "Is tried again …" : words(one)}</span>
+    <span role=${one.state === "working" ? "status" : undefined}>${isTried ? "Is tried again …" : words(one)}</span>
     ${one.state === "working" && (!one.waitsFor || one.percent > 0) && html`<progress max="100" value=${one.percent} aria-label=${`Importing ${one.name}`}>
       </progress>`}
     ${one.reasons.length > 0 && html`<details><summary>What was passed over</summary>

@@ -22,13 +22,23 @@ class Unsubscribed:
     at: Millis
 
 
-def remember(tx: Tx, *, message_id: str, offer: Offer, outcome: Outcome, detail: str | None = None) -> None:
-    """Store a result, which replaces an earlier one. Stores nothing where the message is gone by now."""
+def remember(
+    tx: Tx,
+    *,
+    message_id: str,
+    offer: Offer,
+    outcome: Outcome,
+    detail: str | None = None,
+    outgoing_id: str | None = None,
+) -> None:
+    """Store a result, which replaces an earlier one. Stores nothing where the message is gone by now. ``outgoing_id``:
+    of the mail that asks for it."""
     tx.run(
         """
-        insert into mail_unsubscribed (message_id, method, target, outcome, detail, at)
-        select id, :method, :target, :outcome, :detail, :now from mail_messages where id = :message_id
-        on conflict do update set method = :method, target = :target, outcome = :outcome, detail = :detail, at = :now
+        insert into mail_unsubscribed (message_id, method, target, outcome, detail, at, outgoing_id)
+        select id, :method, :target, :outcome, :detail, :now, :outgoing_id from mail_messages where id = :message_id
+        on conflict do update set method = :method, target = :target, outcome = :outcome, detail = :detail, at = :now,
+            outgoing_id = :outgoing_id
         """,
         message_id=message_id,
         method=offer.method,
@@ -36,12 +46,20 @@ def remember(tx: Tx, *, message_id: str, offer: Offer, outcome: Outcome, detail:
         outcome=outcome,
         detail=detail,
         now=tx.now,
+        outgoing_id=outgoing_id,
     )
 
 
 def remembered(tx: ReadTx, *, message_id: str) -> Unsubscribed | None:
+    """The result. A mail that was held back asked for nothing, and one that could not be sent has failed."""
     row = tx.one(
-        "select method, target, outcome, detail, at from mail_unsubscribed where message_id = :id", id=message_id
+        """
+        select u.method, u.target, iif(o.state = 'failed', 'failed', u.outcome),
+            iif(o.state = 'failed', o.last_error, u.detail), u.at
+        from mail_unsubscribed u left join mail_outgoing o on o.id = u.outgoing_id
+        where u.message_id = :id and o.state is not 'cancelled'
+        """,
+        id=message_id,
     )
     if row is None:
         return None

@@ -14,3 +14,5 @@ TABLES = (
     ) strict, without rowid
     """,
 )
+
+BY_MAIL = ("alter table mail_unsubscribed add column outgoing_id text",)  # the mail that asked for it

@@ -149,5 +149,5 @@ def _send(tx: Tx, principal: Principal, *, message_id: str, offer: Offer, hold_m
         from_address=answering_address(account, message),
     )
     row = sending_actions.accept(tx, principal, request=request, send_at=None, draft_id=None, hold_ms=hold_ms)
-    actions.remember(tx, message_id=message_id, offer=offer, outcome="sent")
+    actions.remember(tx, message_id=message_id, offer=offer, outcome="sent", outgoing_id=row.id)
     return row

@@ -144,6 +144,16 @@ async def test_a_mail_asks_for_it_and_can_be_held_back(post: Post) -> None:
     assert (outgoing["to"], outgoing["cc"], outgoing["subject"]) == (["leave@news.example"], [], "Leave me")
     assert await post.outcome(message_id) == "sent"
     await post.service.mutate("mail.cancelSend", id=done["outgoingId"])
+    assert await post.outcome(message_id) is None
+    again = await post.service.mutate("mail.unsubscribe", messageId=message_id)
+    assert (again["outgoingId"] != done["outgoingId"], await post.outcome(message_id)) == (True, "sent")
+    fault = {"address": MIA, "operation": "send", "fault": 403}
+    await post.service.mutate("fake.mail.fault", **fault)
+    await trio.sleep(60)
+    assert await post.outcome(message_id) == "failed"
+    third = await post.service.mutate("mail.unsubscribe", messageId=message_id)
+    await trio.sleep(60)
+    assert (third["outgoingId"] is not None, await post.outcome(message_id)) == (True, "sent")
 
 
 @pytest.mark.parametrize(
