@@ -5,7 +5,7 @@
  */
 import { navigate } from "../router.js";
 import { state } from "./browser.js";
-import { noticeOf, noticePath } from "./notice.js";
+import { noticeOf, noticePath, withActions } from "./notice.js";
 
 /** @param {LiveEvent} event */
 export function onArrived(event) {
@@ -22,7 +22,7 @@ function isLookedAt() {
 async function showNotice(title, options) {
   const registration = await navigator.serviceWorker?.getRegistration();
   if (registration) {
-    await registration.showNotification(title, options); // the only way on phones
+    await registration.showNotification(title, withActions(options)); // the only way on phones
     return;
   }
   const notice = new Notification(title, options);

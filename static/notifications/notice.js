@@ -22,6 +22,18 @@ export function noticeOf({ threadId = "", sender = "", subject = "", snippet = "
   };
 }
 
+const ACTIONS = [{ action: "archive", title: "Archive" }, { action: "reply", title: "Reply" }];
+
+/**
+ * The options for a notice that the service worker answers for: only such a notice can have buttons.
+ * @param {ReturnType<typeof noticeOf>["options"]} options
+ * @returns {NotificationOptions}
+ */
+export function withActions(options) {
+  const actions = options.data.threadId ? ACTIONS : [];
+  return /** @type {NotificationOptions} */ ({ ...options, actions });
+}
+
 /** The address that a notice opens. @param {string} threadId @param {boolean} [replies] */
 export function noticePath(threadId, replies = false) {
   if (!threadId) return "/p/mail";

@@ -3,7 +3,7 @@
  * Web Push in the service worker: every push shows a notice, as browsers demand, and the buttons of a notice work
  * without the app. Requests carry the session's cookie, so a person who has signed out can archive nothing.
  */
-import { noticeOf, noticePath } from "./notice.js";
+import { noticeOf, noticePath, withActions } from "./notice.js";
 
 /**
  * The used part of the service worker API; the types of pages and of workers can't be combined.
@@ -16,8 +16,6 @@ import { noticeOf, noticePath } from "./notice.js";
  * @property {ServiceWorkerRegistration} registration
  * @property {{ matchAll: (wanted: object) => Promise<Page[]>, openWindow: (url: string) => Promise<unknown> }} clients
  */
-
-const ACTIONS = [{ action: "archive", title: "Archive" }, { action: "reply", title: "Reply" }];
 
 /** Called once, while the worker starts. */
 export function takePushes() {
@@ -32,8 +30,7 @@ export function takePushes() {
 /** @param {Worker} worker @param {Push} event */
 async function show(worker, event) {
   const { title, options } = noticeOf(told(event));
-  const actions = options.data.threadId ? ACTIONS : [];
-  await worker.registration.showNotification(title, /** @type {NotificationOptions} */ ({ ...options, actions }));
+  await worker.registration.showNotification(title, withActions(options));
 }
 
 /** @param {Push} event */

@@ -27,6 +27,14 @@ NOTICES = """() => {
 }"""
 """Stands in for the system's notices, and for a person who looks elsewhere."""
 
+WORKER = """() => {
+    const showNotification = async (title, { body, tag, actions }) => {
+        window.notices.push([title, body, tag, actions.map(one => one.action)]);
+    };
+    navigator.serviceWorker.getRegistration = async () => ({ showNotification });
+}"""
+"""Stands in for the service worker, whose notices can have buttons."""
+
 
 def arrived(app: App, **more: str) -> None:
     told = {"accountId": fake_world.MIA, "threadId": "thr_00", "messageId": "msg_1"}
@@ -79,6 +87,10 @@ def test_the_open_page_shows_a_notice_once_it_is_turned_on(start: Callable[..., 
     arrived(app, sender="", subject="")
     app.until("() => window.notices.length === 2")
     assert page.evaluate("() => window.notices") == [["Noa", "Tea", "mail thr_00"], ["New mail", "", "mail thr_00"]]
+    page.evaluate(WORKER)
+    arrived(app)
+    app.until("() => window.notices.length === 3")
+    assert page.evaluate("() => window.notices[2]") == ["Noa", "Tea", "mail thr_00", ["archive", "reply"]]
     page.get_by_role("button", name="Turn off here").click()
     page.get_by_text("Off in this browser.").wait_for()
 
