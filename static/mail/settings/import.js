@@ -129,8 +129,8 @@ function ImportRow({ one, changed }) {
   return html`<li class="import">
     <strong class="import-name">${one.name}</strong>
     <span role=${one.state === "working" ? "status" : undefined}>${isTried ? "Is tried again …" : words(one)}</span>
-    ${one.state === "working" && (!one.waitsFor || one.percent > 0) && html`<progress max="100" value=${one.percent} aria-label=${`Importing ${one.name}`}>
-      </progress>`}
+    ${one.state === "working" && (!one.waitsFor || one.percent > 0) && html`<progress max="100" value=${one.percent}
+      aria-label=${`Importing ${one.name}`}></progress>`}
     ${one.reasons.length > 0 && html`<details><summary>What was passed over</summary>
       <ul>${one.reasons.map((reason, place) => html`<li key=${place}>${reason}</li>`)}</ul></details>`}
     <span class="account-foot"><a href=${`/p/runs/${one.runId}`}>Show the run</a>
