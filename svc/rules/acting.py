@@ -18,12 +18,14 @@ from svc.pages import page_text, readable_page, save_page
 from svc.principal import Principal
 from svc.rules.finding import Found, InForce, owner
 from svc.rules.matching import Hit, Plan, in_order, plan_of
-from svc.rules.model import Action
+from svc.rules.model import Action, What
 from svc.store import ReadTx, Tx
 
 KEEP_MS: Final = 400 * 86_400_000
 UNDONE_AT_ONCE: Final = 200
 """Mails in one transaction of an undo."""
+Problems = dict[tuple[What, str], str]
+"""What could not be done, by the action and its value, each in words."""
 _decode_changes = msgspec.json.Decoder(Changes).decode
 
 
@@ -70,7 +72,7 @@ def act(tx: Tx, found: Found, matched: Sequence[Hit[InForce]], *, run_id: str, q
     if opened is None:
         return None
     plan = plan_of(counted, stays=any(SENT in one.labels for one in opened.messages))
-    problems = [*_keep(tx, principal, found, plan)]
+    problems = _keep(tx, principal, found, plan)
     changes = _relabel(tx, principal, found, plan, problems)
     tx.run(
         "update rule_runs set state = 'done', changes = :changes where id = :id",
@@ -79,7 +81,8 @@ def act(tx: Tx, found: Found, matched: Sequence[Hit[InForce]], *, run_id: str, q
     )
     tx.run("delete from rule_acts where run_id = :id", id=run_id)  # of an earlier try without an answer
     for place, hit in enumerate(counted):
-        did = [action.words for action in hit.actions if _was_done(action, plan, place, quiet=quiet)]
+        did = [action.words for action in hit.actions if _was_done(action, plan, problems, place, quiet=quiet)]
+        failed = dict.fromkeys(problems.get(_named(one.what, one.value), "") for one in hit.actions)
         tx.run(
             """
             insert into rule_acts (run_id, place, rule_id, rule_path, because, did)
@@ -90,7 +93,7 @@ def act(tx: Tx, found: Found, matched: Sequence[Hit[InForce]], *, run_id: str, q
             rule_id=hit.rule.page_id,
             path=hit.rule.path,
             because=hit.because,
-            did=msgspec.json.encode([*did, *(problems if place == 0 else ())]).decode(),
+            did=msgspec.json.encode([*did, *filter(None, failed)]).decode(),
         )
     if plan.draft is None or quiet or not _may_be_answered(found):
         return None
@@ -98,9 +101,11 @@ def act(tx: Tx, found: Found, matched: Sequence[Hit[InForce]], *, run_id: str, q
     return Draft(rule_id=counted[place].rule.page_id, instructions=instructions)
 
 
-def _was_done(action: Action, plan: Plan, place: int, *, quiet: bool) -> bool:
+def _was_done(action: Action, plan: Plan, problems: Problems, place: int, *, quiet: bool) -> bool:
     if action.what == "archive":
-        return plan.archive
+        return plan.archive and not problems
+    if _named(action.what, action.value) in problems:
+        return False
     if action.what == "draft":
         return plan.draft is not None and plan.draft[0] == place and not quiet
     return True
@@ -113,7 +118,12 @@ def _may_be_answered(found: Found) -> bool:
     return bool(found.mail.sender) and not (robot or found.mail.is_bulk or found.mail.list_id)
 
 
-def _relabel(tx: Tx, principal: Principal, found: Found, plan: Plan, problems: list[str]) -> Changes:
+def _named(what: What, value: str) -> tuple[What, str]:
+    return what, value.casefold()
+
+
+def _relabel(tx: Tx, principal: Principal, found: Found, plan: Plan, problems: Problems) -> Changes:
+    """Adds to ``problems`` the labels that can't be set."""
     step = Step(tx=tx, principal=principal)
     opened = step.thread(found.message.thread_id)
     assert opened is not None, "it was just looked at"
@@ -121,7 +131,7 @@ def _relabel(tx: Tx, principal: Principal, found: Found, plan: Plan, problems: l
     for name in plan.labels:
         label = mail.label_named(tx, found.account.id, name)
         if label is None or label.system:
-            problems.append(f"failed: there is no label {name}")
+            problems[_named("label", name)] = f"failed: there is no label {name}"
         else:
             add.add(label.id)
     if plan.star:
@@ -134,19 +144,20 @@ def _relabel(tx: Tx, principal: Principal, found: Found, plan: Plan, problems: l
     return step.close(None)
 
 
-def _keep(tx: Tx, principal: Principal, found: Found, plan: Plan) -> list[str]:
-    """Write lines on pages: where the mail is filed, and tasks. Returns what could not be done, in words."""
+def _keep(tx: Tx, principal: Principal, found: Found, plan: Plan) -> Problems:
+    """Write lines on pages: where the mail is filed, and tasks. Returns what could not be done."""
     address = f"/p/mail/t/{found.message.thread_id}"
     subject = found.message.subject.replace("[", "(").replace("]", ")").strip() or "(no subject)"
-    lines = [(path, f"- [{subject}]({address})") for path in plan.files]
+    lines = [(_named("file", path), path, f"- [{subject}]({address})") for path in plan.files]
     whose = found.account.owner_id or "everybody"
-    lines += [(f"tasks/mail-{whose[-8:].lower()}", f"- [ ] {title}: [{subject}]({address})") for title in plan.tasks]
-    problems = []
-    for path, line in lines:
+    tasks = f"tasks/mail-{whose[-8:].lower()}"
+    lines += [(_named("task", title), tasks, f"- [ ] {title}: [{subject}]({address})") for title in plan.tasks]
+    problems: Problems = {}
+    for name, path, line in lines:
         try:
             _append(tx, principal, path, line)
         except Refusal as refusal:
-            problems.append(f"failed: {path}: {refusal.detail}")
+            problems[name] = f"failed: {path}: {refusal.detail}"
     return problems
 
 

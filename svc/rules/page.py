@@ -24,6 +24,7 @@ from svc.errors import Invalid
 from svc.pages import page_path
 from svc.rules.model import (
     FOLDER,
+    GUIDING,
     LAST_ORDER,
     MAX_ACTIONS,
     MAX_ASK_CHARS,
@@ -125,9 +126,11 @@ def checked(action: Action, line: int) -> Action:
         raise Fault(f"{action.what} is a text of at most {most} characters on one line", line)
     if action.what == "file":
         try:
-            page_path(action.value)
+            top = page_path(action.value).partition("/")[0]
         except Invalid as refusal:
             raise Fault(f"file: {refusal.detail}", line) from None
+        if top in GUIDING:
+            raise Fault(f"file: pages under {top}/ tell svc and its agents what to do; file the mail elsewhere", line)
     return action
 
 

@@ -127,6 +127,7 @@ def test_actions_are_collected_and_resolved_once(given_: list[tuple[int, tuple[A
         ("---\nwhen: {from: a@b.c}\nthen: [destroy]\n---\n", 3, "no action"),
         ("---\nwhen: {from: a@b.c}\nthen:\n  - label:\n---\n", 4, "label needs a text"),
         ("---\nwhen: {from: a@b.c}\nthen: [{file: ../x}]\n---\n", 3, "file:"),
+        ("---\nwhen: {from: a@b.c}\nthen: [{file: agents/helper}]\n---\n", 3, "tell svc"),
         ("no front matter", 1, "when says nothing"),
     ],
 )

@@ -102,6 +102,11 @@ async def test_mail_is_sorted_by_the_rules_in_their_order_says_why_and_goes_back
     assert [one["undone"] for one in await desk.why(thread)] == [True]
     with pytest.raises(RpcError):
         await desk.service.mutate("rules.undo", runId=why[0]["runId"])
+    await desk.rule("c-broken", "order: 3\nwhen: {subject: News}\nthen: [archive, {label: INBOX}, {label: Kept}]")
+    kept = await desk.comes("News again")
+    why = await desk.until(lambda: desk.why(kept))
+    assert [one["did"] for one in why] == [["star"], ["label: Kept", "failed: there is no label INBOX"]]
+    assert (await desk.row(kept))["inInbox"]
     await desk.service.mutate("rules.teach", path="mail-rules/a-shop", threadId=thread)
     third = await desk.comes("Invoice 2", text="Please pay.")
     assert [one["rule"] for one in await desk.until(lambda: desk.why(third))] == ["mail-rules/b-stars"]
