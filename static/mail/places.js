@@ -9,10 +9,14 @@ import { number, plural } from "../ui/format.js";
 import { scheduledCount } from "../tasks/count.js";
 import { accountOf, accounts, unifiedUnread } from "./accounts.js";
 import { mailPath, mailPlace, parseMailAddress } from "./address.js";
+import { CutAddress } from "./address_cut.js";
 import { connectOpen } from "./connect.js";
 import { draftsCount } from "./drafts_list.js";
 import { labels, labelsProblem, loadLabels, ownLabels, wantLabels } from "./labels.js";
 import { chipStyle } from "./row.js";
+
+/** The characters of an address that a row shows at least. */
+const ROOM = 14;
 
 /** @typedef {import("./address.js").View} View */
 /** @typedef {import("../feature.js").Nav} Nav */
@@ -66,7 +70,8 @@ export function AccountsPanel() {
         aria-label=${[address, unread > 0 && plural(unread, "unread thread"), state === "reconnect"
           && "needs to be connected again"].filter(Boolean).join(", ")}>
         <span class=${`sync-dot account-dot${state === "reconnect" ? " bad" : ""}`}></span>
-        <span class="side-word" title=${address}><bdi>${address}</bdi></span>
+        <span class="side-word" title=${address}><bdi><${CutAddress} address=${address}
+          others=${known.map((one) => one.address)} room=${ROOM} /></bdi></span>
         ${unread > 0 && html`<b class="side-count" data-n=${number(unread)} aria-hidden="true"></b>`}</a>
     </li>`)}
     <li><button class="side-row" onClick=${connect}>

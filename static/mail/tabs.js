@@ -9,9 +9,13 @@ import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { number, plural } from "../ui/format.js";
 import { accounts, unifiedUnread } from "./accounts.js";
+import { CutAddress } from "./address_cut.js";
 import { connectOpen } from "./connect.js";
 import { FiltersButton } from "./filters.js";
 import { fitting } from "./tabs_fit.js";
+
+/** The characters that a tab shows at least: on a phone. */
+const ROOM = 8;
 
 /**
  * @typedef {{ id: string, title: string, unread: number, href: string, owner: string | null, trouble: boolean }} One
@@ -51,7 +55,7 @@ export function Tabs({ accountId, only, filters }) {
   return html`<div class="tabs" ref=${bar}>
     <div class="tabs-scroll" role="tablist" aria-label="Mailboxes" onKeyDown=${onKeyDown}>
       ${all.map((one) => html`<${Tab} key=${one.id} one=${one} current=${one.id === current}
-        away=${hidden.includes(one.id)} />`)}
+        away=${hidden.includes(one.id)} others=${all} />`)}
     </div>
     ${rest.length > 0 && html`<${Rest} rest=${rest} />`}
     <button class="icon-button tab-add" aria-label="Connect another account" title="Connect another account"
@@ -60,8 +64,11 @@ export function Tabs({ accountId, only, filters }) {
   </div>`;
 }
 
-/** `away`: the tab is in the menu. @param {{ one: One, current: boolean, away: boolean }} props */
-function Tab({ one: { id, title, unread, href, owner, trouble }, current, away }) {
+/**
+ * `away`: the tab is in the menu.
+ * @param {{ one: One, current: boolean, away: boolean, others: One[] }} props
+ */
+function Tab({ one: { id, title, unread, href, owner, trouble }, current, away, others }) {
   const spoken = [title, owner !== null && `shared by ${owner}`, unread > 0 && plural(unread, "unread thread"),
     trouble && "needs to be connected again"];
   return html`<a
@@ -70,7 +77,8 @@ function Tab({ one: { id, title, unread, href, owner, trouble }, current, away }
     tabindex=${current ? 0 : -1} aria-label=${spoken.filter(Boolean).join(", ")}
   >
     ${owner !== null && html`<${Icon} name="people" size=${14} />`}
-    <span class="tab-title" title=${owner === null ? title : `${title}, shared by ${owner}`}>${title}</span>
+    <span class="tab-title" title=${owner === null ? title : `${title}, shared by ${owner}`}><${CutAddress}
+      address=${title} others=${others.map((other) => other.title)} room=${ROOM} /></span>
     ${unread > 0 && html`<span class="tab-badge">${` ·${number(unread)}`}</span>`}
     ${trouble && html`<span class="sync-dot bad"></span>`}
   </a>`;

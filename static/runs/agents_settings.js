@@ -11,7 +11,7 @@ import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
-import { AgentEditor, EMPTY } from "./agent_editor.js";
+import { AgentEditor, EMPTY, triggerWords } from "./agent_editor.js";
 import { begin } from "./agents.js";
 import { SpentToday } from "./money.js";
 
@@ -38,7 +38,8 @@ export function AgentsSection() {
         fetches or changes for others waits for you once it has read text from outside.</p>
       <${SpentToday} />
       ${fetched.data.length === 0 && html`<${Nothing} icon="agent" title="No agents yet">
-        <p>One might look through the night’s mail each morning, and make a task of whatever you must answer.</p>
+        <p>For example, an agent looks through the new mail each morning, and makes a task for each mail that you must
+          answer.</p>
         ${beginOne}</${Nothing}>`}
       <ul class="rules-list">${fetched.data.map((one) => html`<${Row} key=${one.path} one=${one} load=${load}
         edit=${() => { written.value = { path: one.path, title: one.title, agent: one }; }} />`)}</ul>
@@ -75,19 +76,14 @@ function Row({ one, load, edit }) {
   </li>`;
 }
 
-/** @param {string} trigger "mail", or "page:" and a path */
-function triggerWords(trigger) {
-  return trigger === "mail" ? "for each mail that comes" : `when ${trigger.replace(/^page:/, "")} changes`;
-}
-
 function Memory() {
   const fetched = useFetched("memory.list");
   return html`<section class="setting" aria-label="Memory">
     <h2>Memory</h2>
-    <p class="fine">What agents keep are pages under memory/, which you alone can read, edit and delete.</p>
+    <p class="fine">Agents keep notes as pages under memory/. Only you can read, edit and delete them.</p>
     <${Pending} of=${fetched} what="the memory" />
-    ${fetched.data?.length === 0 && html`<p class="quiet-text">Nothing is kept yet. An agent notes here what it must
-      know the next time.</p>`}
+    ${fetched.data?.length === 0 && html`<p class="quiet-text">Nothing is kept yet. An agent notes here what it needs in
+      its next runs.</p>`}
     <ul class="rules-list">${(fetched.data ?? []).map((one) => html`<li key=${one.name} class="rules-row">
       <span class="triage-sender"><a href=${`/p/memory/${one.name}`}><bdi>${one.title || one.name}</bdi></a></span>
       ${one.fromOutside && html`<span class="chip quiet">from outside, not trusted</span>`}</li>`)}</ul>

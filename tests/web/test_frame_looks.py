@@ -88,6 +88,26 @@ def test_nothing_is_cut_beside_an_open_thread(start: Callable[..., App], width: 
     fits(page)
 
 
+def test_accounts_that_begin_alike_are_told_apart_by_their_tabs(start: Callable[..., App]) -> None:
+    cuts = {
+        "info@harbour.example": "in…example",
+        "info@harbour.test": "in…test",
+        "the-office-of-one@sea.example": "th…one@sea.example",
+        "the-office-of-two@sea.example": "th…two@sea.example",
+        "ann.marie@sea.example": "an…example",
+        "ann.marie@sea.example.org": "an….org",
+        "mia@sea.example": "mia@sea.example",
+    }
+    world = world_of(len(cuts))
+    for account, address in zip(world.accounts, cuts, strict=True):
+        account["address"] = address
+    page = start(world).open()
+    titles = page.locator(".tab-title")
+    assert titles.all_text_contents() == ["Unified", *cuts]  # which are whole for who copies them
+    page.locator(".tab .left-out").evaluate_all("all => all.forEach(one => { one.textContent = '…'; })")
+    assert titles.all_text_contents() == ["Unified", *cuts.values()]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 768, 1280])
 def test_the_frame_passes_axe(start: Callable[..., App], width: int, scheme: str) -> None:
