@@ -16,6 +16,7 @@ import { BlockDialog } from "./blocking.js";
 import { BulkBar } from "./bulk.js";
 import { COMMANDS, SHORTCUTS, TRIAGE_SHORTCUTS } from "./commands.js";
 import { ComposeBar } from "./compose/compose.js";
+import { loadDrafts } from "./compose/drafts.js";
 import { ConnectDialog } from "./connect.js";
 import { close, opened, prefetch, refetchDetails, show, refetchDetail, threadMoved } from "./details.js";
 import { DRAFT_SHORTCUTS, DraftsList } from "./drafts_list.js";
@@ -27,7 +28,7 @@ import { applyThread, forgetThread, knownThread, refetchLists } from "./lists.js
 import { openRow } from "./moving.js";
 import { Pickers } from "./pickers.js";
 import { refusalFor } from "./refusals.js";
-import { meetLabels } from "./labels.js";
+import { loadLabels, meetLabels } from "./labels.js";
 import { returned } from "./returned.js";
 import { RowMenu } from "./row_menu.js";
 import { SearchNotices } from "./search.js";
@@ -116,9 +117,20 @@ export function onMailEvent(event) {
   } else if (event.kind === "account.changed" && payload.account) {
     accountChanged(payload.account);
   } else if (event.kind === "account.removed") {
-    accountRemoved(event.id);
-    refetchLists();
+    withdrawn(event.id);
   }
+}
+
+/**
+ * The account is deleted, or not shared with this person any more: all that was in it goes from the page.
+ * @param {string} accountId
+ */
+function withdrawn(accountId) {
+  accountRemoved(accountId);
+  refetchLists();
+  refetchDetails();
+  void loadLabels();
+  void loadDrafts();
 }
 
 /** @param {Thread} thread */

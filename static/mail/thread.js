@@ -43,11 +43,11 @@ const MAX_UNFOLDED = 6;
 /** @param {{ id: string, commands: ThreadCommands }} props */
 export function ThreadPane({ id, commands }) {
   const current = opened.value?.id === id ? opened.value : null;
-  const thread = current?.detail?.thread ?? knownThread(id);
+  const thread = current?.gone ? null : current?.detail?.thread ?? knownThread(id);
   const heading = useRef(/** @type {HTMLHeadingElement | null} */ (null));
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [id]);
   return html`<section class="thread" aria-label="Thread">
-    <${Toolbar} thread=${current?.gone ? null : thread} commands=${commands} />
+    <${Toolbar} thread=${thread} commands=${commands} />
     <div class="thread-scroll" key=${id}>
       <div class="thread-column">
         <h1 class="thread-subject" tabindex="-1" ref=${heading}>
@@ -57,7 +57,7 @@ export function ThreadPane({ id, commands }) {
           ? html`<p class="thread-note">It was deleted, or is not yours to see. <button class="link"
             onClick=${commands.back}>Back to the list</button></p>`
           : html`<${ThreadMeta} thread=${thread} filing=${current?.detail?.filing ?? null} />`}
-        ${thread && !current?.gone && !thread.hidden && accountOf(thread.accountId)?.access === "own"
+        ${thread && !thread.hidden && accountOf(thread.accountId)?.access === "own"
           && html`<${SuggestedRule} key=${thread.id} threadId=${thread.id} />`}
         <${ThreadBody} current=${current} />
         ${current?.detail && !current.gone && html`<${Acts} acts=${current.detail.acts ?? []} />`}

@@ -18,7 +18,7 @@ let isOn = false;
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "offline",
-  topics: ["mail"],
+  topics: ["mail", "accounts"],
   onEvent: (event) => {
     if (isOn) void noteEvent(event).catch(() => undefined);
   },

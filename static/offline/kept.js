@@ -36,6 +36,7 @@ export function heard(name, input, output) {
 function keep(name, input, output) {
   if (name === "mail.threads") return () => putRows(output.threads);
   if (name === "mail.thread") return () => putThread(output);
+  if (name === "mail.accounts") return () => putAccounts(keyOf(name, input), output);
   if (ANSWERS.has(name)) {
     return () => inStore(["answers"], "readwrite", (of) => of("answers").put(output, keyOf(name, input)));
   }
@@ -57,6 +58,7 @@ export async function answer(name, input) {
 /** Stores the new row of a thread from a live event. @param {LiveEvent} event */
 export async function noteEvent({ id, kind, payload }) {
   await confirmed.promise;
+  if (kind === "account.removed") await forgetAccount(id);
   const { thread } = /** @type {{ thread?: Thread }} */ (payload ?? {});
   if (thread) await putRows([thread]);
   else if (kind === "thread.removed") {
@@ -104,6 +106,49 @@ async function fetchRows() {
     of("rows").clear();
     for (const row of found.slice(0, MAX_ROWS)) of("rows").put(row);
   });
+}
+
+/**
+ * Stores the accounts; deletes the mail of those that are no longer among them: they were deleted, or are not shared
+ * with this person any more.
+ * @param {string} key
+ * @param {Account[]} fresh
+ */
+async function putAccounts(key, fresh) {
+  const known = /** @type {Account[]} */ ((await get("answers", key)) ?? []);
+  const gone = known.map(({ id }) => id).filter((id) => !fresh.some((one) => one.id === id));
+  if (gone.length) await forgetMailOf(new Set(gone));
+  await inStore(["answers"], "readwrite", (of) => of("answers").put(fresh, key));
+}
+
+/** @param {string} accountId */
+async function forgetAccount(accountId) {
+  const key = keyOf("mail.accounts", undefined);
+  const known = /** @type {Account[]} */ ((await get("answers", key)) ?? []);
+  await putAccounts(key, known.filter(({ id }) => id !== accountId));
+}
+
+/** @param {Set<string>} accountIds */
+function forgetMailOf(accountIds) {
+  return inStore(["rows", "threads"], "readwrite", (of) => {
+    sift(of("rows").openCursor(), (/** @type {Thread} */ row) => accountIds.has(row.accountId));
+    sift(of("threads").openCursor(), (/** @type {{ detail: ThreadDetail }} */ { detail }) =>
+      accountIds.has(detail.thread?.accountId));
+  });
+}
+
+/**
+ * Deletes the records for which `isGone` holds.
+ * @param {IDBRequest<IDBCursorWithValue | null>} walk
+ * @param {(record: any) => boolean} isGone
+ */
+function sift(walk, isGone) {
+  walk.onsuccess = () => {
+    const cursor = walk.result;
+    if (!cursor) return;
+    if (isGone(cursor.value)) cursor.delete();
+    cursor.continue();
+  };
 }
 
 /** @param {Thread[]} fresh */

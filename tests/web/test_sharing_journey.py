@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import settled, until
+from tests.support.browser import fresh_page, settled, until
 from tests.support.installed import InstalledService
+from tests.support.process import ServiceProcess
 from tests.web.test_identity_journey import JONAS, ask, claim, invite, visitor
+from tests.web.test_offline import IN_STORE
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
@@ -20,10 +24,28 @@ LOOKS = os.environ.get("SVC_LOOKS")
 """A folder for pictures of the pages, where somebody wants to look at them."""
 
 
+CREATE_LOCAL = """() => fetch('/trpc/mail.createLocal', {method: 'POST', body: '{"name": "Jonas’ own"}',
+    headers: {'content-type': 'application/json'}})"""
+KEPT = f"""async () => {{ {IN_STORE}
+    const tables = db.transaction(["rows", "threads"]);
+    const counts = ["rows", "threads"].map(name => tables.objectStore(name).count());
+    await new Promise(done => {{ tables.oncomplete = done; }});
+    db.close();
+    return counts.map(({{ result }}) => result); }}"""
+"""How many rows and threads this browser keeps."""
+
+
+@contextmanager
+def with_a_worker(browser: Browser, service: ServiceProcess) -> Iterator[Page]:
+    """Somebody whose browser keeps mail for the time without a link."""
+    with fresh_page(browser, service_workers="allow", base_url=service.base) as page:
+        yield page
+
+
 def test_a_second_person_reads_a_shared_mailbox_and_nothing_else(browser: Browser, tmp_path: Path) -> None:
     with InstalledService(tmp_path) as service:
         service.start(PROVIDERS="fake", SVC_SEED="mock-world")
-        with visitor(browser, service) as mia, visitor(browser, service) as jonas:
+        with visitor(browser, service) as mia, with_a_worker(browser, service) as jonas:
             claim(mia)
             join(jonas, invite(mia))
             shared, other = mailboxes(mia)
@@ -33,9 +55,9 @@ def test_a_second_person_reads_a_shared_mailbox_and_nothing_else(browser: Browse
             mia_lets_him_act(mia, shared["address"])
             subject = jonas_archives(jonas, shared["id"])
             mia_sees_who_it_was(mia, shared["id"], subject)
+            jonas_has_it_open(jonas, shared)
             mia_ends_it(mia, shared["address"])
-            jonas.get_by_role("heading", name="Connect your mail").wait_for()
-            expect(jonas.locator("[data-thread]")).to_have_count(0)
+            jonas_has_nothing_of_it(jonas, shared["address"])
         assert service.stop() == 0
 
 
@@ -137,6 +159,25 @@ def mia_ends_it(page: Page, address: str) -> None:
     card.get_by_text("Shared with 1 person").click()
     card.get_by_label("What jonas may do").select_option(label="Nothing")
     expect(card.get_by_label("What jonas may do")).to_have_count(0)
+
+
+def jonas_has_it_open(page: Page, shared: dict[str, str]) -> None:
+    """And this browser keeps it, to be read without a link. He has an account of his own."""
+    page.evaluate(CREATE_LOCAL)
+    page.goto(f"/p/mail/t/{shared['thread']}")
+    page.locator(".card").first.wait_for()
+    until(page, lambda: sum(page.evaluate(KEPT)) > 1, what="the browser to keep it")
+
+
+def jonas_has_nothing_of_it(page: Page, address: str) -> None:
+    expect(page.get_by_role("heading", name="This thread is gone")).to_be_visible()
+    expect(page.locator("[data-thread]")).to_have_count(0)
+    expect(page.locator(".card")).to_have_count(0)
+    until(page, lambda: page.evaluate(KEPT) == [0, 0], what="the browser to forget it")
+    page.context.set_offline(True)
+    page.goto("/p/mail")
+    expect(page.get_by_role("tab", name="jonas’ own")).to_be_visible()
+    assert address not in page.content()
 
 
 def look(page: Page, name: str) -> None:
