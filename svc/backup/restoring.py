@@ -272,7 +272,11 @@ class Restoring:
             return []
         if self.beyond is None:
             if wanted.without_blobs:
-                return [f"{len(names)} mails and files have no bytes here: no replica of the blobs is configured."]
+                return [
+                    f"The content of {len(names)} mails and files is not here: no replica of the blobs is configured. "
+                    "svc fetches mail and its attachments again from the mailbox, as soon as you read them; uploads "
+                    "are lost."
+                ]
             raise RestoreFault(
                 f"the database names {len(names)} blobs, and no replica is configured; set SVC_BLOB_REPLICA_URL, "
                 "or restore without them (--without-blobs)"

@@ -79,8 +79,9 @@ class Database:
         self._threads = ThreadPool(limit=pool_size, name="database")
         self._helpers = ThreadPool(limit=pool_size, name="database-helpers")
         self._heard = _Heard(log)
-        self._pool: ConnectionPool[Rows] = ConnectionPool(
+        self._pool: ConnectionPool[_Connection] = ConnectionPool(
             url,
+            connection_class=_Connection,
             kwargs=_arguments(url, ssl),
             min_size=2,
             max_size=pool_size,
@@ -92,6 +93,7 @@ class Database:
         )
         self._renewing = Lock()
         self._renewed_at = -math.inf
+        self._done_at = -math.inf
         self._answered_at = -math.inf
 
     async def __aenter__(self) -> Self:
@@ -169,9 +171,15 @@ class Database:
             tried = _Tried()
             try:
                 with call.using(connection):
-                    return _try(connection, work, statement_ms, tried)
+                    done = _try(connection, work, statement_ms, tried)
+                self._done_at = monotonic()
+                return done
             except _READ_ONLY:
-                if monotonic() >= give_up or not self._renew():
+                if monotonic() >= give_up:
+                    raise
+                if connection.begun_at < self._done_at:
+                    connection.close()  # from before the server took writes again: another connection has written
+                elif not self._renew():
                     raise
             except psycopg.OperationalError as error:
                 is_dead = connection.broken or isinstance(error, _SENT_AWAY)
@@ -212,6 +220,19 @@ class Database:
         return Unavailable(
             "The database does not answer just now. Try again.", headers={"Retry-After": str(RETRY_AFTER_S)}
         )
+
+
+class _Connection(psycopg.Connection[tuple[Any, ...]]):
+    """``begun_at``: before this connection existed; whether its server takes writes was decided later."""
+
+    begun_at = -math.inf
+
+    @classmethod
+    def connect(cls, *args: Any, **more: Any) -> Self:
+        begun_at = monotonic()
+        made = super().connect(*args, **more)
+        made.begun_at = begun_at
+        return made
 
 
 @dataclass

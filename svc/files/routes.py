@@ -35,6 +35,10 @@ class ContentHeaders(Wire, frozen=True):
 
 CONTENT: Final = Says(headers=ContentHeaders, answers={200: "*/*", 206: "*/*"})
 _NO_BLOB: Final = "There is no such blob."
+_LOST: Final = (
+    "The content of this file is missing or damaged on this server. If it came with a mail, it is fetched again by "
+    "itself: try again in a minute. If you uploaded it, upload it again."
+)
 
 
 async def upload(context: RequestContext, request: Request) -> Response:
@@ -62,7 +66,7 @@ async def file_content(context: RequestContext, request: Request) -> Response:
     )
     if file is None:
         raise NotFound(MISSING)
-    return await serve_file(context, request, file, cache_control=ASK_AGAIN, missing=MISSING)
+    return await serve_file(context, request, file, cache_control=ASK_AGAIN, missing=_LOST)
 
 
 async def blob_content(context: RequestContext, request: Request) -> Response:

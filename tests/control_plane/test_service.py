@@ -7,6 +7,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import Any, Final
 
 import psycopg
@@ -14,6 +15,7 @@ import pytest
 import trio
 
 from svc.config import ConfigError
+from svc.control_plane import database
 from svc.control_plane.database import Database, Rows
 from svc.control_plane.migrations import STEPS
 from svc.control_plane.plane import GUESSES_MAX
@@ -26,6 +28,8 @@ from tests.peers.postgres import ROLE, Postgres, pgbouncer, postgres
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
 
+SOON_S: Final = 0.5
+"""How long is tried what can't be while the database is away."""
 GRANTS: Final = """
 grant usage on schema control_plane to clerk;
 grant select on all tables in schema control_plane to clerk;
@@ -266,14 +270,17 @@ async def test_what_can_not_be_a_key_is_refused(server: Postgres, log: RecordedL
 
 
 async def test_a_database_that_restarts_or_has_no_connection_left_is_503_until_it_is_back(
-    server: Postgres, log: RecordedLog
+    server: Postgres, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(database, "RECONNECT_S", SOON_S)
     async with replicas(config_of(server.url, [entry("away")]), log=log) as (replica,):
         assert (await replica.put("away", new_key("away"))).status == 201
         server.stop()
-        away = await replica.get("away")
-        assert (away.status, away.headers.get("retry-after")) == (503, "2")
-        assert (await replica.call("GET", "/readyz")).status == 503
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(database, "CONNECTION_S", SOON_S)
+            away = await replica.get("away")
+            assert (away.status, away.headers.get("retry-after")) == (503, "2")
+            assert (await replica.call("GET", "/readyz")).status == 503
         assert (await replica.call("GET", "/livez")).status == 200
         await _until_given_up(replica)  # an outage of hours: no attempt sleeps on when the server is back
         server.start()
@@ -289,14 +296,35 @@ async def test_a_database_that_restarts_or_has_no_connection_left_is_503_until_i
         assert (await replica.call("GET", "/readyz")).status == 503
         server.run("begin read write; alter database escrow reset default_transaction_read_only; commit")
         await _until_ready(replica)
-        assert (await replica.get("away")).status == 200
+        assert (await replica.get("away")).status == 200, log.records[-9:]
 
         server.run(f"alter role {ROLE} connection limit 0")
         _end_connections(server)
-        assert (await replica.get("away")).status == 503
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(database, "CONNECTION_S", SOON_S)
+            assert (await replica.get("away")).status == 503
         server.run(f"alter role {ROLE} connection limit -1")
         await _until_ready(replica)
         assert (await replica.get("away")).status == 200
+
+
+async def test_a_connection_from_before_the_server_took_writes_again_serves_no_call(
+    server: Postgres, log: RecordedLog
+) -> None:
+    """Not even where all were renewed a moment ago: one call had a later one, and the next may get an old one."""
+    server.run("alter database escrow set default_transaction_read_only = on")
+    async with Database(server.url, ssl="require", pool_size=3, log=log) as pool:
+        await trio.to_thread.run_sync(pool._pool.wait)
+        pool._renewed_at = monotonic() + HANGS_S
+        with pytest.raises(Unavailable):
+            await pool.look()
+        old = [await trio.to_thread.run_sync(pool._pool.getconn) for _ in range(2)]
+        server.run("begin read write; alter database escrow reset default_transaction_read_only; commit")
+        await pool.look()
+        for connection in old:
+            pool._pool.putconn(connection)
+        for _ in range(3):
+            await pool.run(_make_and_drop)
 
 
 async def test_a_drain_lets_calls_in_flight_finish_and_turns_new_ones_away(server: Postgres, log: RecordedLog) -> None:
@@ -354,10 +382,10 @@ async def test_behind_a_pooler_in_transaction_mode_all_is_the_same_and_nothing_l
                 for number in range(80):
                     nursery.start_soon(knock, number)
             assert found == {200: 80}
-        async with Database(url, ssl="disable", pool_size=2, log=log) as database:
+        async with Database(url, ssl="disable", pool_size=2, log=log) as pool:
             with pytest.raises(Unavailable):
-                await database.run(lambda connection: connection.execute("select pg_sleep(60)"), deadline_s=0.5)
-            timeouts = [await database.run(_set_timeout) for _ in range(6)]
+                await pool.run(lambda connection: connection.execute("select pg_sleep(60)"), deadline_s=0.5)
+            timeouts = [await pool.run(_set_timeout) for _ in range(6)]
             assert set(timeouts) == {"5s"}
         with psycopg.connect(url, prepare_threshold=None, autocommit=True) as stranger:
             seen = {stranger.execute("show statement_timeout").fetchone() for _ in range(6)}
@@ -377,28 +405,28 @@ async def test_a_transaction_that_is_cut_short_gives_its_connection_back_even_wh
         stopped.append(pid)
         connection.execute("select 1")
 
-    async with Database(server.url, ssl="require", pool_size=2, log=log) as database:
+    async with Database(server.url, ssl="require", pool_size=2, log=log) as pool:
         with pytest.raises(Unavailable):
-            await database.run(lambda connection: connection.execute("select pg_sleep(60)"), deadline_s=0.3)
+            await pool.run(lambda connection: connection.execute("select pg_sleep(60)"), deadline_s=0.3)
         assert _busy(server) == []
         try:
             with pytest.raises(Unavailable):
-                await database.run(stand_still, deadline_s=0.3)
-            stopped.append(await database.run(lambda connection: connection.info.backend_pid))
+                await pool.run(stand_still, deadline_s=0.3)
+            stopped.append(await pool.run(lambda connection: connection.info.backend_pid))
             for (pid,) in server.run("select pid from pg_stat_activity where application_name = 'svc-key-escrow'"):
                 with suppress(ProcessLookupError):  # one that was let go of may end just now
                     os.kill(pid, signal.SIGSTOP)  # while it lies in the pool: the next call has it
                     stopped.append(pid)
             with trio.fail_after(HANGS_S), pytest.raises(Unavailable):
-                await database.run(_set_timeout, deadline_s=0.3)
-            assert await database.run(_set_timeout) == "5s"  # the others like it were replaced
+                await pool.run(_set_timeout, deadline_s=0.3)
+            assert await pool.run(_set_timeout) == "5s"  # the others like it were replaced
         finally:
             for pid in stopped:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGCONT)
-        assert [await database.run(_set_timeout) for _ in range(3)] == ["5s"] * 3
+        assert [await pool.run(_set_timeout) for _ in range(3)] == ["5s"] * 3
         with pytest.raises(psycopg.errors.DivisionByZero):  # a fault of ours is no trouble of the database's
-            await database.run(lambda connection: connection.execute("select 1 / 0"))
+            await pool.run(lambda connection: connection.execute("select 1 / 0"))
     assert _busy(server) == []
 
 
@@ -410,9 +438,9 @@ async def test_tls_is_what_was_asked_for(server: Postgres, log: RecordedLog) -> 
         assert server.run(
             "select distinct ssl from pg_stat_ssl join pg_stat_activity using (pid) where usename = %s", ROLE
         ) == [(True,)]
-    async with Database(server.url, ssl="verify-full", pool_size=2, log=log) as database:
+    async with Database(server.url, ssl="verify-full", pool_size=2, log=log) as pool:
         with pytest.raises(Unavailable):
-            await database.run(_set_timeout, deadline_s=2.0)
+            await pool.run(_set_timeout, deadline_s=2.0)
 
 
 def _lines(log: RecordedLog, event: str) -> list[dict[str, Any]]:
@@ -473,3 +501,8 @@ async def _until_ready(replica: Replica) -> None:
     with trio.fail_after(HANGS_S):
         while (await replica.call("GET", "/readyz")).status != 200:  # noqa: ASYNC110  another process
             await trio.sleep(0.05)
+
+
+def _make_and_drop(connection: Rows) -> None:
+    connection.execute("create table made (a int)")
+    connection.execute("drop table made")
