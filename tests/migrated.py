@@ -5,9 +5,12 @@ The migrations themselves run in tests/store, in tests/test_old_home.py and in e
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+from sqlite_utils.migrations import Migrations
 
 from svc.app import FEATURES
 from svc.clock import WallClock
@@ -15,18 +18,19 @@ from svc.nursery import ThreadPool
 from svc.store import Store
 
 
-def lay_database(path: Path) -> None:
-    """Put it at ``path``, where nothing is yet. What is there stays: a home is opened more than once."""
+def lay_database(path: Path, sets: Sequence[Migrations] | None = None) -> None:
+    """Put it at ``path``, where nothing is yet. What is there stays: a home is opened more than once. ``sets``: instead
+    of those of all features."""
     if not path.exists():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.touch(mode=0o600)
-        path.write_bytes(_migrated())
+        wanted = [feature.migrations for feature in FEATURES if feature.migrations] if sets is None else sets
+        path.write_bytes(_migrated(tuple(wanted)))
 
 
 @cache
-def _migrated() -> bytes:
+def _migrated(sets: tuple[Migrations, ...]) -> bytes:
     with TemporaryDirectory() as directory:
         path = Path(directory) / "svc.sqlite3"
-        sets = [feature.migrations for feature in FEATURES if feature.migrations]
         Store.open(path, clock=WallClock(), threads=ThreadPool(limit=1, name="schema"), migrations=sets).close_now()
         return path.read_bytes()

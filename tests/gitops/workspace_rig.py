@@ -20,6 +20,7 @@ from svc.pages import alone, edits, managed
 from svc.pages.migrations import MIGRATIONS as PAGES
 from svc.store import ReadTx, Store, Tx
 from tests.gitops.upstream import Upstream
+from tests.migrated import lay_database
 from tests.pages.rig import FOR_ALL_TO_WRITE, MIA, PEOPLE, Pages, name_of
 from tests.recorded_log import StoppedClock
 
@@ -30,6 +31,7 @@ SERVICE = Person(name="svc", address="svc@localhost")
 
 def open_store(path: Path, threads: ThreadPool) -> Store:
     tables = [IDENTITY, PAGES, FILES, GITOPS_TABLES]
+    lay_database(path, tables)
     store = Store.open(path, clock=StoppedClock(), threads=threads, migrations=tables)
     store.write_now(_begin)
     return store

@@ -22,6 +22,7 @@ from svc.nursery import ThreadPool, open_task_group
 from svc.principal import UNCLAIMED, Principal
 from svc.store import Store, Tx
 from svc.workspace import RequestContext
+from tests.migrated import lay_database
 
 MIA: Final = Principal(user_id="usr_mia", device_id="dev_mia", is_admin=False, via="session")
 KEY: Final = "a-key-of-its-own-1"
@@ -70,6 +71,7 @@ class Desk:
 
 @pytest.fixture
 async def desk(tmp_path: Path, wall: VirtualClock, threads: ThreadPool) -> AsyncIterator[Desk]:
+    lay_database(tmp_path / "svc.sqlite3", [MIGRATIONS])
     store = Store.open(tmp_path / "svc.sqlite3", clock=wall, threads=threads, migrations=[MIGRATIONS])
     try:
         async with open_task_group() as nursery:
@@ -166,6 +168,7 @@ def test_killed_anywhere_and_said_again_each_action_is_done_at_most_once_and_ans
 ) -> None:
     """``before`` and ``inside`` the action the transaction is lost with the process; ``after`` it, the answer is."""
     path = tmp_path_factory.mktemp("store") / "svc.sqlite3"
+    lay_database(path, [MIGRATIONS])
     answers: dict[int, str] = {}
     done: list[int] = []
 

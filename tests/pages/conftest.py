@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -13,9 +14,11 @@ from svc.identity.migrations import MIGRATIONS as IDENTITY
 from svc.nursery import ThreadPool
 from svc.pages.migrations import MIGRATIONS
 from svc.store import Store, Tx
+from tests.migrated import lay_database
 from tests.pages.rig import PEOPLE, Pages, name_of
 from tests.recorded_log import StoppedClock
 
+SETS: Final = (IDENTITY, MIGRATIONS, FILES)
 MakePages = Callable[[], Pages]
 
 
@@ -26,8 +29,8 @@ def make_pages(tmp_path: Path, threads: ThreadPool) -> Iterator[MakePages]:
 
         def make() -> Pages:
             path = tmp_path / f"{len(list(tmp_path.iterdir()))}" / "svc.sqlite3"
-            path.parent.mkdir()
-            store = Store.open(path, clock=StoppedClock(), threads=threads, migrations=[IDENTITY, MIGRATIONS, FILES])
+            lay_database(path, SETS)
+            store = Store.open(path, clock=StoppedClock(), threads=threads, migrations=SETS)
             opened.callback(store.close_now)
             store.write_now(_add_people)
             return Pages(store)

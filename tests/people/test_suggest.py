@@ -15,6 +15,7 @@ from svc.people.model import Direction
 from svc.people.words import typed_words
 from svc.principal import UNCLAIMED, Principal
 from svc.store import Store, Tx
+from tests.migrated import lay_database
 from tests.recorded_log import StoppedClock
 
 MIA = "usr_mia"
@@ -23,6 +24,7 @@ MIA = "usr_mia"
 @pytest.fixture
 def store(tmp_path: Path, threads: ThreadPool) -> Iterator[Store]:
     migrations = [feature.migrations for feature in FEATURES if feature.migrations]
+    lay_database(tmp_path / "svc.sqlite3")
     opened = Store.open(tmp_path / "svc.sqlite3", clock=StoppedClock(), threads=threads, migrations=migrations)
     opened.write_now(actions.skip_domains, domains=["example.org"])
     yield opened

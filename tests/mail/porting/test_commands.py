@@ -10,13 +10,16 @@ from types import SimpleNamespace
 import pytest
 
 from svc import cli
+from svc.store import Home
 from tests.mail.porting.test_sources import LINE, entries, mail, mbox
+from tests.migrated import lay_database
 
 MAILS = LINE + b"X-Gmail-Labels: Inbox,Unread,Work\n" + mail("a") + b"\n" + mbox("b")
 
 
 @pytest.fixture(autouse=True)
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay_database(Home.database_of(tmp_path / "home"))
     monkeypatch.setenv("SVC_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("SVC_MASTER_KEY_FILE", str(tmp_path / "key"))
     monkeypatch.setenv("SVC_LOG", "readable")
