@@ -59,7 +59,21 @@ export async function loadOutgoing() {
 export function onOutgoingEvent(event) {
   const payload = /** @type {{ outgoing?: Outgoing | null } | null} */ (event.payload);
   if (payload?.outgoing) put(payload.outgoing);
-  else if (payload?.outgoing === null) drop(event.id);
+  else if (payload?.outgoing === null) withdrawn(event.id);
+}
+
+/**
+ * A mail is not shown any more: somebody has put it away, or this person may not act in its account any more. In the
+ * second case it was still to be sent, and is not.
+ * @param {string} id
+ */
+function withdrawn(id) {
+  const row = outgoing.value?.find((one) => one.id === id);
+  drop(id);
+  if (row && (row.state === "held" || row.state === "scheduled" || row.state === "overdue")) {
+    toast(`Not sent: ${row.subject || row.to[0] || "your mail"}. You may not send from that account any more.`,
+      { tone: "error" });
+  }
 }
 
 /**

@@ -80,12 +80,13 @@ def accept(
         known = queries.outgoing_of_draft(tx, principal, draft_id=draft_id)
         if known is not None:
             return known
+    account = _connected(tx, principal, request.account_id)
+    if draft_id is not None:
         draft = queries.draft_for(tx, principal, draft_id=draft_id)
         if draft is None:
             raise NotFound(drafts.NO_DRAFT)
         drafts.check_version(draft, draft_version)
         elsewhere.check_sent(tx, draft_id)
-    account = _connected(tx, principal, request.account_id)
     people = _recipients(request)
     request = drafts.with_references(tx, principal, request)
     from_address = _from_address(tx, account, request)

@@ -78,3 +78,15 @@ def tell(tx: Tx, outgoing_id: str, *, device_id: str = DEVICE_ID) -> Outgoing:
             device_id=device_id,
         )
     return row
+
+
+def tell_withdrawn(tx: Tx, outgoing_id: str, *, audience: str) -> None:
+    """Notify a person that they may not see this mail any more."""
+    tx.emit(
+        topic=TASKS_TOPIC,
+        kind="task.changed",
+        id=outgoing_id,
+        payload={"outgoing": None},
+        audience=audience,
+        device_id=DEVICE_ID,
+    )

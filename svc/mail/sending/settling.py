@@ -16,7 +16,7 @@ from svc.mail.accounts import queries as account_queries
 from svc.mail.model import is_own
 from svc.mail.sending import queries
 from svc.mail.sending.model import MAX_ATTEMPTS, Outgoing, outgoing_origin
-from svc.mail.sending.moving import MAX_REASON_CHARS, move
+from svc.mail.sending.moving import MAX_REASON_CHARS, move, tell_withdrawn
 from svc.mail.sync.steps import StoredMessage
 from svc.mail.threads import queries as thread_queries
 from svc.store import Tx
@@ -162,6 +162,8 @@ def fail_waiting(tx: Tx, *, account_id: str, reason: str, sent_by: str | None = 
     for row in queries.waiting_of_account(tx, account_id):
         if sent_by is None or row.sent_by == sent_by:
             _give_up(tx, row, reason=reason)
+            if sent_by is not None:
+                tell_withdrawn(tx, row.id, audience=sent_by)
 
 
 def forget_old(tx: Tx) -> None:

@@ -56,15 +56,24 @@ async def test_a_member_hears_what_happens_until_it_ends(service: Service) -> No
 
     before = service.workspace.store.outbox.head()
     await mia.mutate("mail.unarchive", threadIds=[unified["id"]])
+    mail = {"accountId": shared, "to": ["a@example.org"], "subject": "Mine", "html": "<p>Hi</p>"}
+    waiting = await ben.mutate("mail.send", **mail, sendAt="2040-01-01T00:00:00Z")
     await live.hear_all()
     await mia.mutate("mail.unshareAccount", accountId=shared, userId=ids["ben@example.org"])
     frames = await live.hear_all()
     assert (frames[-1]["kind"], frames[-1]["id"]) == ("account.removed", shared)
+    assert [(one["id"], one["payload"]) for one in of_kind(frames, "task.changed")] == [
+        (waiting["outgoingId"], {"outgoing": None})
+    ]
     await mia.mutate("mail.archive", threadIds=[unified["id"]])
     assert await live.hear_all() == []
     again = await listening(ben, "mail", "accounts", "tasks", after=before)
     missed = [frame for frame in await again.hear_all() if frame["type"] == "event"]
-    assert [(frame["kind"], frame["id"]) for frame in missed] == [("account.removed", shared)]
+    assert [(frame["kind"], frame["id"]) for frame in missed] == [
+        ("task.changed", waiting["outgoingId"]),
+        ("account.removed", shared),
+    ]
+    assert missed[0]["payload"] == {"outgoing": None}
 
 
 async def test_a_member_of_two_accounts_with_the_same_mail_sees_and_counts_it_once(service: Service) -> None:

@@ -331,8 +331,12 @@ async def test_who_stops_sharing_ends_all_of_it_at_once(house: House) -> None:
 
 
 async def test_who_may_only_read_any_more_can_take_nothing_back(house: House) -> None:
+    mail = {"accountId": house.shared.account, "to": ["a@example.org"], "subject": "Mine", "html": "<p>Hi</p>"}
+    draft = await house.ben.mutate("mail.saveDraft", **mail)
     await house.ben.mutate("mail.archive", threadIds=[house.shared.thread])
     await house.share("ben", "read")
+    for ask in (mutation("mail.send", **mail, draftId=draft["id"]), mutation("mail.saveDraft", **mail, id=draft["id"])):
+        assert "shared with you to read" in (await ask.by(house.ben)).json["error"]["message"]
     assert (await house.ben.mutate("mail.undo"))["undone"] is None
     row = (await house.mia.query("mail.thread", id=house.shared.thread))["thread"]
     assert not row["inInbox"]
