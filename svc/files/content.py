@@ -1,11 +1,12 @@
-"""Answers with a file's bytes: whole or one range, also for ``HEAD``, and only in a form that a browser can't run."""
+"""Answers with a file's bytes: whole or one range, for ``HEAD`` as for the whole, and only in a form that a browser
+can't run."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Final
 
-from svc.errors import NotFound
+from svc.errors import NotFound, Refusal
 from svc.files.disposition import SNIFF_BYTES, content_disposition, content_type, may_show_inline
 from svc.files.model import File
 from svc.files.ranges import requested_range
@@ -30,9 +31,13 @@ async def serve_file(
         raise NotFound(missing)
     etag = f'"{file.sha256}"'
     common = [("etag", etag), ("cache-control", cache_control)]
+    required = request.headers.get("if-match")
+    if required is not None and {tag.strip() for tag in required.split(",")}.isdisjoint({etag, "*"}):
+        raise Refusal("The content is not the one that If-Match names.", code="precondition_failed")
     if not _tags(request.headers.get("if-none-match")).isdisjoint({etag, "*"}):
         return Response(status=304, headers=common)
-    wanted = requested_range(request, size=size, etag=etag)
+    # Ranges are defined for GET alone (RFC 9110, 14.2).
+    wanted = None if request.method == "HEAD" else requested_range(request, size=size, etag=etag)
     headers = [*common, ("accept-ranges", "bytes"), *_orders(file, await _head(context, file, missing=missing))]
     if wanted is None:
         return Response(headers=headers, body=_sent(blobs, file.sha256), content_length=size)

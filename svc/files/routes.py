@@ -30,10 +30,15 @@ class UploadHeaders(Wire, frozen=True):
 
 
 class ContentHeaders(Wire, frozen=True):
+    """A part of the content; and only if it is, or is not, the content that the client has."""
+
     range: str | None = msgspec.field(name="Range", default=None)
+    if_range: str | None = msgspec.field(name="If-Range", default=None)
+    if_match: str | None = msgspec.field(name="If-Match", default=None)
+    if_none_match: str | None = msgspec.field(name="If-None-Match", default=None)
 
 
-CONTENT: Final = Says(headers=ContentHeaders, answers={200: "*/*", 206: "*/*"})
+CONTENT: Final = Says(headers=ContentHeaders, answers={200: "*/*", 206: "*/*", 304: None})
 _NO_BLOB: Final = "There is no such blob."
 _LOST: Final = (
     "The content of this file is missing or damaged on this server. If it came with a mail, it is fetched again by "

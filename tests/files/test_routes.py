@@ -66,6 +66,8 @@ async def test_head_says_the_same_without_the_bytes(service: Service) -> None:
     whole, head = await service.get(path), await service.ask("HEAD", path)
     assert (head.status, head.body) == (200, b"")
     assert told(head) == told(whole)
+    part = await service.ask("HEAD", path, fields={"range": "bytes=0-0"})
+    assert (part.status, told(part)) == (200, told(whole))
 
 
 STRANGE = (
@@ -120,6 +122,12 @@ async def test_who_has_it_already_is_told_so(service: Service) -> None:
     for form, method in product(("{}", "W/{}", '"other", {}', "*"), ("GET", "HEAD")):
         reply = await service.ask(method, path, fields={"if-none-match": form.format(etag(PNG))})
         assert (reply.status, reply.body, reply.header("etag")) == (304, b"", etag(PNG))
+
+
+async def test_who_wants_no_other_content_is_refused_if_it_is_another(service: Service) -> None:
+    path = await attached(service, PNG)
+    for wanted, status in (("*", 200), (f'"other", {etag(PNG)}', 200), ('"other"', 412), (f"W/{etag(PNG)}", 412)):
+        assert (await service.get(path, if_match=wanted)).status == status, wanted
 
 
 async def test_who_has_something_else_gets_it(service: Service) -> None:
