@@ -2,6 +2,7 @@
 /** Settings, Rules: the rules in their order, and an editor for one. */
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
+import { navigate } from "../router.js";
 import { mutate } from "../rpc.js";
 import { Faults, useWritten } from "../settings/declared.js";
 import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
@@ -78,6 +79,16 @@ function Row({ one, load, edit }) {
     act(() => mutate("rules.save", { path: one.path, title: one.title,
       rule: { ...one.rule, enabled: !one.rule.enabled } }),
       one.rule.enabled ? "Switched off." : "Switched on. It holds for mail that comes from now on.");
+  const apply = async () => {
+    setProblem("");
+    try {
+      const { runId } = await mutate("rules.apply", { path: one.path, limit: APPLIES_TO });
+      toast("It runs on the mail that is there. The page of the run can undo it.",
+        { action: { label: "Show the run", run: () => navigate(`/p/runs/${runId}`) } });
+    } catch (error) {
+      setProblem(reasonOf(error));
+    }
+  };
   return html`<li class="rules-row">
     <label class="choice"><input type="checkbox" role="switch" checked=${one.rule.enabled} onChange=${flip} />
       <span><bdi>${one.title}</bdi><span class="fine rules-what"><bdi>${ruleWords(one.rule)}</bdi></span></span>
@@ -86,8 +97,7 @@ function Row({ one, load, edit }) {
       Edit</button>
     <${ConfirmButton} label="Apply" what=${one.title} sure="Apply" calm
       question=${() => whatItMeets(one.path)}
-      run=${() => act(() => mutate("rules.apply", { path: one.path, limit: APPLIES_TO }),
-        "It runs on the mail that is there: see Runs.")} />
+      run=${apply} />
     <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
       run=${() => act(async () => {
         await mutate("pages.delete", { path: one.path });
