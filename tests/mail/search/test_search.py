@@ -97,36 +97,35 @@ SIGNS = (
 )
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("C++", {"C++ and C#"}),
-        ("c#", {"C++ and C#"}),
-        ("C", {"C++ and C#", "plan C"}),
-        ("plan -C++", {"plan C"}),
-        ("C -C++", {"plan C"}),
-        (".NET", {"the .NET"}),
-        ("net", {"the .NET", "the net of x.net"}),
-        ("$50", {"costs $50"}),
-        ("50%", {"50% more"}),
-        ("50", {"costs $50", "50% more"}),
-        ("AT&T", {"AT&T"}),
-        ("#123", {"is #123"}),
-        ("C++ OR AT&T", {"C++ and C#", "AT&T"}),
-        ('"costs $50"', {"costs $50"}),
-        ("subject:C++", set()),
-        ("body:C++", {"C++ and C#"}),
-        ("(C++)", {"C++ and C#"}),
-        ("noa@example.org", {*SIGNS}),
-        ("noa@example", {*SIGNS}),
-        ("noa#example", set()),
-    ],
-)
-async def test_signs_at_a_word_count(service: Service, query: str, expected: set[str]) -> None:
+async def test_signs_at_a_word_count(service: Service) -> None:
+    expected: dict[str, set[str]] = {
+        "C++": {"C++ and C#"},
+        "c#": {"C++ and C#"},
+        "C": {"C++ and C#", "plan C"},
+        "plan -C++": {"plan C"},
+        "C -C++": {"plan C"},
+        ".NET": {"the .NET"},
+        "net": {"the .NET", "the net of x.net"},
+        "$50": {"costs $50"},
+        "50%": {"50% more"},
+        "50": {"costs $50", "50% more"},
+        "AT&T": {"AT&T"},
+        "#123": {"is #123"},
+        "C++ OR AT&T": {"C++ and C#", "AT&T"},
+        '"costs $50"': {"costs $50"},
+        "subject:C++": set(),
+        "body:C++": {"C++ and C#"},
+        "(C++)": {"C++ and C#"},
+        "noa@example.org": {*SIGNS},
+        "noa@example": {*SIGNS},
+        "noa#example": set(),
+    }
     for number, text in enumerate(SIGNS):
         await arrive(service, f"Mail {number}", text=text)
-    found = {SIGNS[int(subject.removeprefix("Mail "))] for subject in await subjects(service, query)}
+    found = {
+        query: {SIGNS[int(subject.removeprefix("Mail "))] for subject in await subjects(service, query)}
+        for query in expected
+    }
     assert found == expected
 
 
@@ -164,41 +163,38 @@ async def test_a_thread_is_found_once_however_many_of_its_messages_are(service: 
     assert shown(found) == "[harbour] three"
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("from:noa", ["Plain"]),
-        ("from:ann@x.org", ["Other"]),
-        ("from:x.org", ["Other"]),
-        ('from:"Ann Smith"', ["Other"]),
-        ("-from:noa", ["Other"]),
-        ("to:mia", ["Other", "Plain"]),
-        ("to:me", ["Other", "Plain"]),
-        ("to:ann", []),
-        ("subject:plain", ["Plain"]),
-        ("subject:word", []),
-        ("has:attachment", ["Other"]),
-        ("-has:attachment", ["Plain"]),
-        ("filename:notes", ["Other"]),
-        ("is:unread", ["Other"]),
-        ("is:read", ["Plain"]),
-        ("is:starred", ["Plain"]),
-        ("in:inbox", ["Other"]),
-        ("in:skipped", ["Plain"]),
-        ("in:archive", ["Plain"]),
-        ("in:sent", []),
-        ("label:starred", ["Plain"]),
-        ("label:inbox OR label:starred", ["Other", "Plain"]),
-        ("word -subject:plain", ["Other"]),
-        ("from:noa OR from:ann", ["Other", "Plain"]),
-        ("in:anywhere", ["Other", "Plain"]),
-    ],
-)
-async def test_each_operator_finds_what_it_says(service: Service, query: str, expected: list[str]) -> None:
+async def test_each_operator_finds_what_it_says(service: Service) -> None:
+    expected: dict[str, list[str]] = {
+        "from:noa": ["Plain"],
+        "from:ann@x.org": ["Other"],
+        "from:x.org": ["Other"],
+        'from:"Ann Smith"': ["Other"],
+        "-from:noa": ["Other"],
+        "to:mia": ["Other", "Plain"],
+        "to:me": ["Other", "Plain"],
+        "to:ann": [],
+        "subject:plain": ["Plain"],
+        "subject:word": [],
+        "has:attachment": ["Other"],
+        "-has:attachment": ["Plain"],
+        "filename:notes": ["Other"],
+        "is:unread": ["Other"],
+        "is:read": ["Plain"],
+        "is:starred": ["Plain"],
+        "in:inbox": ["Other"],
+        "in:skipped": ["Plain"],
+        "in:archive": ["Plain"],
+        "in:sent": [],
+        "label:starred": ["Plain"],
+        "label:inbox OR label:starred": ["Other", "Plain"],
+        "word -subject:plain": ["Other"],
+        "from:noa OR from:ann": ["Other", "Plain"],
+        "in:anywhere": ["Other", "Plain"],
+    }
     await arrive(service, "Plain", text="a word", labels=["STARRED"])
     file = {"filename": "notes.txt", "mime": "text/plain", "text": "x"}
     await arrive(service, "Other", text="a word", **{"from": "Ann Smith <ann@x.org>"}, attachments=[file])
-    assert await subjects(service, query) == expected
+    assert {query: await subjects(service, query) for query in expected} == expected
 
 
 async def test_spam_and_trash_are_left_out_unless_they_are_asked_for(service: Service) -> None:
