@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -39,7 +40,6 @@ CALLS: list[tuple[str, str, object, str]] = [
     ("POST", "/stdio-env", {"server": "notes"}, "mcp.notes"),
     ("POST", "/available", {"capability": "llm.a"}, "llm.a"),
 ]
-every_call = pytest.mark.parametrize(("method", "path", "body", "grant"), CALLS)
 
 
 def test_every_route_of_the_broker_is_tried_here() -> None:
@@ -56,57 +56,50 @@ def test_every_route_of_the_broker_is_tried_here() -> None:
     assert tried == rows
 
 
-@every_call
-async def test_without_the_internal_token_nobody_is_heard(
-    service: Service, method: str, path: str, body: object, grant: str
-) -> None:
-    token = await run_token(service, grant)
-    for said in ("", "Bearer wrong", f"Bearer {token}"):
-        reply = await ask(service, path, body, run=token, method=method, fields={"authorization": said})
-        assert reply.status == 401
-    assert await audited(service) == []
+async def test_without_the_internal_token_nobody_is_heard(service: Service) -> None:
+    for method, path, body, grant in CALLS:
+        token = await run_token(service, grant)
+        for said in ("", "Bearer wrong", f"Bearer {token}"):
+            reply = await ask(service, path, body, run=token, method=method, fields={"authorization": said})
+            assert reply.status == 401, (method, path)
+        assert await audited(service) == [], (method, path)
 
 
-@every_call
-async def test_without_a_runs_token_nothing_is_opened(
-    service: Service, method: str, path: str, body: object, grant: str
-) -> None:
-    token = await run_token(service, grant)
-    other = await run_token(service)
-    forged = [None, "", "x", token[:-1], token + "x", f"{token.partition('.')[0]}.{other.partition('.')[2]}"]
-    for run in forged:
-        reply = await ask(service, path, body, run=run, method=method)
-        assert (reply.status, reply.json["code"]) == (403, "forbidden"), run
-    assert await audited(service) == []
+async def test_without_a_runs_token_nothing_is_opened(service: Service) -> None:
+    for method, path, body, grant in CALLS:
+        token = await run_token(service, grant)
+        other = await run_token(service)
+        forged = [None, "", "x", token[:-1], token + "x", f"{token.partition('.')[0]}.{other.partition('.')[2]}"]
+        for run in forged:
+            reply = await ask(service, path, body, run=run, method=method)
+            assert (reply.status, reply.json["code"]) == (403, "forbidden"), (method, path, run)
+        assert await audited(service) == [], (method, path)
 
 
-@every_call
-async def test_the_token_of_an_older_lease_is_no_token(
-    service: Service, method: str, path: str, body: object, grant: str
-) -> None:
-    token = await run_token(service, grant)
-
-    def lease_again(tx: Tx) -> None:
-        row = run_row(tx, token.partition(".")[0])
-        assert row is not None
-        move(tx, row, "lose", due_at=tx.now, worker=None)
-        lease(tx, "another")
-
-    await service.workspace.store.write(lease_again)
-    assert (await ask(service, path, body, run=token, method=method)).status == 403
+def lease_again(tx: Tx, run_id: str) -> None:
+    row = run_row(tx, run_id)
+    assert row is not None
+    move(tx, row, "lose", due_at=tx.now, worker=None)
+    lease(tx, "another")
 
 
-@every_call
-async def test_what_was_not_granted_is_refused_and_written_down(
-    service: Service, method: str, path: str, body: object, grant: str
-) -> None:
-    token = await run_token(service, "something.else")
-    reply = await ask(service, path, body, run=token, method=method)
-    if path == "/available":
-        assert reply.json == {"available": False, "reason": "not_granted"}
-        return
-    assert (reply.status, reply.json["code"], reply.json["reason"]) == (403, "forbidden", "not_granted")
-    assert await audited(service) == [(grant, "run", "refused")]
+async def test_the_token_of_an_older_lease_is_no_token(service: Service) -> None:
+    for method, path, body, grant in CALLS:
+        token = await run_token(service, grant)
+        await service.workspace.store.write(lease_again, token.partition(".")[0])
+        assert (await ask(service, path, body, run=token, method=method)).status == 403, (method, path)
+
+
+async def test_what_was_not_granted_is_refused_and_written_down(service: Service) -> None:
+    for method, path, body, grant in CALLS:
+        token = await run_token(service, "something.else")
+        written = len(await audited(service))
+        reply = await ask(service, path, body, run=token, method=method)
+        if path == "/available":
+            assert reply.json == {"available": False, "reason": "not_granted"}
+            continue
+        assert (reply.status, reply.json["code"], reply.json["reason"]) == (403, "forbidden", "not_granted"), path
+        assert (await audited(service))[written:] == [(grant, "run", "refused")]
 
 
 @pytest.mark.parametrize(("method", "path", "body", "grant"), [call for call in CALLS if "mcp." not in call[3]])
@@ -123,36 +116,33 @@ async def test_what_is_not_set_is_501(
         assert await audited(service) == [(grant, "run", "missing")]
 
 
-@every_call
-async def test_a_forwarded_request_is_refused(
-    service: Service, method: str, path: str, body: object, grant: str
-) -> None:
-    token = await run_token(service, grant)
-    for name in ("x-forwarded-for", "x-forwarded-host", "forwarded"):
-        assert (await ask(service, path, body, run=token, method=method, fields={name: "127.0.0.1"})).status == 403
-    assert await audited(service) == []
+async def test_a_forwarded_request_is_refused(service: Service) -> None:
+    for method, path, body, grant in CALLS:
+        token = await run_token(service, grant)
+        for name in ("x-forwarded-for", "x-forwarded-host", "forwarded"):
+            reply = await ask(service, path, body, run=token, method=method, fields={name: "127.0.0.1"})
+            assert reply.status == 403, (method, path, name)
+        assert await audited(service) == [], (method, path)
 
 
-@every_call
-async def test_none_of_it_is_on_the_public_port_however_it_is_spelled(
-    service: Service, method: str, path: str, body: object, grant: str
-) -> None:
-    token = await run_token(service, grant)
-    fields = internal_fields(service, token, {"content-type": "application/json"})
-    for target in (
-        f"{BROKER}{path}",
-        f"/%69nternal/broker{path}",
-        f"/Internal/Broker{path}",
-        f"//internal/broker{path}",
-        f"/static/..{BROKER}{path}",
-        f"/static/%2e%2e{BROKER}{path}",
-        f"/p/%2e%2e{BROKER}{path}",
-        f"http://{OWN}{BROKER}{path}",
-        f"http://{HOST}{BROKER}{path}",
-    ):
-        reply = await service.ask(method, target, b"{}" if method == "POST" else b"", host=HOST, fields=fields)
-        assert reply.status in {400, 404}, target
-    assert await audited(service) == []
+async def test_none_of_it_is_on_the_public_port_however_it_is_spelled(service: Service) -> None:
+    for method, path, _body, grant in CALLS:
+        token = await run_token(service, grant)
+        fields = internal_fields(service, token, {"content-type": "application/json"})
+        for target in (
+            f"{BROKER}{path}",
+            f"/%69nternal/broker{path}",
+            f"/Internal/Broker{path}",
+            f"//internal/broker{path}",
+            f"/static/..{BROKER}{path}",
+            f"/static/%2e%2e{BROKER}{path}",
+            f"/p/%2e%2e{BROKER}{path}",
+            f"http://{OWN}{BROKER}{path}",
+            f"http://{HOST}{BROKER}{path}",
+        ):
+            reply = await service.ask(method, target, b"{}" if method == "POST" else b"", host=HOST, fields=fields)
+            assert reply.status in {400, 404}, (method, target)
+        assert await audited(service) == [], (method, path)
 
 
 @pytest.mark.parametrize(
@@ -174,13 +164,12 @@ async def test_a_call_that_can_be_read_in_two_ways_is_refused(service: Service, 
     assert await audited(service) == []
 
 
-@pytest.mark.parametrize(
-    "body", [b"", b"[]", b"{}", b'{"capability": 7}', b'{"capability": "llm.a"', b'"\xff"', b"[" * 9_000]
-)
-@pytest.mark.parametrize("path", ["/available", "/egress", "/stdio-env"])
-async def test_a_body_that_is_not_what_is_asked_for_is_told(service: Service, path: str, body: bytes) -> None:
-    reply = await ask(service, path, body, run=await run_token(service, "llm.a"))
-    assert (reply.status, reply.json["code"]) == (400, "invalid")
+async def test_a_body_that_is_not_what_is_asked_for_is_told(service: Service) -> None:
+    token = await run_token(service, "llm.a")
+    bodies = (b"", b"[]", b"{}", b'{"capability": 7}', b'{"capability": "llm.a"', b'"\xff"', b"[" * 9_000)
+    for path, body in product(("/available", "/egress", "/stdio-env"), bodies):
+        reply = await ask(service, path, body, run=token)
+        assert (reply.status, reply.json["code"]) == (400, "invalid"), (path, body[:30])
 
 
 async def test_what_is_granted_and_set_is_available(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:

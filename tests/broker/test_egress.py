@@ -80,9 +80,10 @@ async def test_a_redirect_comes_back_and_is_not_followed(service: Service, inter
     assert internet.lookups == [SLACK]
 
 
-@pytest.mark.parametrize(
-    ("wanted", "status"),
-    [
+async def test_any_other_host_or_call_is_refused_before_the_credential_is_touched(
+    service: Service, internet: Internet
+) -> None:
+    cases: list[tuple[dict[str, object], int]] = [
         ({"url": "https://evil.example/"}, 403),
         ({"url": "https://slack.com.evil.example/"}, 403),
         ({"url": "https://api.slack.com/"}, 403),
@@ -100,15 +101,12 @@ async def test_a_redirect_comes_back_and_is_not_followed(service: Service, inter
         ({"headers": {"Accept": "a\r\nX: y"}}, 400),
         ({"body": "a", "bodyBase64": "YQ=="}, 400),
         ({"bodyBase64": "not base64"}, 400),
-    ],
-)
-async def test_any_other_host_or_call_is_refused_before_the_credential_is_touched(
-    service: Service, internet: Internet, wanted: dict[str, object], status: int
-) -> None:
-    reply = await call(service, **wanted)
-    assert reply.status == status
-    assert internet.lookups == []
-    assert "granted" not in {outcome for _, _, outcome in await audited(service)}
+    ]
+    for wanted, status in cases:
+        reply = await call(service, **wanted)
+        assert reply.status == status, wanted
+        assert internet.lookups == [], wanted
+        assert "granted" not in {outcome for _, _, outcome in await audited(service)}, wanted
 
 
 async def test_a_declared_host_that_leads_into_this_network_is_not_connected_to(

@@ -157,6 +157,7 @@ WITH_THE_GOOD: list[Callable[[Upstream], None]] = [
 REFUSED_BY_GIT: list[Callable[[Upstream], None]] = [dots, slashes, dot_git]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("lay", WITH_THE_GOOD, ids=lambda lay: lay.__name__)
 async def test_what_is_good_in_a_hostile_repository_is_here(
     tmp_path: Path, upstream: Upstream, wall: VirtualClock, log: RecordedLog, lay: Callable[[Upstream], None]
@@ -251,6 +252,7 @@ async def misbehaving(service: Any, remote: HttpRemote, way: Way, only: str) -> 
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("only", ["info/refs", "git-upload-pack"])
 @pytest.mark.parametrize("way", ["redirect", "refuse", "garbage", "cut", "unavailable"])
 async def test_a_remote_that_fails_in_a_step_leaves_what_is_here(

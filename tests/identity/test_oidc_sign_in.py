@@ -455,9 +455,8 @@ async def test_a_token_that_is_not_for_this_sign_in_opens_nothing(
     assert "identity.sign_in_refused" in log.events("warning")
 
 
-@pytest.mark.parametrize(
-    ("token_answer", "said"),
-    [
+async def test_a_token_endpoint_that_gives_no_token_is_told_in_words(door: Service, idp: ScriptedProvider) -> None:
+    cases: list[tuple[Answer, str]] = [
         (answer({"error": "invalid_client"}, status=401), "client-rejected"),
         (answer({"error": "unauthorized_client"}, status=400), "client-type"),
         (answer({"error": "deleted_client"}, status=401), "client-gone"),
@@ -471,15 +470,12 @@ async def test_a_token_that_is_not_for_this_sign_in_opens_nothing(
         (answer({"id_token": 7}), "provider-away"),
         (answer({"access_token": "S3CRET-access"}), "no-identity"),
         (no_answer(may_have_happened=True), "provider-away"),
-    ],
-)
-async def test_a_token_endpoint_that_gives_no_token_is_told_in_words(
-    door: Service, idp: ScriptedProvider, token_answer: Answer, said: str
-) -> None:
-    idp.token_answer = token_answer
-    assert reason(await Browser(door, idp).sign_in(**MIA)) == said
-    idp.token_answer = None
-    assert place(await Browser(door, idp).sign_in(**MIA)) == "/"
+    ]
+    for token_answer, said in cases:
+        idp.token_answer = token_answer
+        assert reason(await Browser(door, idp).sign_in(**MIA)) == said, token_answer
+        idp.token_answer = None
+        assert place(await Browser(door, idp).sign_in(**MIA)) == "/", token_answer
 
 
 async def test_a_provider_that_is_away_at_the_start_is_told_in_words(door: Service, idp: ScriptedProvider) -> None:
