@@ -33,10 +33,10 @@ def mentions(path: Path, tables: frozenset[str]) -> Iterator[Mention]:
     """Every mention of one of ``tables`` (and every one that can't be told) in the strings of a module."""
     tree = ast.parse(path.read_text())
     docs = {id(text) for text in _docstrings(tree)}
-    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in ast.walk(node)} - {
-        id(node) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)
-    }
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    joined = [node for node in nodes if isinstance(node, ast.JoinedStr)]
+    inner = {id(part) for node in joined for part in ast.walk(node)} - {id(node) for node in joined}
+    for node in nodes:
         if id(node) in docs or id(node) in inner:
             continue
         text = _text(node)

@@ -78,6 +78,7 @@ class NoNetwork:
         raise OSError(address)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "mail", "obeyed"), CORPUS, ids=[one[0] for one in CORPUS])
 async def test_nothing_comes_of_it_without_a_person(
     name: str, mail: dict[str, str], obeyed: Sequence[tuple[str, dict[str, Any]]], service: Service

@@ -345,6 +345,7 @@ async def test_a_server_that_refuses_is_quoted_without_the_key(status: int, last
 # This machine
 
 
+@pytest.mark.thorough
 @pytest.mark.wall_clock
 @pytest.mark.parametrize("after", [quiet(1), b"", quiet(0.01)], ids=["silence", "a cut at a frame", "a cut within one"])
 async def test_this_machine_hears_a_voice_tells_partials_and_then_a_final(tmp_path: Path, after: bytes) -> None:

@@ -112,6 +112,7 @@ async def test_each_principal_gets_from_each_row_and_socket_what_it_declares(
     assert found == expected
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("principal", [name for name, refused in REFUSALS.items() if refused["admin"]])
 async def test_what_is_refused_changes_nothing_and_head_tells_no_more_than_get(
     principal: str, tmp_path: Path, wall: VirtualClock, log: RecordedLog

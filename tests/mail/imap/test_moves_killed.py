@@ -25,6 +25,7 @@ WAYS: Final = {
 CHANGE: Final = {"add": frozenset({TRASH}), "remove": frozenset({UNREAD})}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("then", ["looks", "goes on"])
 async def test_killed_at_any_step_of_a_move_each_mail_is_there_once_under_its_id(

@@ -354,6 +354,7 @@ async def test_without_one_what_is_stored_is_found(service: Service) -> None:
     assert await service.rows("select count(*) from mail_search_queue") == [(0,)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("window", [1, 2, 3, 100])
 @pytest.mark.parametrize("examined", [1, 2, 5, 100])
 async def test_every_thread_comes_once_however_small_the_windows_are(

@@ -107,6 +107,7 @@ PASSING: list[ProviderFault] = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", PASSING, ids=lambda fault: type(fault).__name__)
 @pytest.mark.parametrize("at", range(4))
 async def test_a_fault_at_any_step_is_made_good_and_leaves_one_copy(desk: Desk, fault: ProviderFault, at: int) -> None:
