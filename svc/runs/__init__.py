@@ -11,7 +11,7 @@ from svc.runs.digests import digest
 from svc.runs.dispatch import IN_MEMORY, Dispatcher
 from svc.runs.feature import FEATURE
 from svc.runs.model import RunRow
-from svc.runs.moving import settle_step, wake
+from svc.runs.moving import end_timers, settle_step, wake
 from svc.runs.queries import active, mine, progress_of, run
 from svc.runs.tokens import RunGrant, grant_of, principal_of
 from svc.runs.waits import ask_person
@@ -30,6 +30,7 @@ __all__ = [
     "count_tokens",
     "decided",
     "digest",
+    "end_timers",
     "fork",
     "grant_more",
     "grant_of",

@@ -96,6 +96,17 @@ def wake(tx: Tx, run_id: str) -> None:
         move(tx, row, "wake", due_at=tx.now, fruitless=0)
 
 
+def end_timers(tx: Tx, run_id: str) -> None:
+    """End the timers of a waiting run now, because what it waits for has happened."""
+    row = queries.run(tx, run_id)
+    if row is None or row.state != "waiting":
+        return
+    for step in queries.steps(tx, run_id):
+        if step.state == "waiting" and step.kind == "timer":
+            settle_step(tx, run_id, step.key, output="null", error=None)
+    wake(tx, run_id)
+
+
 def settle_step(tx: Tx, run_id: str, key: str, *, output: str | None, error: str | None) -> None:
     """Settle a waiting step: ``output`` is JSON, ``error`` is made by :func:`encoded_error`."""
     tx.run(

@@ -17,7 +17,7 @@ from svc.mail.porting.storing import store
 from svc.mail.providers.kinds import KEPT_HERE
 from svc.mail.sync.steps import IngestStep
 from svc.principal import Principal, system
-from svc.runs import begin, progress
+from svc.runs import begin, end_timers, progress
 from svc.store import Tx, json_array
 from svc.worker.mail_import import IMPORT
 
@@ -134,6 +134,8 @@ def end(tx: Tx, row: ImportRow, *, state: ImportState, problem: str | None = Non
         now=tx.now,
         id=row.id,
     )
+    if ended:
+        end_timers(tx, row.run_id)  # the run hears of it now, so that it can be retried
     if ended and state == "done":
         progress(tx, row.run_id, done=100, total=100)
         if row.remove_file:

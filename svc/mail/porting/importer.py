@@ -23,6 +23,7 @@ from svc.mail.providers.seam import ProviderFault
 from svc.mail.search.tasks import Indexer
 from svc.mail.sync.engine import MailEngine
 from svc.nursery import Child, Wake, give_back_memory
+from svc.runs import Dispatcher
 from svc.store import BlobMissing
 from svc.workspace import Workspace
 
@@ -52,6 +53,7 @@ class Importer:
                 await self.wake.wait(at_most_s=LOOK_AGAIN_S)
             else:
                 await self._work(row)
+                self.workspace.service(Dispatcher).wake.call()
 
     async def _work(self, row: ImportRow) -> None:
         """Continue one import, to its end or until it is not wanted any more."""
