@@ -76,7 +76,7 @@ def next_working(tx: ReadTx) -> ImportRow | None:
         f"""
         select {_IMPORT} from mail_imports i join runs r on r.id = i.run_id
         where i.state = 'working' and r.state in ('queued', 'running', 'waiting')
-        order by i.created_at, i.id limit 1
+        order by i.created_at, i.rowid limit 1
         """
     )
     return None if row is None else _import(row)
