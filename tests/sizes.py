@@ -82,7 +82,9 @@ HOSTILE_SHARES: Final = _size(4, 1)
 """Into so many shares those rows are dealt, anew each time, a share for each place of the page; 1: each tries all."""
 
 UPLOAD_ADDRESSES: Final = _size(1, 2)
-"""Of a hostile upload's two, by which each way of embedding it is tried."""
+"""Of a hostile upload's two, by which it is opened and embedded."""
+UPLOAD_SHARES: Final = _size(2, 1)
+"""A page with a policy, or of another origin, tries each second of the hostile uploads, or each of them."""
 
 MAILBOX_STORY: Final = _size(12, 2_000)
 """Steps of one mailbox, changed here and by another program, with connections that break and starts anew."""
