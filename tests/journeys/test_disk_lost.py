@@ -85,6 +85,16 @@ def is_away(service: ServiceProcess, since: str) -> bool:
     return (status["archiving"]["lastAt"] or "") > since and status["replica"]["pending"] == 0
 
 
+def all_blobs_are_away(service: ServiceProcess) -> None:
+    """Then a base backup makes a recovery point with all of them at once, and not the next minute."""
+    until(
+        lambda: service.query("backup.status")["replica"]["pending"] == 0,
+        what="the replica to have all",
+        deadline_s=HANGS_S,
+        tell=service.log,
+    )
+
+
 def now(service: ServiceProcess) -> str:
     told: str = service.query("health.ping")["time"]
     return told
@@ -113,17 +123,16 @@ def test_what_was_acknowledged_and_sent_away_is_there_on_another_machine(tmp_pat
             service.start(**machine.settings)
             for count in range(BEFORE):
                 receive(service, f"kept {turn}.{count}")
-            acknowledged, safe = now(service), kept(service.home)
+            safe = kept(service.home)
             assert f"kept {turn}.{BEFORE - 1}" in safe
+            code = svc(machine, service, "secrets", "recovery-code").stdout.strip()
+            made = now(service)
             until(
-                lambda since=acknowledged: is_away(service, since),  # type: ignore[misc]
-                what="what came to be elsewhere",
+                lambda since=made: is_away(service, since),  # type: ignore[misc]
+                what="what came, and the code's copy, to be elsewhere",
                 deadline_s=HANGS_S,
                 tell=service.log,
             )
-            code = svc(machine, service, "secrets", "recovery-code").stdout.strip()
-            made = now(service)
-            until(lambda since=made: is_away(service, since), what="the code's copy", deadline_s=HANGS_S)  # type: ignore[misc]
             for count in range(chance.randint(0, AFTER)):
                 receive(service, f"perhaps {turn}.{count}")
             service.kill()
@@ -152,6 +161,7 @@ def test_the_drill_finds_what_stands_against_a_restore(tmp_path: Path) -> None:
         half = machine.archive / "db" / "ltx" / "9" / "0000000000000001-0000000000000001.ltx.tmp"
         half.parent.mkdir(parents=True, exist_ok=True)
         half.write_bytes(b"of a copy that was cut off")
+        all_blobs_are_away(service)
         service.mutate("backup.now")
         assert not half.exists()
         until(

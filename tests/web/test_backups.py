@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.journeys.test_disk_lost import Machine, kept, receive
+from tests.journeys.test_disk_lost import Machine, all_blobs_are_away, kept, receive
 from tests.sizes import HANGS_S
 from tests.support.browser import DESKTOP, PATIENCE_MS, AppPage, fresh_page, hear
 from tests.support.installed import InstalledService
@@ -50,6 +50,7 @@ def test_what_is_kept_elsewhere_is_seen_tried_and_had_back(browser: Browser, tmp
             expect(code).not_to_contain_text(made)
 
             archive = page.get_by_role("region", name="Backup", exact=True)
+            all_blobs_are_away(service)
             page.get_by_role("button", name="Back up now").click()
             expect(page.get_by_text("is in the archive.")).to_be_visible(timeout=LONG_MS)
             expect(archive).to_contain_text(str(machine.archive))
