@@ -117,7 +117,7 @@ function List({ filter, text }) {
     ${found.data && !files.length && !words && !sieve.name && html`<div class="empty">
       <${Icon} name="file" size=${44} />
       <p class="empty-title">No files yet</p>
-      <p>Drop some here, or press Upload. What you attach to a mail or put on a page stands here, too.</p>
+      <p>Drop files here, or press Upload. Attachments that you send and files on pages appear here, too.</p>
     </div>`}
     ${files.length > 0 && html`<section class="setting files-list" aria-label="Your files">
       <ul>${files.map((file) => html`<${FileRow} key=${file.id} file=${file} among=${files} />`)}</ul>

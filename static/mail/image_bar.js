@@ -22,7 +22,7 @@ export function ImageBar({ message, remote }) {
     return html`<div class="blocked" role="note">
       <${Icon} name="warning" size=${16} />
       <span><b>${plural(left, "image")} not loaded.</b>
-        ${remote.failed > 0 && " What was in the way stands in its place."}</span>
+        ${remote.failed > 0 && " The reason is shown in place of each image."}</span>
       <button class="button small" onClick=${remote.load}>Try again</button>
     </div>`;
   }
@@ -32,7 +32,7 @@ export function ImageBar({ message, remote }) {
     </span>
     ${remote.total > 0 ? html`<span class="blocked-actions">
       <button class="button small"
-        title=${remote.hasOnlyTrackers ? "There is nothing to see: the sender only learns that you read this" : ""}
+        title=${remote.hasOnlyTrackers ? "Invisible images: they only tell the sender that you read this" : ""}
           onClick=${remote.load}>Load images</button>
       ${isProved(message) && !message.imagesAllowed && !remote.hasOnlyTrackers
         && html`<button class="button small" title=${`Always load images of ${message.from.address}`}

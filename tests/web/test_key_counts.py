@@ -1,4 +1,5 @@
-"""Ten tasks by keyboard, counted: as many keys as docs/keys.md says, and none more than elsewhere."""
+"""Ten tasks by keyboard and by mouse, counted: as many keys and clicks as docs/keys.md says, and no more keys than
+elsewhere."""
 
 from __future__ import annotations
 
@@ -6,10 +7,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import FilePayload, Locator, expect
 
 from tests.support.browser import App
 from tests.web.fake_server import World
@@ -19,6 +20,9 @@ pytestmark = pytest.mark.browser
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "keys.md"
 ROW: Final = re.compile(r"^\| ([A-Z][^|]+?) \| ([^|]+?) \| (\d+)( \+ words)? \| (\d+|-) \| (\d+|-) \|$", re.MULTILINE)
+CLICKS: Final = dict(
+    re.findall(r"^\| ([A-Z][^|]+?) \| [^|]+ \| (\d+(?: \+ words)?) \|$", PAGE.read_text(), re.MULTILINE)
+)
 LISTED: Final = {row[0]: row[1:] for row in ROW.findall(PAGE.read_text())}
 
 
@@ -185,10 +189,142 @@ def test_a_task_takes_as_many_keys_as_the_page_says(start: Callable[..., App], t
 
 
 def test_the_page_lists_these_tasks_and_none_takes_more_keys_than_elsewhere() -> None:
-    assert LISTED.keys() == TASKS.keys()
+    assert LISTED.keys() == CLICKS.keys() == TASKS.keys()
+    assert CLICKS["Find an attachment"] == CLICKS["Find a mail by its sender"]  # the same clicks, other words
+    found, left = (
+        int(CLICKS[task].split()[0]) for task in ("Find an attachment", "Clear a newsletter out of the list")
+    )
+    assert CLICKS["Unsubscribe, from the search on"] == f"{found + left} + words"
     for task, (_, ours, _, superhuman, gmail) in LISTED.items():
         others = [int(one) for one in (superhuman, gmail) if one != "-"]
         assert int(ours) <= min(others), task
+
+
+@dataclass
+class Mouse:
+    """Clicks, and counts."""
+
+    app: App
+    clicks: int = 0
+    words: bool = False
+
+    def __call__(self, *places: Locator, **how: Any) -> None:
+        for place in places:
+            place.click(**how)
+            self.clicks += 1
+
+    def type(self, words: str) -> None:
+        self.words = True
+        self.app.page.keyboard.type(words)
+
+    def at_row(self, thread: str, act: str) -> Locator:
+        self.app.row(thread).hover()
+        return self.app.page.locator(f".row-acts [data-act={act}]")
+
+
+def clicks_to_find(mouse: Mouse) -> None:
+    page = mouse.app.page
+    mouse(page.get_by_role("combobox", name="Search"))
+    mouse.type("amara")
+    page.wait_for_url(re.compile(r"/search\?q=amara"))
+    mouse.app.settled()
+    mouse(page.locator("#search-offers [data-kind=mail][id$=thr_01]"))
+    expect(page).to_have_url(re.compile("/t/thr_01"))
+
+
+def clicks_to_answer_three(mouse: Mouse) -> None:
+    page = mouse.app.page
+    mouse(mouse.app.row("thr_00"))
+    mouse.app.settled()
+    mouse(page.get_by_role("button", name="Reply", exact=True).last)
+    ready(page)
+    mouse.type("Yes.")
+    mouse(page.get_by_role("button", name="Send and archive"))
+    mouse.app.called("mail.archive")
+    mouse.app.at("/p/mail/t/thr_01")  # and so on, with the two clicks after the row's
+    mouse.clicks += 4
+
+
+def clicks_to_file(mouse: Mouse) -> None:
+    page = mouse.app.page
+    mouse(mouse.app.row("thr_00"), button="right")
+    mouse(page.get_by_role("button", name="Labels").last)
+    mouse(page.get_by_role("option", name="Travel", exact=True), modifiers=["Shift"])
+    mouse.app.called("mail.setLabels")
+
+
+def clicks_to_snooze(mouse: Mouse) -> None:
+    mouse(mouse.at_row("thr_00", "clock"))
+    mouse(mouse.app.page.get_by_role("dialog", name="Snooze").get_by_role("option", name=DAY).last)
+    mouse.app.called("mail.snooze")
+
+
+def clicks_to_write(mouse: Mouse) -> None:
+    page = mouse.app.page
+    mouse(page.get_by_role("button", name="Compose"))
+    ready(page)
+    for words in ("ann@sea.example", "The wall"):
+        mouse.type(words)
+        page.keyboard.press("Tab")
+    mouse.type("Here it is.")
+    with page.expect_file_chooser() as asked:
+        mouse(page.get_by_role("button", name="Picture"))
+    asked.value.set_files(FilePayload(name="wall.png", mimeType="image/png", buffer=b"picture"))
+    mouse.clicks += 1  # in the window of the system
+    text(page).locator("img").wait_for()
+    mouse.app.settled()
+    mouse(page.get_by_role("button", name="Send", exact=True))
+    mouse.app.called("mail.send")
+
+
+def clicks_to_leave(mouse: Mouse) -> None:
+    page = mouse.app.page
+    mouse(page.get_by_role("button", name="Unsubscribe").first)
+    mouse(page.get_by_role("group", name="Unsubscribe").get_by_role("button", name="Unsubscribe"))
+    mouse.app.called("mail.unsubscribe")
+    mouse(page.get_by_role("toolbar").get_by_role("button", name="Archive"))
+    mouse.app.called("mail.archive")
+
+
+def clicks_to_send_later(mouse: Mouse) -> None:
+    page = mouse.app.page
+    mouse(page.get_by_role("button", name="Send later"))
+    mouse(page.get_by_role("dialog", name="Send later").get_by_role("option", name=DAY).last)
+    assert mouse.app.called("mail.send")[0]["sendAt"]
+
+
+def clicks_to_triage(mouse: Mouse) -> None:
+    mouse(mouse.at_row("thr_00", "archive"))
+    mouse.app.called("mail.archive")
+    mouse(mouse.at_row("thr_01", "archive"))
+    mouse.app.called("mail.archive", times=2)
+    mouse.clicks *= 10
+
+
+DAY: Final = re.compile("Monday|Tomorrow")
+"""On a Sunday Monday is called tomorrow."""
+BY_MOUSE: Final[dict[str, Callable[[Mouse], None]]] = {
+    "Find a mail by its sender": clicks_to_find,
+    "Answer three, and archive them": clicks_to_answer_three,
+    "File a mail under a label": clicks_to_file,
+    "Snooze until Monday": clicks_to_snooze,
+    "Write a mail with a picture": clicks_to_write,
+    "Clear a newsletter out of the list": clicks_to_leave,
+    "Send later": clicks_to_send_later,
+    "Triage twenty": clicks_to_triage,
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("task", BY_MOUSE)
+def test_a_task_takes_as_many_clicks_as_the_page_says(start: Callable[..., App], task: str) -> None:
+    begin, _ = TASKS[task]
+    app = start(world())
+    begin(app)
+    app.settled()
+    mouse = Mouse(app)
+    BY_MOUSE[task](mouse)
+    assert f"{mouse.clicks}{' + words' if mouse.words else ''}" == CLICKS[task]
 
 
 def world() -> World:
