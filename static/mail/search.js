@@ -102,7 +102,7 @@ export function SearchField({ accountId, view }) {
     ${searching && html`<i class="search-busy"></i>`}
     ${text && html`<button type="button" class="search-clear" aria-label="Clear the search" onClick=${leave}>
       <${Icon} name="close" size=${14} /></button>`}
-    <${Offers} rows=${rows} marked=${marked} take=${take} remove=${offers.remove} />
+    <${Offers} rows=${rows} marked=${marked} press=${offers.press} take=${take} remove=${offers.remove} />
   </form>`;
 }
 

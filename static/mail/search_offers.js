@@ -78,6 +78,10 @@ export function useOffers({ text, accountId, answered }) {
       const next = ((at + 1 + step + rows.length + 1) % (rows.length + 1)) - 1;
       setMarked(rows[next]?.id ?? null);
     },
+    /** What comes between the press of a button and its release must not move the row away. @param {Row} row */
+    press(row) {
+      setMarked(row.id);
+    },
     /** @param {Row} row */
     remove(row) {
       shown.current.rows = rows.filter((one) => one !== row);
@@ -92,8 +96,8 @@ export function offerId(row) {
   return `search-offer-${row.id.replace(/[^\w-]/gu, (one) => `_${one.codePointAt(0)}`)}`;
 }
 
-/** @param {{ rows: Row[], marked: Row | null, take: (row: Row) => void, remove: (row: Row) => void }} props */
-export function Offers({ rows, marked, take, remove }) {
+/** @param {{ rows: Row[], marked: Row | null } & Record<"press" | "take" | "remove", (row: Row) => void>} props */
+export function Offers({ rows, marked, press, take, remove }) {
   const list = useRef(/** @type {HTMLDivElement | null} */ (null));
   useEffect(() => {
     list.current?.querySelector(".active")?.scrollIntoView({ block: "nearest" });
@@ -103,7 +107,8 @@ export function Offers({ rows, marked, take, remove }) {
     role="listbox" aria-label="Suggestions" onMouseDown=${keepFocus}>
     ${rows.map((row) => html`<div key=${row.id} id=${offerId(row)} role="option" data-kind=${row.kind}
       class=${classes({ "chooser-item": row.kind !== "chip", "search-offer": true, active: row.id === marked?.id })}
-      aria-selected=${row.id === marked?.id ? "true" : "false"} onClick=${() => take(row)}>
+      aria-selected=${row.id === marked?.id ? "true" : "false"} onPointerDown=${() => press(row)}
+      onClick=${() => take(row)}>
       <${Icon} name=${ICONS[row.kind]} size=${16} />
       ${SPOKEN[row.kind] && html`<span class="sr-only">${SPOKEN[row.kind]} </span>`}
       <span class="search-offer-text">${row.kind === "go" && "Search for "}<bdi>${row.kind === "go"

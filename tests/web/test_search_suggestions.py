@@ -107,7 +107,8 @@ def test_searches_of_late_are_offered_removed_and_forgotten_at_sign_out(app: App
 
 
 @pytest.mark.thorough
-def test_what_comes_late_never_moves_the_marked_row(app: App) -> None:
+@pytest.mark.parametrize("by_mouse", [False, True], ids=["by keys", "between press and release"])
+def test_what_comes_late_never_moves_the_marked_row(app: App, by_mouse: bool) -> None:
     page = app.open()
     let_go = threading.Event()
 
@@ -121,7 +122,11 @@ def test_what_comes_late_never_moves_the_marked_row(app: App) -> None:
     page.keyboard.type("amara")
     first = offers(page).locator("[data-kind=person]").first
     first.wait_for()
-    app.press("ArrowDown", "ArrowDown")
+    if by_mouse:
+        first.hover()
+        page.mouse.down()
+    else:
+        app.press("ArrowDown", "ArrowDown")
     expect(marked(page)).to_contain_text("Amara Osei")
     before = marked(page).bounding_box()
     count = offers(page).get_by_role("option").count()
@@ -131,6 +136,9 @@ def test_what_comes_late_never_moves_the_marked_row(app: App) -> None:
     assert offers(page).get_by_role("option").count() >= count
     expect(marked(page)).to_contain_text("Amara Osei")
     assert marked(page).bounding_box() == before
+    if by_mouse:
+        page.mouse.up()
+        expect(field(page)).to_have_value("from:amara.osei@example.org ")
 
 
 @pytest.mark.thorough
