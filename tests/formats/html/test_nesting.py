@@ -198,11 +198,16 @@ def _bodies() -> Iterator[str]:
 
 def _assert_read_as_written(html: str) -> None:
     once = sanitize(html)
-    assert _again(once) == once.html
+    assert _unfolded(_again(once)) == _unfolded(once.html)
     if not _YOUNGER.search(once.html):
         assert _read_by_another(once.html) == once.html
     leaves = outgoing_html(html).html
     assert outgoing_html(leaves).html == leaves
+
+
+def _unfolded(html: str) -> str:
+    """What folds is told by marks of mail programs, which are gone from what is clean."""
+    return html.replace(' data-fold=""', "")
 
 
 def _again(clean: CleanHtml) -> str:
