@@ -223,7 +223,7 @@ CORE_COMMANDS: Final = (
                 name="--role",
                 choices=ROLES,
                 default="all",
-                help="which planes to run: all in one process (the default), web without the worker, or the worker",
+                help="which parts to run: all in one process (the default), web without the worker, or the worker",
             ),
             Argument(
                 name="--front",
@@ -231,7 +231,7 @@ CORE_COMMANDS: Final = (
                 default="own",
                 help="what carries the requests: our own HTTP/1.1 (the default), or Hypercorn, for TLS and HTTP/2",
             ),
-            Argument(name="--no-open", is_flag=True, help="open no browser, which is done at a terminal of a desktop"),
+            Argument(name="--no-open", is_flag=True, help="do not open a browser"),
         ),
     ),
     Command(
@@ -242,7 +242,7 @@ CORE_COMMANDS: Final = (
     ),
     Command(
         name="doctor",
-        summary="say what is not well with the service, its home and its surroundings, and what to do",
+        summary="check the service, its home and what it depends on, and say what to do about each fault",
         run=doctor_command,
         arguments=(JSON,),
         bears_faults=True,
@@ -258,7 +258,7 @@ CORE_COMMANDS: Final = (
     ),
     Command(
         name="import",
-        summary="bring what `svc export` wrote into an empty home (no server may hold it)",
+        summary="import what `svc export` wrote into an empty home (its server must be stopped)",
         run=import_command,
         arguments=(Argument(name="source", metavar="IN", help="the folder, or the .tar archive"),),
     ),

@@ -110,7 +110,7 @@ SERVICE: Setting[str] = Setting(
     parse=one_of("cell", CONTROL_PLANE),
     default="cell",
     type="name",
-    help=f"What `svc serve` is: a `cell`, or the escrow service of a fleet (`{CONTROL_PLANE}`), which opens no home.",
+    help=f"What `svc serve` runs: a `cell`, or the escrow service of a fleet (`{CONTROL_PLANE}`), which opens no home.",
 )
 TLS_CERT_FILE: Setting[Path | None] = Setting(
     name="SVC_TLS_CERT_FILE",
@@ -132,7 +132,7 @@ MASTER_KEY_FILE: Setting[Path | None] = Setting(
     default=None,
     shown_default="$XDG_CONFIG_HOME/svc/keys/<home id>",
     type="file",
-    help="The key of the secrets store. It lies outside SVC_HOME, so that a copy of the home gives nothing away.",
+    help="File of the master key, which encrypts the stored secrets. It is outside of SVC_HOME and its copies.",
 )
 MASTER_KEY_STORE: Setting[str] = Setting(
     name="SVC_MASTER_KEY_STORE",
@@ -210,7 +210,7 @@ INTERNAL_TOKEN: Setting[str | None] = Setting(
     shown_default="a new one at each boot, in SVC_HOME/run/internal.token",
     type="text",
     secret=True,
-    help="What the two planes know each other by. Needed where the worker is a process of its own.",
+    help="Shared secret of the web plane and the worker plane. Needed if the worker is a separate process.",
 )
 WORKER_URL: Setting[str] = Setting(
     name="SVC_WORKER_URL",
@@ -232,7 +232,7 @@ WORKER_PROCESS: Setting[bool] = Setting(
     default=False,
     shown_default="`0`",
     type="0 or 1",
-    help="With 1, `svc serve` runs its worker plane as a child process instead of beside it.",
+    help="With 1, `svc serve` runs its worker plane as a child process instead of in the same process.",
 )
 
 CORE_SETTINGS = (

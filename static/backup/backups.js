@@ -36,7 +36,8 @@ export function BackupsSection() {
       <${Pending} of=${status} what="how backups stand" />
       ${found && (found.archiving.enabled ? html`<${Archive} status=${found} load=${status.load} />`
         : html`<${Nothing} icon="backup" title="Nothing is backed up">
-          <p>If this disk is lost, everything is. Say where copies go: a folder on another disk, or a bucket.</p>
+          <p>If this disk fails, everything here is lost. Choose where copies go: a folder on another disk, or a
+            bucket.</p>
           <p class="fine">Set on the server, with a restart: <code>ARCHIVE_FILE_PREFIX</code> for a folder,${" "}
             <code>ARCHIVE_S3_PREFIX</code> for a bucket; <code>svc --help</code> names the others.</p></${Nothing}>`)}
     </section>

@@ -19,7 +19,7 @@ export function HealthSection() {
   return html`<section class="setting" aria-labelledby="health-title" aria-busy=${busy}>
     <h2 id="health-title">Checks</h2>
     <p class="fine">The command <code>svc doctor</code> shows the same. Some checks ask a service whether it
-      takes a credential: each counts as a use of it, and stands in its log.</p>
+      takes a credential: each check counts as a use, and appears in the credential’s log.</p>
     <div class="health-steps">
       <button class="button" aria-busy=${busy} onClick=${() => void ask()}>Check again</button>
       <p class="quiet-text" role="status">${told(checks, busy, troubled)}</p>

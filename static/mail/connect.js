@@ -18,7 +18,7 @@ export function Connect() {
   const [typed, setTyped] = useState("");
   return html`<h1>Connect your mail</h1>
     <p class="lead">
-      svc reads your mailbox straight from your provider: nobody stands in between, and your mail is stored
+      svc reads your mailbox straight from your provider: no other service is in between, and your mail is stored
       on ${isAdmin() ? "this machine" : "this server"}.
     </p>
     <${PasswordConnect} done=${() => undefined} typed=${setTyped} />

@@ -9,7 +9,7 @@ export const GOOGLE_ERRORS = [
     then: "Add the redirect URIs above to it." },
   { said: "invalid_client", means: "The id or the secret is wrong, or the client was deleted.",
     then: "Copy both again, and replace the client here." },
-  { said: "access_denied", means: "The app is in testing, and this person is none of its test users; or they said no.",
+  { said: "access_denied", means: "The app is in testing and this person is no test user of it, or they refused.",
     then: "Add them under Audience, Test users, or publish the app." },
   { said: "Google hasn’t verified this app", means: "It is your own app, so nobody has verified it.",
     then: "Choose Advanced, and go on." },

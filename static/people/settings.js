@@ -27,11 +27,11 @@ export function PeopleSection() {
   };
   return html`<section class="setting" aria-labelledby="strangers-title">
     <h2 id="strangers-title">Pages of strangers</h2>
-    <p class="fine">Whom you write to gets a page; who only writes is suggested on the page of${" "}
-      <a href="/p/people">all people</a>. The pages below were made for people you never wrote to, and nobody has
-      touched them since. Taken away, their people are suggested, and adding one makes the same page again.</p>
+    <p class="fine">People you write to get a page. People who only write to you are suggested in${" "}
+      <a href="/p/people">People</a>. The pages below were made for people you never wrote to, and nobody has
+      edited them. If you take them away, these people are suggested; adding one makes the same page again.</p>
     <${Pending} of=${strangers} what="the pages" />
-    ${strangers.data && !found.length && html`<p class="quiet-text">There are none: nothing is to be done here.</p>`}
+    ${strangers.data && !found.length && html`<p class="quiet-text">There are none.</p>`}
     ${found.length > 0 && html`<p><${ConfirmButton} label=${`Take away ${plural(found.length, "page")}`}
       what="pages of strangers"
       question="Pages that somebody edited, shared, moved or linked to stay." sure="Take them away" run=${tidy} /></p>`}

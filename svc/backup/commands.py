@@ -229,43 +229,51 @@ def _place(text: str) -> Place:
 
 
 _FROM: Final = Argument(
-    name="--from", metavar="URL", type=_place, help="where the archive lies; else as the settings say"
+    name="--from", metavar="URL", type=_place, help="where the archive is; without it, the place in the settings"
 )
 
 COMMANDS: Final = (
     Command(name="backup", summary="send a whole copy of the database to the archive now", run=backup),
     Command(
         name="backup list",
-        summary="the base backups and recovery points that the archive holds",
+        summary="list the base backups and recovery points in the archive",
         run=list_backups,
         arguments=(_FROM, JSON),
     ),
     Command(
         name="backup verify",
-        summary="check the signature of every recovery point, and that the archive holds its position",
+        summary="check the signature of every recovery point, and that the archive can restore it",
         run=verify,
         arguments=(
             _FROM,
-            Argument(name="--fingerprint", metavar="KEY", help="the key that must have signed, as it was written down"),
+            Argument(
+                name="--fingerprint",
+                metavar="KEY",
+                help="the fingerprint of the key that must have signed the recovery points",
+            ),
         ),
     ),
     Command(
         name="restore",
-        summary="make a home as it was at a moment, in a new folder, from archive and replica",
+        summary="restore a home as it was at a given time into a new folder, from the archive and the replica",
         run=restore,
         arguments=(
-            Argument(name="--at", metavar="TIME", default="latest", help="RFC 3339, or latest (the default)"),
-            Argument(name="--into", metavar="DIR", required=True, help="the new folder; it must be empty or not there"),
+            Argument(
+                name="--at", metavar="TIME", default="latest", help="the time, as RFC 3339, or latest (the default)"
+            ),
+            Argument(
+                name="--into", metavar="DIR", required=True, help="the new folder; it must be empty or not exist yet"
+            ),
             _FROM,
             Argument(
                 name="--recovery-code",
                 metavar="CODE",
-                help="brings back the master key, and with it passwords of accounts; - reads it from standard input",
+                help="the recovery code, which restores the master key; - reads it from standard input",
             ),
             Argument(
                 name="--without-blobs",
                 is_flag=True,
-                help="where no replica is configured: restore the database alone",
+                help="restore the database alone, if no replica is configured",
             ),
         ),
     ),

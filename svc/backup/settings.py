@@ -52,7 +52,7 @@ S3_SECRET: Final[Setting[str | None]] = Setting(
     default=None,
     type="text",
     secret=True,
-    help="Its secret. `AWS_SECRET_ACCESS_KEY` is read where it is unset.",
+    help="Secret access key of the bucket. `AWS_SECRET_ACCESS_KEY` is read where it is unset.",
     stand_in=_or("AWS_SECRET_ACCESS_KEY"),
 )
 S3_REGION: Final[Setting[str | None]] = Setting(
@@ -85,7 +85,7 @@ GS_ENDPOINT: Final[Setting[str | None]] = Setting(
     parse=http_url,
     default=None,
     type="URL",
-    help="A server that speaks Google Cloud Storage, if not Google's; it is asked without credentials.",
+    help="URL of a server with the API of Google Cloud Storage, if it is not Google's; it gets no credentials.",
 )
 AZ_ENDPOINT: Final[Setting[str | None]] = Setting(
     name="ARCHIVE_AZ_ENDPOINT",
@@ -109,7 +109,7 @@ AZ_KEY: Final[Setting[str | None]] = Setting(
     default=None,
     type="text",
     secret=True,
-    help="Its key. `AZURE_STORAGE_ACCESS_KEY` is read where it is unset.",
+    help="Key of the storage account. `AZURE_STORAGE_ACCESS_KEY` is read where it is unset.",
     stand_in=_or("AZURE_STORAGE_ACCESS_KEY"),
 )
 SSH_KEY: Final[Setting[Path | None]] = Setting(

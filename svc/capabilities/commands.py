@@ -97,35 +97,35 @@ def recovery_code(call: Invocation) -> int:
 COMMANDS: Final = (
     Command(
         name="secrets recovery-code",
-        summary="make a new recovery code: it opens the copy of the master key that lies in the archive",
+        summary="make a new recovery code, which opens the copy of the master key in the archive",
         run=recovery_code,
     ),
     Command(
         name="secrets list",
-        summary="the credentials that are kept, without their values",
+        summary="list the stored credentials, without their values",
         arguments=(JSON,),
         run=list_secrets,
     ),
     Command(
         name="secrets rotate",
-        summary="make a new master key and put every secret under it (the server must be stopped)",
+        summary="make a new master key and encrypt every secret with it (the server must be stopped)",
         arguments=(
             Argument(
                 name="--forget-old",
                 is_flag=True,
-                help="also drop the older keys: then no older copy of the database can be read any more",
+                help="also delete the older keys: then nobody can read the secrets in older copies of the database",
             ),
             Argument(
                 name="--kms-key",
                 metavar="ARN",
-                help="of a hosted cell: have the new one wrapped by this key; set SVC_KMS_KEY_ID to it afterwards",
+                help="for a hosted cell: wrap the new master key with this key; set SVC_KMS_KEY_ID to it afterwards",
             ),
         ),
         run=rotate,
     ),
     Command(
         name="secrets escrow",
-        summary="hand the master key file of a home that was a local one to the escrow service of its cell",
+        summary="move the master key file of a local home to the escrow service of its cell",
         run=escrow,
     ),
 )

@@ -44,14 +44,14 @@ LLM_A_URL: Final[Setting[str]] = Setting(
     parse=http_url,
     default="https://api.anthropic.com",
     type="URL",
-    help="Where model vendor A is asked.",
+    help="Base URL of model vendor A's API.",
 )
 LLM_B_URL: Final[Setting[str]] = Setting(
     name="SVC_LLM_B_URL",
     parse=http_url,
     default="https://api.openai.com",
     type="URL",
-    help="Where model vendor B is asked; any server that speaks its API will do.",
+    help="Base URL of model vendor B's API, or of any other server with the same API.",
 )
 
 SETTINGS: Final = (

@@ -88,4 +88,4 @@ _FAULTS: Final = _Number(
     help="Connections that broke in the pool, and those that could not be made.",
     labels=("how",),
 )
-_DRAINING: Final = _Number(name="svc_escrow_draining", kind="gauge", help="1 once the service closes.")
+_DRAINING: Final = _Number(name="svc_escrow_draining", kind="gauge", help="1 while the service shuts down.")

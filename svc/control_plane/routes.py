@@ -236,7 +236,7 @@ ROUTES: Final[tuple[Route[Plane], ...]] = (
         path="/readyz",
         access="public",
         handle=readyz,
-        summary="Readiness: 503 once it closes, or while the database is away.",
+        summary="Readiness: 503 while the service shuts down, or while the database does not answer.",
         host_exempt=True,
     ),
     Route(
@@ -244,7 +244,7 @@ ROUTES: Final[tuple[Route[Plane], ...]] = (
         path="/metrics",
         access="public",
         handle=metrics,
-        summary="Numbers for Prometheus: from this machine, or with SVC_KEY_ESCROW_METRICS_TOKEN.",
+        summary="Metrics for Prometheus: from this machine, or with SVC_KEY_ESCROW_METRICS_TOKEN.",
         host_exempt=True,
     ),
 )

@@ -27,6 +27,9 @@ COMMANDS = (
         summary="list the untouched pages of people you never wrote to; with --yes, take them away and suggest those "
         "people (then the server must be stopped)",
         run=tidy_up,
-        arguments=(Argument(name="--yes", is_flag=True, help="do it"), JSON),
+        arguments=(
+            Argument(name="--yes", is_flag=True, help="make the change; without it, the pages are only listed"),
+            JSON,
+        ),
     ),
 )

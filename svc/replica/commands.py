@@ -87,16 +87,16 @@ def _port(value: str) -> int:
 COMMANDS: Final = (
     Command(
         name="replica serve",
-        summary="keep the blobs of a workspace on this machine, which needs no home for it",
+        summary="serve a replica: keep the blobs of a workspace on this machine; it needs no home",
         run=serve,
         bears_faults=True,
         arguments=(
-            Argument(name="--dir", help="the folder that they are kept in", required=True),
-            Argument(name="--host", help="where to listen (127.0.0.1)", default="127.0.0.1"),
-            Argument(name="--port", help="which port (4784)", type=_port, default=DEFAULT_PORT),
+            Argument(name="--dir", help="the folder for the blobs", required=True),
+            Argument(name="--host", help="the address to listen on (127.0.0.1)", default="127.0.0.1"),
+            Argument(name="--port", help="the port to listen on (4784)", type=_port, default=DEFAULT_PORT),
             Argument(
                 name="--token",
-                help="what the workspace has in SVC_BLOB_REPLICA_TOKEN; without it, that variable here",
+                help="the token that the workspace sends; without it, SVC_BLOB_REPLICA_TOKEN is read",
             ),
         ),
     ),

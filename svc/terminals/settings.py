@@ -21,6 +21,6 @@ IDLE_S: Final[Setting[int]] = Setting(
     default=600,
     type="whole number",
     unit="seconds",
-    help="How long a terminal goes on that no browser shows any more. Then it ends, with all that runs in it.",
+    help="How long a terminal runs after its last browser window is closed. Then it ends, with every program in it.",
 )
 SETTINGS: Final = (SHELL, IDLE_S)

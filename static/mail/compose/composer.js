@@ -167,7 +167,7 @@ export async function bringBack(id) {
   try {
     const draftId = await takeBack(id);
     if (draftId !== null) await openDraft(draftId);
-    else toast("An earlier attempt may have sent it: it stands under Tasks.");
+    else toast("An earlier attempt may have sent it: see Tasks.");
     return draftId !== null;
   } catch (error) {
     const late = error instanceof RpcError && error.code === "CONFLICT";

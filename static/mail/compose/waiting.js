@@ -67,5 +67,5 @@ async function keptAsDraft(fields, id, version) {
 async function back(opening) {
   const [taken] = await takeBackNewest(({ name }) => name === "mail.send");
   if (taken) opening.openWritten(taken.about);
-  else toast("It may have reached the server already: once that can be reached it stands under Tasks.");
+  else toast("It may have reached the server already: once the server answers again, it is shown under Tasks.");
 }

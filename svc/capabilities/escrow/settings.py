@@ -72,7 +72,7 @@ KMS_KEY_ID: Final[Setting[str | None]] = Setting(
     parse=_key_arn,
     default=None,
     type="ARN",
-    help="ARN of the symmetric key there. Aliases are refused.",
+    help="ARN of the symmetric key at the key-management service. Aliases are refused.",
 )
 KMS_URL: Final[Setting[str | None]] = Setting(
     name="SVC_KMS_URL",
@@ -83,7 +83,7 @@ KMS_URL: Final[Setting[str | None]] = Setting(
     ),
     shown_default="$AWS_ENDPOINT_URL_KMS, else that of the ARN's region",
     type="URL",
-    help="Where the key-management service answers.",
+    help="URL of the key-management service, if it is not Amazon's own.",
 )
 ESCROW_URL: Final[Setting[str | None]] = Setting(
     name="SVC_KEY_ESCROW_URL",
@@ -98,14 +98,14 @@ ESCROW_TOKEN: Final[Setting[str | None]] = Setting(
     default=None,
     type="text",
     secret=True,
-    help="The cell's credential at the escrow service. It is sent nowhere else.",
+    help="The cell's token for the escrow service. It is sent nowhere else.",
 )
 ACCESS_KEY_ID: Final[Setting[str | None]] = Setting(
     name="AWS_ACCESS_KEY_ID",
     parse=text,
     default=None,
     type="text",
-    help="Who asks the key-management service. May encrypt and decrypt by that one key, and nothing else.",
+    help="Access key ID for the key-management service. Its user needs only to encrypt and decrypt with that key.",
 )
 SECRET_ACCESS_KEY: Final[Setting[str | None]] = Setting(
     name="AWS_SECRET_ACCESS_KEY",
@@ -113,7 +113,7 @@ SECRET_ACCESS_KEY: Final[Setting[str | None]] = Setting(
     default=None,
     type="text",
     secret=True,
-    help="What belongs to AWS_ACCESS_KEY_ID.",
+    help="Secret access key that belongs to AWS_ACCESS_KEY_ID.",
 )
 SESSION_TOKEN: Final[Setting[str | None]] = Setting(
     name="AWS_SESSION_TOKEN",
@@ -121,7 +121,7 @@ SESSION_TOKEN: Final[Setting[str | None]] = Setting(
     default=None,
     type="text",
     secret=True,
-    help="Where those credentials are temporary ones.",
+    help="Session token, if those credentials are temporary.",
 )
 
 SETTINGS: Final = (

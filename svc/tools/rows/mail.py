@@ -202,7 +202,7 @@ TOOLS: Final = (
     ),
     Tool(
         name="mail.draft",
-        summary="Keep a mail as a draft, which its owner looks at and sends.",
+        summary="Save a mail as a draft, which its owner checks and sends.",
         input=WriteInput,
         level="full",
         decide=_draft,

@@ -100,11 +100,17 @@ def _delete_card(tx: ReadTx, principal: Principal, wanted: NameInput) -> tuple[C
 
 
 TOOLS: Final = (
-    Tool(name="memory.list", summary="What is kept in memory, by name.", input=ListInput, level="read", decide=_list),
+    Tool(
+        name="memory.list",
+        summary="List the names of the texts in memory.",
+        input=ListInput,
+        level="read",
+        decide=_list,
+    ),
     Tool(name="memory.read", summary="Read one page of memory.", input=NameInput, level="read", decide=_read),
     Tool(
         name="memory.write",
-        summary="Keep something for later runs, under a name; what stood there is replaced.",
+        summary="Save text in memory for later runs, under a name. Text with the same name is replaced.",
         input=WriteInput,
         level="full",
         decide=_write,
@@ -113,7 +119,7 @@ TOOLS: Final = (
     ),
     Tool(
         name="memory.delete",
-        summary="Forget one page of memory.",
+        summary="Delete one page of memory.",
         input=NameInput,
         level="full",
         decide=_delete,

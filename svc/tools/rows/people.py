@@ -58,7 +58,7 @@ TOOLS: Final = (
     ),
     Tool(
         name="people.get",
-        summary="What is known of the person with an address: name, page, how much mail.",
+        summary="Read what is known about the person with an address: name, page, amount of mail.",
         input=GetInput,
         level="mail",
         decide=_get,

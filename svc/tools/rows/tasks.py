@@ -98,14 +98,14 @@ def _card(tx: ReadTx, principal: Principal, wanted: AddInput | DoneInput) -> tup
 TOOLS: Final = (
     Tool(
         name="tasks.list",
-        summary="The owner's open tasks; with done, also those that are done.",
+        summary="List the owner's open tasks; with done, also the completed ones.",
         input=ListInput,
         level="read",
         decide=_list,
     ),
     Tool(
         name="tasks.add",
-        summary="Put a task on the owner's list.",
+        summary="Add a task to the owner's list.",
         input=AddInput,
         level="full",
         decide=_add,
