@@ -45,13 +45,16 @@ class Program:
     warm: Warm
     pid: int
     returncode: int | None = None
+    _one_at_a_time: threading.RLock = field(default_factory=threading.RLock)
+    """Of two threads of a test one waits for the end of the program, and the other must not ask for it again."""
 
     def poll(self) -> int | None:
-        if self.returncode is None:
-            self.returncode = self.warm.ask(poll=self.pid)
-            if self.returncode is not None:
-                self.warm.running.discard(self.pid)
-        return self.returncode
+        with self._one_at_a_time:
+            if self.returncode is None:
+                self.returncode = self.warm.ask(poll=self.pid)
+                if self.returncode is not None:
+                    self.warm.running.discard(self.pid)
+            return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
         """Raises ``subprocess.TimeoutExpired``."""
@@ -63,8 +66,9 @@ class Program:
         return code
 
     def send_signal(self, number: signal.Signals) -> None:
-        if self.poll() is None:  # nobody else has its number before it was waited for
-            os.kill(self.pid, number)
+        with self._one_at_a_time:
+            if self.poll() is None:  # nobody else has its number before it was waited for
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         self.send_signal(signal.SIGKILL)
