@@ -27,7 +27,7 @@ import { ThreadLists } from "./list.js";
 import { applyThread, forgetThread, knownThread, refetchLists } from "./lists.js";
 import { openRow } from "./moving.js";
 import { Pickers } from "./pickers.js";
-import { refusalFor } from "./refusals.js";
+import { refusalFor } from "./consent_refusals.js";
 import { loadLabels, meetLabels } from "./labels.js";
 import { returned } from "./returned.js";
 import { RowMenu } from "./row_menu.js";

@@ -6,6 +6,9 @@ counted while streaming, after decompression; and nothing is sent that the calle
 (:meth:`Egress.open`) has no total deadline, but a limit for each silence. A failure is an :class:`EgressFault`, which
 says whether the other side may have acted on the request. Its text names only method and origin, since a path or query
 may hold a secret. It never retries.
+
+It reaches every host, since its callers know theirs. An address that a stranger wrote goes through
+:mod:`svc.protocol.pinned`, which reaches public servers only (:mod:`svc.protocol.addresses`).
 """
 
 from __future__ import annotations

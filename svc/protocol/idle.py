@@ -1,5 +1,5 @@
-"""The connections of a port that wait for a request, in the order of their waiting: one that waits too long is closed.
-On drain all are closed soon.
+"""The connections of a port that wait for a request, in the order of their waiting: one that waits longer than
+``Limits.idle_s`` is closed. On drain all are closed soon (``Limits.drain_idle_s``).
 
 Theory. A deadline for each connection would be moved twice for each request, and trio keeps deadlines in a heap: that
 took a sixth of the time of a small request. All may wait equally long, so the one that has waited longest is first in

@@ -1,4 +1,5 @@
-"""Whether a rule matches a mail, and why; and the plan for a mail that several rules match. Pure."""
+"""Whether a rule matches a mail, and why; and the plan for a mail that several rules match. Pure.
+Patterns with stars are in ``model``."""
 
 from __future__ import annotations
 

@@ -335,7 +335,7 @@ async def test_a_provider_that_vanishes_on_the_way_back_is_explained(
 
 
 def test_the_mail_page_has_words_for_every_code_that_the_server_sends_it() -> None:
-    page = (static_directory() / "mail" / "refusals.js").read_text()
+    page = (static_directory() / "mail" / "consent_refusals.js").read_text()
     named = set(re.findall(r'^  "?([a-z-]+)"?:', page, flags=re.MULTILINE))
     assert named == {code for part in get_args(ConnectCause) for code in get_args(part)}
 

@@ -1,4 +1,5 @@
-"""Decides which list of threads is meant: a section, all mail, or a label, of one account or all, filtered or not."""
+"""Decides which list of threads is meant: a section, all mail, or a label, of one account or all, filtered or not.
+The SQL is in ``queries`` and ``filtered``."""
 
 from __future__ import annotations
 
