@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Why a mail account was not connected, in our words. The address contains only a code, so a made-up address can't show
- * text in our name. The codes are those of ConnectCause in svc/mail/connecting/connection.py. What an IMAP server says to
- * a password is put into words by the service: svc/mail/providers/imap/faults.py.
+ * text in our name. The codes are those of ConnectCause in svc/mail/connecting/connection.py. What an IMAP server says
+ * to a password is put into words by the service: svc/mail/providers/imap/faults.py.
  */
 
 /** @type {Record<string, string>} */

@@ -5,8 +5,8 @@ machine's name. They send browsers to ``/oauth/mail/landing``, which redirects t
 the round trip are set for our spelling.
 
 A mistake of the person or a refusal of the provider ends on the mail page, with a code for the reason. The page has a
-sentence for each code (``static/mail/consent_refusals.js``): a sentence in the address could be written by anybody. A state
-that is missing, stale, used or begun by another browser is refused with 403.
+sentence for each code (``static/mail/consent_refusals.js``): a sentence in the address could be written by anybody. A
+state that is missing, stale, used or begun by another browser is refused with 403.
 """
 
 from __future__ import annotations
