@@ -82,7 +82,7 @@ HOSTILE_SHARES: Final = _size(4, 1)
 """Into so many shares those rows are dealt, anew each time, a share for each place of the page; 1: each tries all."""
 
 UPLOAD_ADDRESSES: Final = _size(1, 2)
-"""Of a hostile upload's two, by which it is opened and embedded."""
+"""Of a hostile upload's two, by which it is embedded."""
 UPLOAD_SHARES: Final = _size(2, 1)
 """A page with a policy, or of another origin, tries each second of the hostile uploads, or each of them."""
 

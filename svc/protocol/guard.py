@@ -104,7 +104,8 @@ class Guard:
 
     def _is_from_foreign_page(self, request: Request) -> bool:
         """For a request without an origin. Browsers tell the site; older ones, and all at plain HTTP by a name of the
-        network, tell at most which page it was."""
+        network, tell at most which page it was, and a page can keep that to itself. So this alone does not hold a GET
+        with an effect: what such a row does must be harmless to whoever follows a link."""
         sites = request.headers.all("sec-fetch-site")
         if sites:
             return not _FOREIGN_SITES.isdisjoint(sites)

@@ -357,6 +357,8 @@ class _Connection:
         """Send the end of the stream and read on for a while: closing with unread bytes would reset the connection and
         lose our answer."""
         self._phase = "over"  # the answer is sent: a drain makes this shorter
+        if self._drain():
+            self._linger_shorter()
         if not isinstance(self._stream, trio.abc.HalfCloseableStream):
             return
         with trio.move_on_after(self._limits.linger_s), suppress(trio.BrokenResourceError, trio.ClosedResourceError):

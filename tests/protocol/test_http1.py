@@ -536,6 +536,21 @@ async def test_a_drain_lets_a_client_take_an_answer_that_was_sent_before(world: 
         assert (await read_to_end(ours)).startswith(b"HTTP/1.1 200 ")
 
 
+async def test_a_client_that_asks_during_the_drain_and_sends_on_is_read_for_a_moment_only(world: HttpWorld) -> None:
+    async with trio.open_nursery() as nursery:
+        ours, theirs = trio.testing.memory_stream_pair()
+        world.drain.begin()
+        nursery.start_soon(world.serve, theirs)
+        await ours.send_all(request_bytes("GET", "/hello"))
+        await trio.testing.wait_all_tasks_blocked()
+        began = trio.current_time()
+        with suppress(trio.BrokenResourceError):
+            while trio.current_time() - began < world.limits.linger_silence_s:
+                await trio.sleep(world.limits.drain_idle_s / 10)
+                await ours.send_all(b"and on")
+        assert trio.current_time() - began <= world.limits.drain_idle_s * 1.2
+
+
 async def test_on_drain_a_busy_connection_finishes_its_answer_and_says_close(world: HttpWorld) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
