@@ -97,11 +97,9 @@ def _bearing(fields: Mapping[str, str], token: str | None, redactor: Redactor) -
 async def _send(
     call: Call, server: RemoteServer, method: str, url: str, fields: Mapping[str, str], *, body: bytes
 ) -> Streamed:
-    """Only an address declared by an admin may be in this machine's own network, and not under the profile
-    ``cloud``.
-    """
+    """Under the profile ``cloud`` no address may be in this machine's own network."""
     workspace = call.workspace
-    if server.by_admin and workspace.config[PROFILE] == "local":
+    if server.may_be_inside and workspace.config[PROFILE] == "local":
         return await workspace.egress.open(method, url, headers=fields, body=body, head_s=HEAD_S, idle_s=IDLE_S)
     pinned = workspace.service(Outside).pinned
     return await pinned.open(method, url, headers=fields, body=body, head_s=HEAD_S, idle_s=IDLE_S)

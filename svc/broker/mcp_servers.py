@@ -53,13 +53,17 @@ class SignIn(Protocol):
 class RemoteServer:
     """A server at an address.
 
-    ``by_admin``: an admin declared it. For any other user the address must be public, and only credentials kept for MCP
-    servers may be used. So a page that any user may write can't send a model key to a host of its author.
+    ``by_admin``: an admin declared it or agreed to it. For any other user only credentials kept for MCP servers may be
+    used. So a page that any user may write can't send a model key to a host of its author.
+
+    ``may_be_inside``: its address may be in this machine's own network, at any port. Otherwise it must be public, each
+    time that its name is resolved.
     """
 
     url: str
     headers: Mapping[str, Value] = field(default_factory=dict)
     by_admin: bool = False
+    may_be_inside: bool = False
     sign_in: SignIn | None = None
 
 

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
@@ -83,10 +84,24 @@ class Declaration:
             said.append([self.folders.read, self.folders.write])
         return hashlib.sha256(msgspec.json.encode(said)).hexdigest()
 
-    def server(self, *, by_admin: bool, sign_in: SignIn | None = None) -> LocalServer | RemoteServer:
+    @property
+    def says_where(self) -> bool:
+        """Whether the URL holds an IP address or names this machine. Any other name may lead elsewhere at each call."""
+        host = urlsplit(self.url).hostname or ""
+        try:
+            ip_address(host)
+        except ValueError:
+            return host == "localhost"
+        return True
+
+    def server(
+        self, *, by_admin: bool, may_be_inside: bool, sign_in: SignIn | None = None
+    ) -> LocalServer | RemoteServer:
         if self.command:
             return LocalServer(env=self.values)
-        return RemoteServer(url=self.url, headers=self.values, by_admin=by_admin, sign_in=sign_in)
+        return RemoteServer(
+            url=self.url, headers=self.values, by_admin=by_admin, may_be_inside=may_be_inside, sign_in=sign_in
+        )
 
 
 def _shown(word: str) -> str:

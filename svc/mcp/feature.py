@@ -60,7 +60,9 @@ def _build(workspace: Workspace) -> None:
         server = await workspace.store.read(agreed_server, workspace, principal, name)
         if server is None:
             return None
-        return server.declaration.server(by_admin=server.by_admin, sign_in=sign_ins.of(server))
+        return server.declaration.server(
+            by_admin=server.by_admin, may_be_inside=server.may_be_inside, sign_in=sign_ins.of(server)
+        )
 
     workspace.provide(sign_ins)
     workspace.service(Configuration).add(KIND)

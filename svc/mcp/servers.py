@@ -41,6 +41,13 @@ class McpServer:
     problem: str = ""
 
     @property
+    def may_be_inside(self) -> bool:
+        """Whether its address may be in this machine's own network. Who agrees to a plugin sees a name, and its author
+        says later where the name leads.
+        """
+        return self.by_admin and (self.plugin is None or self.declaration.says_where)
+
+    @property
     def by_environment(self) -> bool:
         return self.id.startswith(ENVIRONMENT)
 

@@ -68,7 +68,9 @@ async def test_a_server_on_this_machine_that_an_admin_declared_is_reached(
         open_broker(tmp_path, clock=wall, log=log) as service,
     ):
         headers: dict[str, Value] = {"Authorization": FromCapability("mcp.notes"), "X-Workspace": "seven"}
-        asked = declare(service, RemoteServer(url=f"{url}/mcp?team=1", headers=headers, by_admin=True))
+        asked = declare(
+            service, RemoteServer(url=f"{url}/mcp?team=1", headers=headers, by_admin=True, may_be_inside=True)
+        )
         await keep(service, "mcp.notes", TOKEN)
         token = await run_token(service, "mcp.notes")
         given = {
@@ -97,10 +99,14 @@ async def test_a_server_on_this_machine_that_an_admin_declared_is_reached(
         assert await audited(service) == [("mcp.notes", "run", "granted")] * 2
 
 
-async def test_a_server_that_anybody_declared_must_be_public(service: Service, internet: Internet) -> None:
+@pytest.mark.parametrize("by_admin", [False, True])
+async def test_a_server_must_be_public_unless_it_may_be_inside(
+    service: Service, internet: Internet, *, by_admin: bool
+) -> None:
     service.workspace.service(Outside).pinned = internet.egress()
     internet.pages[f"{HOST}/mcp"] = SAID
-    declare(service, RemoteServer(url=f"https://{HOST}/mcp", headers={"authorization": FromCapability("mcp.notes")}))
+    headers: dict[str, Value] = {"authorization": FromCapability("mcp.notes")}
+    declare(service, RemoteServer(url=f"https://{HOST}/mcp", headers=headers, by_admin=by_admin))
     await keep(service, "mcp.notes", TOKEN)
     token = await run_token(service, "mcp.*")
     reply = await ask(service, "/mcp/notes", {}, run=token)

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -20,7 +21,8 @@ from pydantic import Field
 from svc import landlock
 from svc.clock import VirtualClock
 from svc.configuring import parse
-from svc.mcp.declared import KIND
+from svc.mcp.declared import KIND, Declaration
+from svc.mcp.servers import McpServer
 from svc.worker.mcp import using
 from tests.identity.people import sign_in
 from tests.mcp.odd import ECHO, Odd
@@ -420,6 +422,31 @@ async def test_a_plugins_program_waits_for_the_yes_to_it_and_then_for_one_to_eac
         await admin.mutate("pages.save", path="mcp/odd", body=odd.page())
         assert [one["path"] for one in await admin.query("mcp.servers")] == ["mcp/odd"]
     assert odd.calls() == [{"text": "over the sea"}]
+
+
+@pytest.mark.parametrize(
+    ("host", "says_where"),
+    [
+        ("tides.example:8443", False),
+        ("localhost", True),
+        ("127.0.0.1:8443", True),
+        ("[::1]", True),
+        ("10.0.0.7", True),
+        ("2130706433", False),
+        ("127.1", False),
+        ("0x7f.0.0.1", False),
+        ("localhost.tides.example", False),
+        ("10.0.0.7.tides.example", False),
+    ],
+)
+def test_a_plugins_name_leads_out_whatever_it_is_resolved_to(host: str, *, says_where: bool) -> None:
+    """An admin agreed to a name; only an address in numbers, or this machine's own name, says where it leads."""
+    of_page = McpServer(
+        id="x", name="x", title="x", path=None, declaration=Declaration(url=f"https://{host}/mcp"), by_admin=True
+    )
+    assert of_page.may_be_inside
+    assert replace(of_page, plugin="tides").may_be_inside is says_where
+    assert not replace(of_page, by_admin=False).may_be_inside
 
 
 @pytest.mark.parametrize(

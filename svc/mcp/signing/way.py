@@ -1,7 +1,7 @@
 """Where the requests of a sign-in may go: only to the public Internet by HTTPS, because a stranger names the addresses.
 
-The address that an admin's page itself declares may be in this machine's own network, as for the server's calls. A
-server on this machine may have its authorization server there, too.
+The address that an admin's page itself declares may be in this machine's own network, as for the server's calls; that
+of a plugin only if it says so itself. A server on this machine may have its authorization server there, too.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Way:
 
 
 def way_to(workspace: Workspace, server: McpServer) -> Way:
-    trusted = server.by_admin and workspace.config[PROFILE] == "local"
+    trusted = server.may_be_inside and workspace.config[PROFILE] == "local"
     url = server.declaration.url
     return Way(
         inside=workspace.egress,
