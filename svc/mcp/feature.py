@@ -12,14 +12,15 @@ from svc.feature import Feature
 from svc.job import Job
 from svc.mcp.declared import KIND
 from svc.mcp.environment import connect_environment
-from svc.mcp.from_plugins import ids_of_installed
+from svc.mcp.from_plugins import are_brought
 from svc.mcp.migrations import MIGRATIONS
 from svc.mcp.procedures import PROCEDURES
 from svc.mcp.routes import ROUTES as INTERNAL_ROUTES
 from svc.mcp.server import post, refuse
-from svc.mcp.servers import agreed_server
+from svc.mcp.servers import admins, agreed_server
 from svc.mcp.settings import SERVERS, SETTINGS
 from svc.mcp.signing import SignIns
+from svc.mcp.signing.kept import everybody as signed_in
 from svc.mcp.signing.procedures import PROCEDURES as SIGN_IN_PROCEDURES
 from svc.mcp.signing.routes import ROUTES as SIGN_IN_ROUTES
 from svc.mcp.stdio import COMMAND
@@ -72,12 +73,16 @@ def _build(workspace: Workspace) -> None:
 
 async def _forget_gone(workspace: Workspace) -> None:
     """Delete the sign-ins of pages and plugins that no longer exist."""
-    await workspace.service(SignIns).forget_gone(await workspace.store.read(_there, workspace))
+    sign_ins = workspace.service(SignIns)
+    for server_id in await workspace.store.read(_gone, workspace):
+        await sign_ins.sign_out(server_id, None)
 
 
-def _there(tx: ReadTx, workspace: Workspace) -> set[str]:
-    pages = workspace.service(Configuration).of(tx, KIND, everybody=True)
-    return {page.page_id for page in pages} | ids_of_installed(tx, workspace)
+def _gone(tx: ReadTx, workspace: Workspace) -> list[str]:
+    ids = signed_in(tx)
+    there = {page.page_id for page in workspace.service(Configuration).of(tx, KIND, everybody=True)}
+    there |= are_brought(workspace, [None, *admins(tx)], ids)
+    return [server_id for server_id in ids if server_id not in there]
 
 
 async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:

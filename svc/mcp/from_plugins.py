@@ -7,7 +7,7 @@ its tools as for a server of a page: what one admin agrees to, and signs in to, 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from svc import plugins
@@ -17,6 +17,7 @@ from svc.plugins import McpRow, Plugins
 from svc.store import ReadTx
 from svc.workspace import Workspace
 
+_PREFIX: Final = "plg_"
 _ID_CHARS: Final = 32
 
 
@@ -33,15 +34,20 @@ def brought(tx: ReadTx, workspace: Workspace) -> dict[str, tuple[str, Declaratio
 def id_of(user_id: str | None, plugin: str, name: str) -> str:
     """Of this admin's connection to the server."""
     said = "\0".join((user_id or "", plugin, name))
-    return f"plg_{hashlib.sha256(said.encode()).hexdigest()[:_ID_CHARS]}"
+    return f"{_PREFIX}{hashlib.sha256(said.encode()).hexdigest()[:_ID_CHARS]}"
 
 
-def ids_of_installed(tx: ReadTx, workspace: Workspace) -> set[str]:
-    """Of all servers that installed plugins bring, for all admins, whether they may be used now or not."""
-    admins = [None, *(row[0] for row in tx.all("select id from users where role = 'admin'"))]
-    return {
+def are_brought(workspace: Workspace, admins: Collection[str | None], ids: Iterable[str]) -> set[str]:
+    """Those of the ids that are of a server which a plugin brings to one of these admins, whether it may be used now or
+    not. While a wanted plugin is not installed, or can't be read, any id of a plugin may be one of its servers'.
+    """
+    asked = {server_id for server_id in ids if server_id.startswith(_PREFIX)}
+    plugins = workspace.service(Plugins)
+    if not plugins.are_known:
+        return asked
+    return asked & {
         id_of(user_id, standing.name, row.name)
-        for standing in workspace.service(Plugins).standings()
+        for standing in plugins.standings()
         if standing.plugin is not None and standing.plugin.manifest is not None
         for row in standing.plugin.manifest.mcp
         for user_id in admins

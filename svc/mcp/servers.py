@@ -150,6 +150,11 @@ def is_admin(tx: ReadTx, principal: Principal) -> bool:
     return principal.user_id is not None and _is_admins(tx, principal.user_id)
 
 
+def admins(tx: ReadTx) -> list[str]:
+    """Their ids."""
+    return [row[0] for row in tx.all("select id from users where role = 'admin'")]
+
+
 def owned_by_admin(tx: ReadTx, page: Configured[Declaration]) -> bool:
     return page.owner_id is not None and _is_admins(tx, page.owner_id)
 

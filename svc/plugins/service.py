@@ -82,6 +82,12 @@ class Plugins:
                 problem = self.problem or ("It is being installed" if self.is_busy else "It is not installed yet")
             yield Standing(name=name, wanted=spec, plugin=plugin, problem=problem)
 
+    @property
+    def are_known(self) -> bool:
+        """Whether each wanted plugin is installed and can be read. Until then nobody knows what it brings."""
+        held = [self._plugins.get(spec.name) for spec in self.wanted]
+        return not self.is_busy and all(one is not None and one.manifest is not None for one in held)
+
     def in_force(self, decided: Mapping[str, Decided]) -> list[Plugin]:
         """The plugins that are valid and switched on."""
         return [

@@ -22,7 +22,11 @@ from svc import landlock
 from svc.clock import VirtualClock
 from svc.configuring import parse
 from svc.mcp.declared import KIND, Declaration
+from svc.mcp.feature import JOB
+from svc.mcp.from_plugins import id_of
 from svc.mcp.servers import McpServer
+from svc.plugins import Plugins, pin
+from svc.store import Tx
 from svc.worker.mcp import using
 from tests.identity.people import sign_in
 from tests.mcp.odd import ECHO, Odd
@@ -390,19 +394,61 @@ async def test_the_environment_names_programs_for_admins_and_a_page_wins_by_its_
         assert next(one for one in await admin.query("mcp.servers") if one["name"] == "other")["path"] is None
 
 
+WITH_TIDES: Final = {"PROVIDERS": "fake", "SVC_PLUGINS": "tides", "SVC_PLUGINS_REGISTRY": "https://npm.example/"}
+
+
+def installed(tmp_path: Path, brings: dict[str, Any]) -> Path:
+    """The plugin tides, as npm would leave it. Returns its package.json."""
+    held = tmp_path / "home" / "plugins" / "set-1"
+    package = held / "node_modules" / "tides"
+    package.mkdir(parents=True)
+    manifest = {"title": "Tides", "mcp": [brings]}
+    (package / "package.json").write_text(json.dumps({"name": "tides", "version": "1.0.0", "svc": manifest}))
+    (held / "set.json").write_text(json.dumps({"wanted": ["tides"], "registry": "https://npm.example/"}))
+    (held.parent / "current").write_text("set-1")
+    return package / "package.json"
+
+
+async def test_a_sign_in_at_a_plugins_server_stays_until_it_is_certain_that_the_server_is_gone(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    package = installed(tmp_path, {"name": "tides", "url": "https://tides.example/mcp"})
+    whole = package.read_text()
+    async with open_service(tmp_path, clock=wall, log=log, environ=WITH_TIDES) as service:
+        plugins = service.workspace.service(Plugins)
+
+        async def settled(*names: str) -> None:
+            async def is_so() -> bool | None:
+                return True if not plugins.is_busy and names == tuple(one.name for one in plugins.standings()) else None
+
+            await until(is_so)
+
+        def sign_in_there(tx: Tx) -> None:
+            for server_id in (id_of(None, "tides", "tides"), id_of(None, "tides", "renamed"), "pag_gone"):
+                tx.run("insert into mcp_sign_ins (server_id, url, challenge) values (:id, 'x', '{}')", id=server_id)
+
+        async def left(*, after: str) -> int:
+            package.write_text(after)
+            await plugins.load()
+            await JOB.run(service.workspace)
+            return len(await service.rows("select 1 from mcp_sign_ins"))
+
+        await settled("tides")
+        await service.workspace.store.write(sign_in_there)
+        assert await left(after=whole[:-1]) == 2, "only that of a page: nobody can read what the plugin brings now"
+        assert await left(after=whole) == 1, "it brings one of the servers no more"
+        await service.workspace.store.write(pin, '{"plugins": []}')
+        await settled()
+        await JOB.run(service.workspace)
+        assert await service.rows("select 1 from mcp_sign_ins") == []
+
+
 async def test_a_plugins_program_waits_for_the_yes_to_it_and_then_for_one_to_each_tool(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, odd: Odd
 ) -> None:
     program, *args = odd.command
-    brought = {"title": "Tides", "mcp": [{"name": "odd", "command": program, "args": args}]}
-    installed = tmp_path / "home" / "plugins" / "set-1"
-    package = installed / "node_modules" / "tides"
-    package.mkdir(parents=True)
-    (package / "package.json").write_text(json.dumps({"name": "tides", "version": "1.0.0", "svc": brought}))
-    (installed / "set.json").write_text(json.dumps({"wanted": ["tides"], "registry": "https://npm.example/"}))
-    (installed.parent / "current").write_text("set-1")
-    environ = {"PROVIDERS": "fake", "SVC_PLUGINS": "tides", "SVC_PLUGINS_REGISTRY": "https://npm.example/"}
-    async with open_service(tmp_path, clock=wall, log=log, environ=environ) as service:
+    installed(tmp_path, {"name": "odd", "command": program, "args": args})
+    async with open_service(tmp_path, clock=wall, log=log, environ=WITH_TIDES) as service:
         assert await service.query("mcp.servers") == []
         (plugin,) = await service.query("plugins.list")
         await service.mutate("plugins.agree", name="tides", rights=[one["id"] for one in plugin["rights"]])

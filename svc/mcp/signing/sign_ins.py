@@ -211,12 +211,6 @@ class SignIns:
             except ConnectionFault as fault:
                 self.workspace.log.warning("mcp.revoke_failed", reason=fault.detail)
 
-    async def forget_gone(self, there: set[str]) -> None:
-        """Delete the sign-ins of pages that no longer exist."""
-        for server_id in await self.workspace.store.read(rows.everybody):
-            if server_id not in there:
-                await self.sign_out(server_id, None)
-
     # For the broker
 
     async def source(self, server: McpServer) -> TokenSource | None:
