@@ -18,7 +18,8 @@ MAX_DRAFT_CHARS: Final = 4_000
 """A rule's instructions for a reply. Beyond: the page is broken."""
 LAST_ORDER: Final = 100_000
 GUIDING: Final = (FOLDER, "agents", "mcp", "memory")
-"""Folders whose pages tell svc and its agents what to do. No rule writes there: a stranger writes a mail's subject."""
+"""Folders whose pages tell svc and its agents what to do. No rule writes there: a stranger writes a mail's subject. A
+test compares this list with the existing kinds."""
 
 What = Literal["archive", "star", "mark-read", "label", "file", "draft", "task", "stop"]
 PLAIN: Final[tuple[What, ...]] = ("archive", "star", "mark-read", "stop")

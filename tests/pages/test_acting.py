@@ -9,13 +9,17 @@ from svc.errors import Conflict, Forbidden, NotFound
 from svc.mcp.declared import KIND as SERVER
 from svc.pages import actions
 from svc.pages.model import ACTING
+from svc.rules.model import GUIDING
 from svc.rules.page import KIND as RULE
+from svc.tools.rows.memory import TOP as MEMORY
+from svc.tools.rows.pages import CONFIGURATION
 from tests.pages.rig import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, Pages, grant
 from tests.pages.test_actions import seen
 
 
 def test_each_kind_of_configuration_that_acts_is_known() -> None:
     assert {kind.folder for kind in (AGENTS, SERVER, RULE)} == set(ACTING)
+    assert set(GUIDING) == set(CONFIGURATION) == {*ACTING, MEMORY}
 
 
 @pytest.mark.parametrize("folder", ACTING)
