@@ -82,7 +82,9 @@ def act(tx: Tx, found: Found, matched: Sequence[Hit[InForce]], *, run_id: str, q
     tx.run("delete from rule_acts where run_id = :id", id=run_id)  # of an earlier try without an answer
     for place, hit in enumerate(counted):
         did = [action.words for action in hit.actions if _was_done(action, plan, problems, place, quiet=quiet)]
-        failed = dict.fromkeys(problems.get(_named(one.what, one.value), "") for one in hit.actions)
+        failed = list(filter(None, dict.fromkeys(problems.get(_named(one.what, one.value)) for one in hit.actions)))
+        if plan.archive and problems and not failed and any(one.what == "archive" for one in hit.actions):
+            failed.append("not archived: an action of another rule failed")
         tx.run(
             """
             insert into rule_acts (run_id, place, rule_id, rule_path, because, did)
@@ -93,7 +95,7 @@ def act(tx: Tx, found: Found, matched: Sequence[Hit[InForce]], *, run_id: str, q
             rule_id=hit.rule.page_id,
             path=hit.rule.path,
             because=hit.because,
-            did=msgspec.json.encode([*did, *filter(None, failed)]).decode(),
+            did=msgspec.json.encode([*did, *failed]).decode(),
         )
     if plan.draft is None or quiet or not _may_be_answered(found):
         return None

@@ -103,9 +103,14 @@ async def test_mail_is_sorted_by_the_rules_in_their_order_says_why_and_goes_back
     with pytest.raises(RpcError):
         await desk.service.mutate("rules.undo", runId=why[0]["runId"])
     await desk.rule("c-broken", "order: 3\nwhen: {subject: News}\nthen: [archive, {label: INBOX}, {label: Kept}]")
+    await desk.rule("d-archives", "order: 4\nwhen: {subject: News}\nthen: [archive]")
     kept = await desk.comes("News again")
     why = await desk.until(lambda: desk.why(kept))
-    assert [one["did"] for one in why] == [["star"], ["label: Kept", "failed: there is no label INBOX"]]
+    assert [one["did"] for one in why] == [
+        ["star"],
+        ["label: Kept", "failed: there is no label INBOX"],
+        ["not archived: an action of another rule failed"],
+    ]
     assert (await desk.row(kept))["inInbox"]
     await desk.service.mutate("rules.teach", path="mail-rules/a-shop", threadId=thread)
     third = await desk.comes("Invoice 2", text="Please pay.")
