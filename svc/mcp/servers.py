@@ -27,7 +27,7 @@ ENVIRONMENT: Final = "env:"
 
 @dataclass(frozen=True, kw_only=True)
 class McpServer:
-    """``path``: of its page; ``plugin``: the package that brings it; neither for a server of the environment.
+    """One of ``path`` (of its page), ``plugin`` (the package that brings it) and ``by_environment`` is given.
     ``problem``: why it may not be used.
     """
 
@@ -38,6 +38,7 @@ class McpServer:
     declaration: Declaration
     by_admin: bool
     plugin: str | None = None
+    by_environment: bool = False
     problem: str = ""
 
     @property
@@ -46,10 +47,6 @@ class McpServer:
         says later where the name leads.
         """
         return self.by_admin and (self.plugin is None or self.declaration.says_where)
-
-    @property
-    def by_environment(self) -> bool:
-        return self.id.startswith(ENVIRONMENT)
 
 
 def servers_of(tx: ReadTx, workspace: Workspace, principal: Principal) -> dict[str, McpServer]:
@@ -72,6 +69,7 @@ def servers_of(tx: ReadTx, workspace: Workspace, principal: Principal) -> dict[s
                     path=None,
                     declaration=declaration,
                     by_admin=True,
+                    by_environment=True,
                     problem=_switched_off(workspace, declaration),
                 )
         for name, (plugin, declaration, problem) in brought(tx, workspace).items():
