@@ -2,8 +2,8 @@
 
 It may read the programs and libraries of the system, its own folder, and the files and folders that its arguments give
 as full paths; it may write into folders that its arguments name. The server's page can add more. The home of svc is
-never included. Without Landlock in the system, these limits do not hold, and the app says so; resource limits and the
-loss of rights hold everywhere.
+never included, and so neither are the packages of plugins, which lie in it. Without Landlock in the system, these
+limits do not hold, and the app says so; resource limits and the loss of rights hold everywhere.
 """
 
 from __future__ import annotations
