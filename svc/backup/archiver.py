@@ -32,7 +32,7 @@ import trio
 
 from svc.backoff import Backoff
 from svc.backup.archive import Archive
-from svc.backup.control import Control, Position
+from svc.backup.control import Control, Position, socket_folder
 from svc.backup.litestream import (
     SLOWEST_BYTES_A_S,
     ArchiveFault,
@@ -78,7 +78,6 @@ TOLD_S: Final = 0.5
 UNSENT_MAX_BYTES: Final = 1024 * 1024 * 1024
 """Of changes that wait for an archive that is away, and by the size of the database more. Beyond: they are dropped, and
 a whole copy is sent when it is back."""
-_SOCKET_PATH_MAX: Final = 100
 _SAID_BYTES: Final = 16 * 1024
 
 
@@ -117,6 +116,10 @@ class Archiver:
     """When this child began, or when something of it last reached the target, by Trio's clock."""
     _given_up: int = 0
     """How often in a row a child was ended because nothing of it arrived in time."""
+    _sent: int = 0
+    """The newest commit that the target is known to have, also from an earlier child."""
+    _sends: bool = False
+    """Something of what waits has arrived from this child, but not yet all of it."""
     control: Control | None = None
     _said: bytearray = field(default_factory=bytearray)
     _dropping: bool = False
@@ -279,7 +282,7 @@ class Archiver:
 
     async def _live(self, child: Child, tool: Litestream) -> bool:
         """Run one child to its end. Returns whether a new one must follow at once."""
-        folder = await self.threads.run(_socket_folder, self.home)
+        folder = await self.threads.run(socket_folder, self.home)
         socket = folder / "archive.sock"
         await self._end_orphan(socket)
         config = await self.threads.run(partial(self.written_config, tool, socket=socket))
@@ -322,7 +325,7 @@ class Archiver:
     async def _ended(self) -> None:
         """Reset the state after the child's end, and delete unsent changes if it was ended for that."""
         self.control, self._process, self.archive.runs, self._ending = None, None, False, False
-        self._progress = trio.current_time()
+        self._progress, self._sends = trio.current_time(), False
         if self._dropping:
             await self.threads.run(partial(shutil.rmtree, _folder(self.home.database), ignore_errors=True))
             self._dropping = False
@@ -392,22 +395,33 @@ class Archiver:
             return
         self._heard = trio.current_time()
         arrived = archive.synced(synced_at) if position.replicated_txid else False
+        sent_more = self._sent_more(position)
+        self._sends = not arrived and (self._sends or sent_more)
         archive.unsent_bytes = await self.threads.run(unsent, self.home.database, position.replicated_txid)
         # The whole copy that it begins with may be unsent, too.
         if archive.unsent_bytes > self.unsent_max_bytes + await self.threads.run(_size_of, self.home.database):
             self._dropping = True
             raise ArchiverEnded(f"{archive.target.place} is away for too long; what waited for it was dropped")
         await self._bound_log()
-        self._bound_sending(arrived=arrived)
+        self._bound_sending(arrived=arrived or sent_more)
         if archive.still_s() > self.late_s:
             why = complaint(bytes(self._said))
-            await archive.note("archiver", f"nothing reaches {archive.target.place}{f': {why}' if why else ''}")
+            what = "only a part of what waits" if self._sends else "nothing"
+            await archive.note("archiver", f"{what} reaches {archive.target.place}{f': {why}' if why else ''}")
         elif arrived:
             await archive.note("archiver", None)
 
+    def _sent_more(self, position: Position) -> bool:
+        """Whether the target has other commits than before. A child says 0 until it has asked the target, and after
+        an error; what it says then is often known from before."""
+        if position.replicated_txid in (0, self._sent):
+            return False
+        self._sent = position.replicated_txid
+        return True
+
     def _bound_sending(self, *, arrived: bool) -> None:
         """End a child of which nothing arrives: one exchange may go on for ever, a byte at a time. What is unsent stays
-        here, and the next child sends it."""
+        here, and the next child sends it. ``arrived``: all of it, or a part: a slow line may take hours for all."""
         now = trio.current_time()
         if arrived:
             self._progress, self._given_up = now, 0
@@ -480,17 +494,3 @@ def _folder(database: Path) -> Path:
 
 def _size_of(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-def _socket_folder(home: Home) -> Path:
-    """``run/``, unless its path is too long for a socket; the same folder after each start."""
-    run = home.path / "run"
-    run.mkdir(mode=0o700, exist_ok=True)
-    if len(str(run / "archive.sock").encode()) <= _SOCKET_PATH_MAX:
-        return run
-    other = Path(tempfile.gettempdir()) / f"svc-{home.id}"
-    other.mkdir(mode=0o700, exist_ok=True)
-    status = other.lstat()
-    if status.st_uid != os.geteuid() or not other.is_dir() or other.is_symlink() or status.st_mode & 0o077:
-        raise ArchiveFault(f"{other} belongs to somebody else; remove it")
-    return other

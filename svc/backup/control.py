@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Final, TypeVar
 
 import msgspec
@@ -11,11 +14,13 @@ import msgspec
 from svc.backup.litestream import ArchiveFault
 from svc.clock import Millis
 from svc.protocol.egress import Egress, EgressFault
+from svc.store import Home
 
 T = TypeVar("T")
 
 ANSWER_S: Final = 10.0
 MAX_ANSWER_BYTES: Final = 256 * 1024
+SOCKET_PATH_MAX: Final = 100
 
 
 class Position(msgspec.Struct, frozen=True):
@@ -96,3 +101,17 @@ def _read(data: bytes, kind: type[T]) -> T:
         return msgspec.json.decode(data, type=kind)
     except msgspec.DecodeError as error:
         raise ArchiveFault("the archiver's answer can't be read") from error
+
+
+def socket_folder(home: Home) -> Path:
+    """``run/``, unless its path is too long for a socket; the same folder after each start. Blocks."""
+    run = home.path / "run"
+    run.mkdir(mode=0o700, exist_ok=True)
+    if len(str(run / "archive.sock").encode()) <= SOCKET_PATH_MAX:
+        return run
+    other = Path(tempfile.gettempdir()) / f"svc-{home.id}"
+    other.mkdir(mode=0o700, exist_ok=True)
+    status = other.lstat()
+    if status.st_uid != os.geteuid() or not other.is_dir() or other.is_symlink() or status.st_mode & 0o077:
+        raise ArchiveFault(f"{other} belongs to somebody else; remove it")
+    return other

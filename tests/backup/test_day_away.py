@@ -26,6 +26,8 @@ from tests.backup.archives import archive_of
 LOOK_S: Final = 300.0
 LOOKS: Final = 288
 """A day of them."""
+LOOK_SOON_S: Final = 10.0
+PIECES: Final = 13
 PIECE_BYTES: Final = 5 * 1024 * 1024
 DATABASE_BYTES: Final = 1024 * 1024
 
@@ -135,11 +137,16 @@ async def test_a_target_that_takes_a_byte_at_a_time_holds_the_archiver_for_a_bou
     child = Child(tmp_path / ".svc.sqlite3-litestream" / "ltx" / "0", wall, away=True)
 
     async def lived_s() -> float:
-        began = trio.current_time()
+        """Of a child that first has to ask the target what it has: the answer is no progress."""
+        began, position = trio.current_time(), child.position
 
         async def live() -> None:
+            await trio.sleep(LOOK_SOON_S)
+            child.position = Position(txid=position.txid)
+            await archiver._look(cast(Control, cast(Any, child)))
+            child.position = position
             while True:
-                await trio.sleep(10)
+                await trio.sleep(LOOK_SOON_S)
                 await archiver._look(cast(Control, cast(Any, child)))
 
         with trio.fail_after(LOOKS * LOOK_S), pytest.raises(ArchiverEnded, match="what waits is kept here") as caught:
@@ -150,6 +157,7 @@ async def test_a_target_that_takes_a_byte_at_a_time_holds_the_archiver_for_a_bou
 
     await child.sync()
     child.writes = False
+    await archiver._look(cast(Control, cast(Any, child)))
     waits = await threads.run(unsent, archiver.home.database, 1)
     limit_s = SENDING_S + waits / SLOWEST_BYTES_A_S
     assert [await lived_s() for _ in range(3)] == pytest.approx([limit_s, 2 * limit_s, 4 * limit_s], abs=20)
@@ -162,3 +170,26 @@ async def test_a_target_that_takes_a_byte_at_a_time_holds_the_archiver_for_a_bou
     child.away = True
     child.writes = False
     assert await lived_s() == pytest.approx(SENDING_S, abs=10)
+
+
+async def test_an_archiver_on_a_slow_line_lives_as_long_as_one_change_after_the_other_arrives(
+    tmp_path: Path, wall: VirtualClock, threads: ThreadPool
+) -> None:
+    """All of it takes longer than what is left may take, so only the changes that arrive can keep it alive."""
+    stored = Stored()
+    archiver = archiver_of(tmp_path, wall, threads, stored)
+    child = Child(tmp_path / ".svc.sqlite3-litestream" / "ltx" / "0", wall, away=True)
+    for _ in range(PIECES):
+        await child.sync()
+    child.writes = False
+    await archiver._look(cast(Control, cast(Any, child)))
+
+    while child.position.replicated_txid < child.position.txid:
+        await trio.sleep(PIECE_BYTES / (4 * SLOWEST_BYTES_A_S))
+        child.position = Position(txid=child.position.txid, replicated_txid=child.position.replicated_txid + 1)
+        await archiver._look(cast(Control, cast(Any, child)))
+    assert archiver.archive.problem is not None
+    assert archiver.archive.problem.startswith("only a part of what waits reaches")
+    child.away = False
+    await archiver._look(cast(Control, cast(Any, child)))
+    assert [one is not None for one in stored.told] == [True, False]
