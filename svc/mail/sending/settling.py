@@ -6,7 +6,7 @@ event. :func:`settle_found` is a step of the ingest transaction: a mail that is 
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Sequence, Set
 from typing import Final
 
 from svc.clock import Millis
@@ -20,6 +20,9 @@ from svc.mail.sending.moving import MAX_REASON_CHARS, move, tell_withdrawn
 from svc.mail.sync.steps import StoredMessage
 from svc.mail.threads import queries as thread_queries
 from svc.store import Tx
+
+BeforeForgetting = Callable[[Tx, Sequence[str]], None]
+"""Called with the ids of mails, in the transaction that deletes them."""
 
 _RESTARTED: Final = (
     "The server stopped while this mail was on its way. It is not known whether it was sent; it is looked for among "
@@ -166,8 +169,12 @@ def fail_waiting(tx: Tx, *, account_id: str, reason: str, sent_by: str | None = 
                 tell_withdrawn(tx, row.id, audience=sent_by)
 
 
-def forget_old(tx: Tx) -> None:
-    for outgoing_id in queries.forgettable(tx):
+def forget_old(tx: Tx, *, before: Sequence[BeforeForgetting] = ()) -> None:
+    """Delete the mails that ended long ago. ``before``: called with their ids first, by who names them."""
+    old = queries.forgettable(tx)
+    for note_end in before:
+        note_end(tx, old)
+    for outgoing_id in old:
         delete_files(tx, origin=outgoing_origin(outgoing_id))
         tx.run("delete from mail_outgoing where id = :id", id=outgoing_id)
 

@@ -79,6 +79,7 @@ class Delivery:
     hold_ms: int
     untold: dict[str, str] = field(default_factory=dict)
     """Maps outgoing ids to the reason why the mail waits, if the disk has no room to store even the reason."""
+    before_forgetting: list[settling.BeforeForgetting] = field(default_factory=list)
     _child: Child | None = None
     _serving: dict[str, trio.Event] = field(default_factory=dict)  # by account: set when it is done
     _asked_again: set[str] = field(default_factory=set)  # accounts with news while they were served
@@ -102,7 +103,12 @@ class Delivery:
         """The scheduler's job. Starts the accounts that have due mail, and returns the time of the next one."""
         agenda = await self.store.read_small(_agenda, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
         if agenda.needs_care:
-            await self.store.write(_take_care, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
+            await self.store.write(
+                _take_care,
+                in_flight=frozenset(self._in_flight),
+                hold_ms=self.hold_ms,
+                before_forgetting=self.before_forgetting,
+            )
             agenda = await self.store.read_small(_agenda, in_flight=frozenset(self._in_flight), hold_ms=self.hold_ms)
         for account_id in agenda.accounts:
             self._start(account_id)
@@ -290,13 +296,19 @@ def _agenda(tx: ReadTx, *, in_flight: frozenset[str], hold_ms: int) -> Agenda:
     )
 
 
-def _take_care(tx: Tx, *, in_flight: frozenset[str], hold_ms: int) -> None:
+def _take_care(
+    tx: Tx,
+    *,
+    in_flight: frozenset[str],
+    hold_ms: int,
+    before_forgetting: Sequence[settling.BeforeForgetting] = (),
+) -> None:
     settling.recover(tx, in_flight=in_flight)
     for account_id in queries.orphans(tx):
         settling.fail_waiting(tx, account_id=account_id, reason=_GONE)
     settling.mark_overdue(tx)
     settling.mend_dates(tx, hold_ms=hold_ms)
-    settling.forget_old(tx)
+    settling.forget_old(tx, before=before_forgetting)
 
 
 def _store_sent(

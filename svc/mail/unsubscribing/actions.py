@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, cast
 
 from svc.clock import Millis
 from svc.mail.unsubscribing.offers import Method, Offer
-from svc.store import ReadTx, Tx
+from svc.store import ReadTx, Tx, json_array
 
 Outcome = Literal["done", "sent", "opened", "failed"]
 """``sent``: a mail that unsubscribes was accepted for sending; ``opened``: the person got the address of the page."""
@@ -47,6 +48,31 @@ def remember(
         detail=detail,
         now=tx.now,
         outgoing_id=outgoing_id,
+    )
+
+
+def note_end(tx: Tx, outgoing_ids: Sequence[str]) -> None:
+    """These mails are forgotten now: store how those that asked for it have ended, as :func:`remembered` tells it."""
+    ids = json_array(outgoing_ids)
+    tx.run(
+        """
+        delete from mail_unsubscribed where outgoing_id in (
+            select id from mail_outgoing
+            where id in (select value from json_each(:ids)) and state = 'cancelled'
+        )
+        """,
+        ids=ids,
+    )
+    tx.run(
+        """
+        update mail_unsubscribed set outcome = 'failed',
+            detail = (select last_error from mail_outgoing where id = outgoing_id)
+        where outgoing_id in (
+            select id from mail_outgoing
+            where id in (select value from json_each(:ids)) and state = 'failed'
+        )
+        """,
+        ids=ids,
     )
 
 

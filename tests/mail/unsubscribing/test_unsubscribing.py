@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 import trio
 
-from svc.clock import VirtualClock
+from svc.clock import DAY_MS, VirtualClock
 from svc.fakes.mail.records import FakeRecords
 from svc.mail import SigningKeys
 from svc.mail.unsubscribing.unsubscriber import Unsubscriber
@@ -149,6 +149,25 @@ async def test_a_mail_asks_for_it_and_can_be_held_back(post: Post) -> None:
     third = await post.service.mutate("mail.unsubscribe", messageId=message_id)
     await trio.sleep(60)
     assert (third["outgoingId"] is not None, await post.outcome(message_id)) == (True, "sent")
+
+
+@pytest.mark.parametrize(("ends_by", "outcome"), [("mail.cancelSend", None), ("mail.dismissOutgoing", "failed")])
+async def test_how_it_ended_is_known_after_its_mail_is_forgotten(
+    post: Post, wall: VirtualClock, ends_by: str, outcome: str | None
+) -> None:
+    message_id = await post.receive(MAILTO, sign=None)
+    if outcome == "failed":
+        await post.service.mutate("fake.mail.fault", address=MIA, operation="send", fault=403)
+    done = await post.service.mutate("mail.unsubscribe", messageId=message_id)
+    if outcome == "failed":
+        await trio.sleep(60)
+    await post.service.mutate(ends_by, id=done["outgoingId"])
+    wall.offset_ms += 31 * DAY_MS
+    await trio.sleep(120)
+    assert await post.service.rows("select id from mail_outgoing") == []
+    assert await post.outcome(message_id) == outcome
+    again = await post.service.mutate("mail.unsubscribe", messageId=message_id)
+    assert again["outgoingId"] is not None
 
 
 async def test_a_mail_without_a_way_out_offers_none(post: Post) -> None:
