@@ -23,6 +23,9 @@ const PAGE = 200;
 /** Small answers that the app can't work without. @type {Set<ProcedureName>} */
 const ANSWERS = new Set(/** @type {ProcedureName[]} */ (["mail.accounts", "mail.labels", "mail.drafts", "mail.outgoing",
   "mail.signature"]));
+const ACCOUNTS = keyOf("mail.accounts", undefined);
+
+/** @typedef {(name: import("./store.js").Table) => IDBObjectStore} Of */
 
 /** @type {import("../stand_in.js").StandIn["heard"]} */
 export function heard(name, input, output) {
@@ -36,7 +39,8 @@ export function heard(name, input, output) {
 function keep(name, input, output) {
   if (name === "mail.threads") return () => putRows(output.threads);
   if (name === "mail.thread") return () => putThread(output);
-  if (name === "mail.accounts") return () => putAccounts(keyOf(name, input), output);
+  if (name === "mail.accounts") return () => putAccounts(output);
+  if (name === "mail.signature") return () => putSignature(input, output);
   if (ANSWERS.has(name)) {
     return () => inStore(["answers"], "readwrite", (of) => of("answers").put(output, keyOf(name, input)));
   }
@@ -75,14 +79,14 @@ export async function noteEvent({ id, kind, payload }) {
  */
 export async function fetchKept() {
   await confirmed.promise;
-  await Promise.allSettled([fetchAnswers(), fetchRows()]);
+  const accounts = await query("mail.accounts").catch(() => null); // first: only their mail is stored
+  if (accounts) await Promise.allSettled([fetchAnswers(accounts), fetchRows()]);
 }
 
-/** Fetches the small answers; they are stored like every answer. */
-async function fetchAnswers() {
-  const [accounts] = await Promise.all([query("mail.accounts"), query("mail.labels", {}), query("mail.drafts"),
-    query("mail.outgoing")]);
-  await Promise.all(accounts.map(({ id }) => query("mail.signature", { accountId: id })));
+/** Fetches the small answers; they are stored like every answer. @param {Account[]} accounts */
+async function fetchAnswers(accounts) {
+  await Promise.all([query("mail.labels", {}), query("mail.drafts"), query("mail.outgoing"),
+    ...accounts.map(({ id }) => query("mail.signature", { accountId: id }))]);
 }
 
 /** Fetches the rows of the newest threads. */
@@ -102,59 +106,81 @@ async function fetchRows() {
     } while (cursor !== null && count < MAX_ROWS);
   }
   found.sort(newestFirst);
-  await inStore(["rows"], "readwrite", (of) => {
+  await inStore(["answers", "rows"], "readwrite", (of) => {
     of("rows").clear();
-    for (const row of found.slice(0, MAX_ROWS)) of("rows").put(row);
+    whereHeld(of, (isHeld) => {
+      for (const row of found.filter(({ accountId }) => isHeld(accountId)).slice(0, MAX_ROWS)) of("rows").put(row);
+    });
   });
 }
 
 /**
- * Stores the accounts; deletes the mail of those that are no longer among them: they were deleted, or are not shared
- * with this person any more.
- * @param {string} key
+ * Stores the accounts. If one that was stored is not among them, it was deleted, or is not shared with this person any
+ * more: deletes what is of no account among them.
  * @param {Account[]} fresh
  */
-async function putAccounts(key, fresh) {
-  const known = /** @type {Account[]} */ ((await get("answers", key)) ?? []);
-  const gone = known.map(({ id }) => id).filter((id) => !fresh.some((one) => one.id === id));
-  if (gone.length) await forgetMailOf(new Set(gone));
-  await inStore(["answers"], "readwrite", (of) => of("answers").put(fresh, key));
+function putAccounts(fresh) {
+  const ids = new Set(fresh.map(({ id }) => id));
+  const signatures = new Set([...ids].map((accountId) => keyOf("mail.signature", { accountId })));
+  return inStore(["answers", "rows", "threads"], "readwrite", (of) => {
+    const asked = of("answers").get(ACCOUNTS);
+    asked.onsuccess = () => {
+      const known = /** @type {Account[] | undefined} */ (asked.result);
+      of("answers").put(fresh, ACCOUNTS);
+      if (known?.every(({ id }) => ids.has(id))) return;
+      sift(of("answers").openCursor(), (_, key) => key.startsWith("mail.signature ") && !signatures.has(key));
+      sift(of("rows").openCursor(), (/** @type {Thread} */ row) => !ids.has(row.accountId));
+      sift(of("threads").openCursor(), (/** @type {{ detail: ThreadDetail }} */ { detail }) =>
+        !ids.has(detail.thread?.accountId));
+    };
+  });
 }
 
 /** @param {string} accountId */
 async function forgetAccount(accountId) {
-  const key = keyOf("mail.accounts", undefined);
-  const known = /** @type {Account[]} */ ((await get("answers", key)) ?? []);
-  await putAccounts(key, known.filter(({ id }) => id !== accountId));
+  const known = /** @type {Account[] | undefined} */ (await get("answers", ACCOUNTS));
+  if (known) await putAccounts(known.filter(({ id }) => id !== accountId));
 }
 
-/** @param {Set<string>} accountIds */
-function forgetMailOf(accountIds) {
-  return inStore(["rows", "threads"], "readwrite", (of) => {
-    sift(of("rows").openCursor(), (/** @type {Thread} */ row) => accountIds.has(row.accountId));
-    sift(of("threads").openCursor(), (/** @type {{ detail: ThreadDetail }} */ { detail }) =>
-      accountIds.has(detail.thread?.accountId));
-  });
+/**
+ * Calls `put` in the same transaction, with whether an account is among the stored ones: an answer may arrive after its
+ * account was taken away. Before the accounts are known, each is.
+ * @param {Of} of
+ * @param {(isHeld: (accountId: string) => boolean) => void} put
+ */
+function whereHeld(of, put) {
+  const asked = of("answers").get(ACCOUNTS);
+  asked.onsuccess = () => {
+    const known = /** @type {Account[] | undefined} */ (asked.result);
+    put((accountId) => known === undefined || known.some(({ id }) => id === accountId));
+  };
+}
+
+/** @param {InputOf<"mail.signature">} input @param {OutputOf<"mail.signature">} output */
+function putSignature(input, output) {
+  return inStore(["answers"], "readwrite", (of) => whereHeld(of, (isHeld) => {
+    if (isHeld(input.accountId)) of("answers").put(output, keyOf("mail.signature", input));
+  }));
 }
 
 /**
  * Deletes the records for which `isGone` holds.
  * @param {IDBRequest<IDBCursorWithValue | null>} walk
- * @param {(record: any) => boolean} isGone
+ * @param {(record: any, key: string) => boolean} isGone
  */
 function sift(walk, isGone) {
   walk.onsuccess = () => {
     const cursor = walk.result;
     if (!cursor) return;
-    if (isGone(cursor.value)) cursor.delete();
+    if (isGone(cursor.value, String(cursor.primaryKey))) cursor.delete();
     cursor.continue();
   };
 }
 
 /** @param {Thread[]} fresh */
 async function putRows(fresh) {
-  await inStore(["rows"], "readwrite", (of) => {
-    for (const row of fresh) of("rows").put(row);
+  await inStore(["answers", "rows"], "readwrite", (of) => whereHeld(of, (isHeld) => {
+    for (const row of fresh) if (isHeld(row.accountId)) of("rows").put(row);
     const count = of("rows").count();
     count.onsuccess = () => {
       if (count.result <= MAX_ROWS * 2) return;
@@ -163,14 +189,15 @@ async function putRows(fresh) {
         for (const row of known.result.sort(newestFirst).slice(MAX_ROWS)) of("rows").delete(row.id);
       };
     };
-  });
+  }));
 }
 
 /** Stores a thread; deletes the oldest until there is room. @param {ThreadDetail} fresh */
 async function putThread(fresh) {
   const bytes = JSON.stringify(fresh).length * 2;
   if (bytes > MAX_THREAD_BYTES) return;
-  await inStore(["threads", "rows"], "readwrite", (of) => {
+  await inStore(["answers", "threads", "rows"], "readwrite", (of) => whereHeld(of, (isHeld) => {
+    if (!isHeld(fresh.thread.accountId)) return;
     of("rows").put(fresh.thread);
     of("threads").put({ id: fresh.thread.id, keptAt: Date.now(), bytes, detail: fresh });
     const ages = of("threads").index("age").openKeyCursor(null, "prev");
@@ -182,7 +209,7 @@ async function putThread(fresh) {
       if (sum > MAX_BYTES) of("threads").delete(cursor.primaryKey);
       cursor.continue();
     };
-  });
+  }));
 }
 
 /** The rows, newest first, with the queued acts applied. @returns {Promise<Thread[]>} */
@@ -215,7 +242,7 @@ async function prepared({ threadId, kind, messageId }) {
   const known = threadId ? await detail(threadId) : null;
   if (!known) return notHere();
   if (kind === "forward") throw away("Forwarding asks the server, which can’t be reached.");
-  const accounts = /** @type {Account[]} */ ((await get("answers", keyOf("mail.accounts", undefined))) ?? []);
+  const accounts = /** @type {Account[]} */ ((await get("answers", ACCOUNTS)) ?? []);
   const { accountId } = known.thread;
   const signature = await get("answers", keyOf("mail.signature", { accountId }));
   return preparedFrom(known, { kind, messageId: messageId ?? null, accounts,

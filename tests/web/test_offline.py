@@ -92,6 +92,36 @@ def test_signing_out_leaves_nothing_and_the_next_person_finds_nothing(page: Page
     assert page.evaluate(LEFT) == {"databases": [], "caches": [], "workers": 0}
 
 
+LATE = """async base => {
+    const [{ adopt }, { heard }, { all, inStore }] = await Promise.all(
+        ["owner", "kept", "store"].map(name => import(`${base}/offline/${name}.js`)));
+    await adopt({ user: { id: "usr_ada" }, mode: "claimed" });
+    const come = (id, accountId) => {
+        const thread = { id, accountId, lastMessageAt: "" };
+        heard("mail.thread", { id }, { thread, messages: [] });
+        heard("mail.threads", {}, { threads: [{ ...thread, id: `${id}_row` }], nextCursor: null });
+        heard("mail.signature", { accountId }, { html: "" });
+    };
+    heard("mail.accounts", undefined, [{ id: "acc_hers" }, { id: "acc_lost" }]);
+    come("thr_hers", "acc_hers");
+    come("thr_lost", "acc_lost");
+    heard("mail.accounts", undefined, [{ id: "acc_hers" }]);
+    come("thr_late", "acc_lost");
+    heard("mail.labels", {}, []);
+    while (!(await inStore(["answers"], "readonly", of => of("answers").getAllKeys())).includes("mail.labels {}"));
+    const answers = await inStore(["answers"], "readonly", of => of("answers").getAllKeys());
+    const kept = [...await all("rows"), ...await all("threads")].map(({ id }) => id);
+    return [...kept, ...answers.filter(key => key.startsWith("mail.signature"))].sort(); }"""
+
+
+def test_mail_of_an_account_that_was_taken_away_goes_and_late_answers_do_not_bring_it_back(page: Page) -> None:
+    page.route("**/app.js", lambda route: route.abort())  # it would ask for the accounts by itself
+    page.goto("/login")
+    base = page.evaluate("() => document.querySelector('script[type=module]').src").rpartition("/")[0]
+    hers = ['mail.signature {"accountId":"acc_hers"}', "thr_hers", "thr_hers", "thr_hers_row"]
+    assert page.evaluate(LATE, base) == hers
+
+
 def test_what_is_anothers_goes_when_somebody_else_signs_in(page: Page, service: ServiceProcess) -> None:
     page.goto("/login")
     page.evaluate(LOG_IN, ["ada@example.org", None])
