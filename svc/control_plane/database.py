@@ -93,7 +93,8 @@ class Database:
         )
         self._renewing = Lock()
         self._renewed_at = -math.inf
-        self._done_at = -math.inf
+        self._refused = False
+        self._back_at = -math.inf
         self._answered_at = -math.inf
 
     async def __aenter__(self) -> Self:
@@ -172,15 +173,16 @@ class Database:
             try:
                 with call.using(connection):
                     done = _try(connection, work, statement_ms, tried)
-                self._done_at = monotonic()
+                self._note_done(connection)
                 return done
             except _READ_ONLY:
                 if monotonic() >= give_up:
                     raise
-                if connection.begun_at < self._done_at:
-                    connection.close()  # from before the server took writes again: another connection has written
-                elif not self._renew():
-                    raise
+                if connection.good_at >= self._back_at:
+                    self._refused = True
+                    if not self._renew() and connection.good_at >= self._renewed_at:
+                        raise
+                connection.close()  # from before all were replaced, or before another one wrote again
             except psycopg.OperationalError as error:
                 is_dead = connection.broken or isinstance(error, _SENT_AWAY)
                 if tried.begun or not is_dead or call.unwanted or monotonic() >= give_up:
@@ -189,6 +191,12 @@ class Database:
                     sleep(AGAIN_S)  # a new one is dead too: a pooler whose server is away answers so at once
             finally:
                 self._pool.putconn(connection)
+
+    def _note_done(self, connection: _Connection) -> None:
+        now = monotonic()
+        if self._refused:
+            self._refused, self._back_at = False, now
+        connection.good_at = now
 
     def _renew(self) -> bool:
         """Replaces all connections, those in use when they come back: one failure probably affects all. Returns False
@@ -223,15 +231,16 @@ class Database:
 
 
 class _Connection(psycopg.Connection[tuple[Any, ...]]):
-    """``begun_at``: before this connection existed; whether its server takes writes was decided later."""
+    """``good_at``: when it last did a transaction; before that, when it began: whether its server takes writes was
+    decided later."""
 
-    begun_at = -math.inf
+    good_at = -math.inf
 
     @classmethod
     def connect(cls, *args: Any, **more: Any) -> Self:
         begun_at = monotonic()
         made = super().connect(*args, **more)
-        made.begun_at = begun_at
+        made.good_at = begun_at
         return made
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from threading import Barrier
 from time import monotonic
 from typing import Any, Final
 
@@ -309,13 +311,15 @@ async def test_a_database_that_restarts_or_has_no_connection_left_is_503_until_i
 
 
 async def test_a_connection_from_before_the_server_took_writes_again_serves_no_call(
-    server: Postgres, log: RecordedLog
+    server: Postgres, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not even where all were renewed a moment ago: one call had a later one, and the next may get an old one."""
     server.run("alter database escrow set default_transaction_read_only = on")
-    async with Database(server.url, ssl="require", pool_size=3, log=log) as pool:
+    monkeypatch.setattr(database, "RENEW_EVERY_S", HANGS_S)
+    pool = Database(server.url, ssl="require", pool_size=3, log=log)
+    pool._renewed_at = monotonic()
+    async with pool:
         await trio.to_thread.run_sync(pool._pool.wait)
-        pool._renewed_at = monotonic() + HANGS_S
         with pytest.raises(Unavailable):
             await pool.look()
         old = [await trio.to_thread.run_sync(pool._pool.getconn) for _ in range(2)]
@@ -325,6 +329,36 @@ async def test_a_connection_from_before_the_server_took_writes_again_serves_no_c
             pool._pool.putconn(connection)
         for _ in range(3):
             await pool.run(_make_and_drop)
+
+
+async def test_when_the_server_takes_no_writes_any_more_the_first_call_replaces_all_connections(
+    server: Postgres, log: RecordedLog
+) -> None:
+    """Each time: what they wrote a moment ago was before. Else each would cost a call one more try. Calls that have one
+    of them just then go on with a new one, too."""
+    all_are_used = Barrier(3)
+    tries: list[None] = []
+
+    def becomes_a_standby(connection: Rows) -> None:
+        all_are_used.wait(HANGS_S)
+        connection.execute("set default_transaction_read_only = on")
+
+    def write(connection: Rows) -> None:
+        tries.append(None)
+        if 4 < len(tries) <= 7:
+            all_are_used.wait(HANGS_S)
+        connection.execute("drop table if exists made")
+
+    async with Database(server.url, ssl="require", pool_size=3, log=log) as pool:
+        for calls, tried in ((1, 2), (1, 4), (3, 10)):
+            async with trio.open_nursery() as nursery:
+                for _ in range(3):
+                    nursery.start_soon(pool.run, becomes_a_standby)
+            pool._renewed_at = -math.inf
+            async with trio.open_nursery() as nursery:
+                for _ in range(calls):
+                    nursery.start_soon(pool.run, write)
+            assert len(tries) == tried
 
 
 async def test_a_drain_lets_calls_in_flight_finish_and_turns_new_ones_away(server: Postgres, log: RecordedLog) -> None:
