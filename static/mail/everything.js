@@ -119,9 +119,15 @@ function counted() {
   run?.();
 }
 
-/** Ends the wait of an action that no longer fits the picks. */
-function drop() {
-  if (next && picked.value.size) toast("Nothing was changed: the picked threads are no longer those of your action.");
+/** The list is left, and its picks with it. */
+export function leaveList() {
+  drop("you left the list before its threads were counted.");
+  clearPicks();
+}
+
+/** Ends the wait of an action that no longer fits the picks. Without picks the person has let go of them. */
+function drop(why = "the picked threads are no longer those of your action.") {
+  if (next && picked.value.size) toast(`Nothing was changed: ${why}`);
   next = null;
   actsNext.value = false;
 }

@@ -22,6 +22,7 @@ import { close, opened, prefetch, refetchDetails, show, refetchDetail, threadMov
 import { DRAFT_SHORTCUTS, DraftsList } from "./drafts_list.js";
 import { loadActing, stepChanged } from "./everything.js";
 import { ActingStrips, PickStrip } from "./everything_strips.js";
+import { leaveList } from "./everything.js";
 import { Filters } from "./filters.js";
 import { ThreadLists } from "./list.js";
 import { applyThread, forgetThread, knownThread, refetchLists } from "./lists.js";
@@ -33,7 +34,7 @@ import { returned } from "./returned.js";
 import { RowMenu } from "./row_menu.js";
 import { SearchNotices } from "./search.js";
 import { SearchChips } from "./search_chips.js";
-import { clearPicks, select, selectedId } from "./selection.js";
+import { select, selectedId } from "./selection.js";
 import { refetchSnippets } from "./snippets/store.js";
 import { SyncStrips } from "./sync.js";
 import { KIND_WORDS, triageOn } from "./kinds.js";
@@ -61,7 +62,7 @@ export function MailPage({ accountId, threadId, view }) {
     if (became !== undefined && became !== threadId) navigate(mailPath(accountId, became, view), { replace: true });
   }, [became]); // the thread was merged into another
   useEffect(prefetchSelected, []);
-  useEffect(() => clearPicks, [list]);
+  useEffect(() => leaveList, [list]);
   useEffect(() => {
     document.title = titleOf(accountId, threadId, view);
   });

@@ -84,6 +84,20 @@ def test_an_action_before_a_count_that_fails_changes_nothing(start: Callable[...
 
 
 @pytest.mark.thorough
+def test_an_action_before_the_count_is_told_of_where_the_list_is_left(start: Callable[..., App]) -> None:
+    app = start(full())
+    page = app.open()
+    held: list[Route] = []
+    page.route("**/trpc/mail.selectAll*", lambda route: held.append(route))
+    app.press("*", "*", "e", "g", "d")
+    page.get_by_text("Nothing was changed: you left the list before its threads were counted.").wait_for()
+    until(page, lambda: len(held) == 1)
+    held[0].continue_()
+    app.press("g", "i")
+    app.row("thr_m000000").wait_for()
+    assert app.calls("mail.actOnAll") == []
+
+
 def test_all_are_archived_as_one_step_and_one_undo_brings_all_back(start: Callable[..., App]) -> None:
     app = start(full())
     page = app.open()
