@@ -44,10 +44,12 @@ def _nothing() -> None:
 
 @dataclass(kw_only=True)
 class FolderServer:
-    """``tells_copyuid``: whether a copy and a move say the new UIDs."""
+    """``tells_copyuid``: whether a copy and a move say the new UIDs. ``adds``: a header line that it gives to each
+    message that is appended."""
 
     able: str = PLAIN
     tells_copyuid: bool = True
+    adds: bytes = b""
     boxes: dict[str, Box] = field(default_factory=lambda: {name: Box() for name in ("INBOX", *USES, "Boats")})
     between: Callable[[], None] = _nothing
     heard: list[str] = field(default_factory=list)
@@ -173,7 +175,7 @@ class FolderServer:
         return [], told if new and self.tells_copyuid else "OK"
 
     def _append(self, box: str, raw: bytes, flags: set[str]) -> str:
-        uid = self._put(self.boxes[box], raw, flags)
+        uid = self._put(self.boxes[box], self.adds + raw, flags)
         return f"OK [APPENDUID {self.boxes[box].validity} {uid}]"
 
     def _move(self, box: Box, uids: list[int], target: str) -> None:

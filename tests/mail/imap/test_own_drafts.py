@@ -67,6 +67,15 @@ async def test_a_copy_that_no_answer_named_or_that_is_numbered_anew_is_still_our
     assert desk.server.subjects("Drafts") == ["Newer"]
 
 
+async def test_a_copy_that_the_server_has_changed_is_still_ours_when_it_is_numbered_anew(desk: FolderDesk) -> None:
+    desk.server.adds = b"X-Server: Boats\r\n"
+    provider = await kept(desk)
+    desk.server.number_anew("Drafts")
+    assert await desk.look(provider) == ()
+    await provider.drafts.keep(copy("Newer", second=2), mark=MARK)
+    assert desk.server.subjects("Drafts") == ["Newer"]
+
+
 async def test_a_copy_that_was_noted_before_texts_were_compared_is_still_ours(desk: FolderDesk) -> None:
     provider = await kept(desk)
     desk.tx.run("update mail_imap_drafts set size = null, sha256 = null")

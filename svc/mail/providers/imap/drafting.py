@@ -15,10 +15,9 @@ from typing import Final
 from svc.clock import Clock
 from svc.mail.model import DRAFT, INBOX
 from svc.mail.providers.draft_mark import MARK_FIELD, MAX_HEAD_BYTES, draft_mark, mark_in
-from svc.mail.providers.imap.answers import Answer
 from svc.mail.providers.imap.changing import Changing
 from svc.mail.providers.imap.looking import MEET, arrivals
-from svc.mail.providers.imap.own_drafts import copies_among, digest
+from svc.mail.providers.imap.own_drafts import copies_among, digest, text_digest
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.responses import Found
 from svc.mail.providers.imap.protocol.sets import UidSet
@@ -64,7 +63,9 @@ class Drafting:
                 draft_rows.claim, account_id=self.account_id, mark=new, size=len(raw), sha256=digest(raw)
             )
             told = await using.command("APPEND", Text(folder.name), "(\\Draft \\Seen)", Bytes(raw))
-            await self._note(folder, told, raw)
+            validity, uid = (*told.codes().get("APPENDUID", ()), b"", b"")[:2]
+            if uid.isdigit() and validity == str(folder.uid_validity).encode():
+                await self._note(using, folder, int(uid), raw, mark=new)
             await _remove(using, before)
             await self.store.write(draft_rows.release, account_id=self.account_id, draft=mark, but=new)
 
@@ -106,20 +107,29 @@ class Drafting:
             raise Unreachable(_NOT_READ)
         return await Changing(account_id=self.account_id, store=self.store, using=using).folder(DRAFT)
 
-    async def _note(self, folder: FolderRow, told: Answer, raw: bytes) -> None:
-        """Stores the UID of the new copy, if the server names it (RFC 4315): a search soon after may not find it."""
-        validity, uid = (*told.codes().get("APPENDUID", ()), b"", b"")[:2]
-        if not uid.isdigit() or validity != str(folder.uid_validity).encode():
-            return
-        put = Message(number=0, uid=int(uid), size=len(raw), header=raw[:MAX_HEAD_BYTES], flags=frozenset({"\\seen"}))
+    async def _note(self, using: Using, folder: FolderRow, uid: int, raw: bytes, *, mark: str) -> None:
+        """Stores the UID of the new copy, which the server named (RFC 4315): a search soon after may not find it."""
+        size = await self._claim_what_is_there(using, uid, mark=mark, sent=len(raw))
+        put = Message(number=0, uid=uid, size=size, header=raw[:MAX_HEAD_BYTES], flags=frozenset({"\\seen"}))
         await self.store.write(
             message_rows.store_arrivals,
             account_id=self.account_id,
             folder=folder,
             uid_validity=folder.uid_validity,
-            found=arrivals([put], wanted=UidSet.of([int(uid)]), now=self.clock.now(), ours={int(uid)}),
+            found=arrivals([put], wanted=UidSet.of([uid]), now=self.clock.now(), ours={uid}),
             is_told=True,
         )
+
+    async def _claim_what_is_there(self, using: Using, uid: int, *, mark: str, sent: int) -> int:
+        """The size of the copy at the server. Some servers change what they are given: then their text is ours, and the
+        copy is known by it after it gets another UID."""
+        told = (await using.command("UID", "FETCH", str(uid), "(UID RFC822.SIZE)")).all(Message)
+        size = next((one.size for one in told if one.uid == uid), None)
+        if size is None or size == sent:
+            return sent
+        if (sha256 := await text_digest(using, uid)) is not None:
+            await self.store.write(draft_rows.claim, account_id=self.account_id, mark=mark, size=size, sha256=sha256)
+        return size
 
     async def _found(self, using: Using, folder: FolderRow, draft: str) -> UidSet:
         """The UIDs of our copies of a draft, without versions that another program made. Opens the folder again, since

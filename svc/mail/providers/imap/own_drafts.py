@@ -34,12 +34,12 @@ async def copies_among(
         if one.uid is None or claim is None:
             continue
         is_sure = claim.sha256 is None or one.uid in known
-        if is_sure or (one.size == claim.size and await _text_digest(using, one.uid) == claim.sha256):
+        if is_sure or (one.size == claim.size and await text_digest(using, one.uid) == claim.sha256):
             found.add(one.uid)
     return frozenset(found)
 
 
-async def _text_digest(using: Using, uid: int) -> bytes | None:
+async def text_digest(using: Using, uid: int) -> bytes | None:
     """``None`` if the message is gone, or too large to be read."""
     texts = (await using.command("UID", "FETCH", str(uid), _TEXT)).all(Message)
     return next((digest(one.raw) for one in texts if one.uid == uid and one.raw is not None), None)

@@ -11,7 +11,8 @@ from svc.store import ReadTx, Tx, json_array
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """The text of a copy as it was sent. Both are ``None`` for a copy from before texts were compared."""
+    """The text of a copy as it was sent, or as the server has changed it. Both are ``None`` for a copy from before
+    texts were compared."""
 
     size: int | None
     sha256: bytes | None
