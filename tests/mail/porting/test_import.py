@@ -12,13 +12,12 @@ import pytest
 import trio
 
 from svc.clock import VirtualClock
-from svc.errors import Refusal
 from svc.mail.porting import taking
 from svc.mail.porting.importer import Importer
-from svc.mail.porting.model import ImportRow
 from svc.mail.porting.sources import SourceFault
 from tests.files.uploads import uploaded
 from tests.formats.mime import corpus
+from tests.full_disk import limit_pages
 from tests.mail.porting.test_sources import LINE, entries, mail, mbox, zipped
 from tests.peers.needs import CORPUS, needs
 from tests.recorded_log import RecordedLog
@@ -340,38 +339,21 @@ async def test_a_round_trip_of_real_mail_loses_nothing(service: Service) -> None
     assert len(first) > 0.9 * len(contents)
 
 
-async def test_what_an_import_waits_for_is_told(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_an_import_waits_for_is_told_and_its_run_hears_at_once_how_it_ended(service: Service) -> None:
+    """By then the runs look only once a minute, and only a failed one can be retried."""
     account_id = await account(service)
+    long = (" ".join(f"{number}w{word}" for word in range(100)) for number in range(taking.BATCH_MAILS))
+    contents = {"first.mbox": mbox(*long), "second.mbox": b"%PDF-1.7"}
+    files = [await uploaded(service, data, x_svc_filename=name) for name, data in contents.items()]
 
-    async def waits() -> list[tuple[str, str, str | None]]:
+    async def told() -> list[tuple[str, str, str | None]]:
         found = await service.query("mail.imports")
         return sorted((one["name"], one["state"], one["waitsFor"]) for one in found)
 
-    async def without_room(importer: Importer, row: ImportRow) -> None:
-        await trio.lowlevel.checkpoint()
-        raise Refusal("The disk is full.", code="insufficient_storage")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Importer, "_take", without_room)
-        for name in ("first.mbox", "second.mbox"):
-            await begin(service, account_id, mbox(name), name=name)
-        await trio.sleep(10)
-        assert await waits() == [("first.mbox", "working", "room"), ("second.mbox", "working", "turn")]
-    await trio.sleep(300)
-    assert await waits() == [("first.mbox", "done", None), ("second.mbox", "done", None)]
-
-
-async def test_the_run_of_a_long_import_hears_at_once_that_it_has_failed(
-    service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """By then it looks only once a minute, and only a failed run can be retried."""
-    take = Importer._take
-
-    async def slowly(importer: Importer, row: ImportRow) -> None:
-        await trio.sleep(400)
-        await take(importer, row)
-
-    monkeypatch.setattr(Importer, "_take", slowly)
-    run_id = await begin(service, await account(service), b"%PDF-1.7")
-    await trio.sleep(405)
-    assert (await service.query("runs.get", id=run_id))["state"] == "failed"
+    await service.workspace.store.write(limit_pages, 40)
+    begun = [await service.mutate("mail.import", accountId=account_id, fileId=one["id"]) for one in files]
+    await trio.sleep(400)
+    assert await told() == [("first.mbox", "working", "room"), ("second.mbox", "working", "turn")]
+    await service.workspace.store.write(limit_pages, None)
+    await trio.sleep(40)  # room is looked for after 420 s, and the runs look by themselves after 454 s
+    assert [(await service.query("runs.get", id=one["runId"]))["state"] for one in begun] == ["done", "failed"]
