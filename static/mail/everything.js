@@ -183,6 +183,9 @@ async function begin(whole, what, { label, until, words }) {
   }
 }
 
+/** Counts the steps that ended. */
+let ends = 0;
+
 /** Takes over the progress of a step from the server. @param {BulkStep} step */
 export function stepChanged(step) {
   const isAtWork = step.state === "working" || step.state === "undoing";
@@ -192,7 +195,9 @@ export function stepChanged(step) {
   if (isAtWork) next.set(step.id, step);
   else next.delete(step.id);
   if (isAtWork || known) acting.value = next;
-  if (!isAtWork) ended(step);
+  if (isAtWork) return;
+  ends += 1;
+  ended(step);
 }
 
 /** @param {BulkStep} step @param {BulkStep} known */
@@ -215,7 +220,9 @@ function ended({ id, state, passed }) {
 /** Fetches the running steps; others that were known have ended meanwhile. */
 export async function loadActing() {
   try {
+    const before = ends;
     const found = await query("mail.acting");
+    if (ends !== before) return void loadActing(); // an answer from before an end would bring its step back
     acting.value = new Map(found.map((step) => [step.id, step]));
     for (const id of [...waiting.keys()]) {
       if (!acting.value.has(id)) ended({ id, do: null, state: "stopped", total: 0, taken: 0, passed: 0 });

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +31,8 @@ class EverythingPart:
     bulk: dict[str, dict[str, Any]] = field(default_factory=dict)
     untils: dict[str, str] = field(default_factory=dict)
     slow: bool = False
+    acting_hook: Callable[[], None] | None = None
+    """Called once the running steps are read, before they are answered."""
 
     def rpc_mail_selectall(self, given: dict[str, Any]) -> Any:
         if given.get("sender") is not None:
@@ -75,4 +78,7 @@ class EverythingPart:
         return self.bulk[given["id"]]
 
     def rpc_mail_acting(self, given: dict[str, Any]) -> Any:
-        return [step for step in self.bulk.values() if step["state"] == "working"]
+        answer = [copy.deepcopy(step) for step in self.bulk.values() if step["state"] == "working"]
+        if self.acting_hook is not None:
+            self.acting_hook()
+        return answer

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.sizes import HANGS_S
 from tests.support.browser import PHONE, App, until
 from tests.web import fake_world
 from tests.web.fake_server import Refusal, World
@@ -133,6 +135,35 @@ def test_a_step_that_goes_on_shows_how_far_it_is_and_can_be_stopped(start: Calla
     strip.get_by_role("button", name="Stop").click()
     strip.wait_for(state="detached")
     assert app.called("mail.stopActing") == [{"id": "blk_0"}]
+
+
+def test_an_answer_from_before_the_end_of_a_step_does_not_bring_it_back(start: Callable[..., App]) -> None:
+    world = full()
+    world.slow = True
+    app = start(world)
+    page = app.open()
+    app.press("*", "*")
+    page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    app.press("e")
+    strip = page.locator(".acting-strip")
+    strip.wait_for()
+    asked, let_go = len(app.calls("mail.acting")), threading.Event()
+
+    def hook() -> None:
+        if len(app.calls("mail.acting")) > asked + 1:
+            world.lock.release()  # the others go on meanwhile
+            let_go.wait(HANGS_S)
+            world.lock.acquire()
+
+    world.acting_hook = hook
+    page.reload()  # the running steps are fetched at once, and again with the live updates
+    app.called("mail.acting", times=asked + 2)
+    strip.get_by_role("button", name="Stop").click()
+    strip.wait_for(state="detached")
+    world.acting_hook = None
+    let_go.set()
+    app.settled()
+    expect(strip).to_have_count(0)
 
 
 def test_it_says_what_was_left_alone_and_fetches_its_list_anew(start: Callable[..., App]) -> None:
