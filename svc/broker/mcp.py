@@ -97,7 +97,8 @@ def _bearing(fields: Mapping[str, str], token: str | None, redactor: Redactor) -
 async def _send(
     call: Call, server: RemoteServer, method: str, url: str, fields: Mapping[str, str], *, body: bytes
 ) -> Streamed:
-    """Under the profile ``cloud`` no address may be in this machine's own network."""
+    """Only a server that may be inside is reached in this machine's own network, and none under the profile ``cloud``:
+    all others are reached by the client that connects to public servers alone."""
     workspace = call.workspace
     if server.may_be_inside and workspace.config[PROFILE] == "local":
         return await workspace.egress.open(method, url, headers=fields, body=body, head_s=HEAD_S, idle_s=IDLE_S)

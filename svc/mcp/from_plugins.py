@@ -42,12 +42,12 @@ def are_brought(workspace: Workspace, admins: Collection[str | None], ids: Itera
     not. While a wanted plugin is not installed, or can't be read, any id of a plugin may be one of its servers'.
     """
     asked = {server_id for server_id in ids if server_id.startswith(_PREFIX)}
-    plugins = workspace.service(Plugins)
-    if not plugins.are_known:
+    installed = workspace.service(Plugins)
+    if not installed.are_known:
         return asked
     return asked & {
         id_of(user_id, standing.name, row.name)
-        for standing in plugins.standings()
+        for standing in installed.standings()
         if standing.plugin is not None and standing.plugin.manifest is not None
         for row in standing.plugin.manifest.mcp
         for user_id in admins

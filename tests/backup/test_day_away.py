@@ -78,34 +78,39 @@ def sized(path: Path, size: int) -> None:
         file.truncate(size)
 
 
-def archiver_of(tmp_path: Path, wall: VirtualClock, threads: ThreadPool, stored: Stored) -> Archiver:
+def begun(tmp_path: Path, wall: VirtualClock, threads: ThreadPool, *, away: bool) -> tuple[Stored, Archiver, Child]:
+    """``away``: the child's target."""
     home = SimpleNamespace(path=tmp_path, database=tmp_path / "svc.sqlite3")
     sized(home.database, DATABASE_BYTES)
+    stored = Stored()
     archive = replace(archive_of(tmp_path, wall), store=cast(Store, stored))
     archive.begins()
-    return Archiver(
+    archiver = Archiver(
         archive=archive,
         home=cast(Home, home),
         config=cast(Config, None),
         threads=threads,
         rng=random.Random(1),
     )
+    return stored, archiver, Child(tmp_path / ".svc.sqlite3-litestream" / "ltx" / "0", wall, away=away)
+
+
+async def look_at(archiver: Archiver, child: Child) -> None:
+    await archiver._look(cast(Control, cast(Any, child)))
 
 
 async def test_what_waits_for_a_target_that_is_gone_for_a_day_is_bounded_and_told_once(
     tmp_path: Path, wall: VirtualClock, threads: ThreadPool
 ) -> None:
-    stored = Stored()
-    archiver = archiver_of(tmp_path, wall, threads, stored)
+    stored, archiver, child = begun(tmp_path, wall, threads, away=False)
     archive, home = archiver.archive, archiver.home
     sized(Path(f"{home.database}-wal"), LOG_MAX_BYTES + 1)
-    child = Child(tmp_path / ".svc.sqlite3-litestream" / "ltx" / "0", wall)
 
     async def look() -> None:
         """As the archiver lives: a child that is ended is followed by another."""
         await trio.sleep(LOOK_S)
         try:
-            await archiver._look(cast(Control, cast(Any, child)))
+            await look_at(archiver, child)
         except ArchiverEnded as fault:
             await archiver._ended()
             await archiver._fails(str(fault))
@@ -132,9 +137,7 @@ async def test_a_target_that_takes_a_byte_at_a_time_holds_the_archiver_for_a_bou
     tmp_path: Path, wall: VirtualClock, threads: ThreadPool
 ) -> None:
     """The archiver answers, and its exchange with the target goes on and on: it has a deadline by what waits."""
-    stored = Stored()
-    archiver = archiver_of(tmp_path, wall, threads, stored)
-    child = Child(tmp_path / ".svc.sqlite3-litestream" / "ltx" / "0", wall, away=True)
+    stored, archiver, child = begun(tmp_path, wall, threads, away=True)
 
     async def lived_s() -> float:
         """Of a child that first has to ask the target what it has: the answer is no progress."""
@@ -143,11 +146,11 @@ async def test_a_target_that_takes_a_byte_at_a_time_holds_the_archiver_for_a_bou
         async def live() -> None:
             await trio.sleep(LOOK_SOON_S)
             child.position = Position(txid=position.txid)
-            await archiver._look(cast(Control, cast(Any, child)))
+            await look_at(archiver, child)
             child.position = position
             while True:
                 await trio.sleep(LOOK_SOON_S)
-                await archiver._look(cast(Control, cast(Any, child)))
+                await look_at(archiver, child)
 
         with trio.fail_after(LOOKS * LOOK_S), pytest.raises(ArchiverEnded, match="what waits is kept here") as caught:
             await live()
@@ -157,7 +160,7 @@ async def test_a_target_that_takes_a_byte_at_a_time_holds_the_archiver_for_a_bou
 
     await child.sync()
     child.writes = False
-    await archiver._look(cast(Control, cast(Any, child)))
+    await look_at(archiver, child)
     waits = await threads.run(unsent, archiver.home.database, 1)
     limit_s = SENDING_S + waits / SLOWEST_BYTES_A_S
     assert [await lived_s() for _ in range(3)] == pytest.approx([limit_s, 2 * limit_s, 4 * limit_s], abs=20)
@@ -165,7 +168,7 @@ async def test_a_target_that_takes_a_byte_at_a_time_holds_the_archiver_for_a_bou
     assert [one is not None for one in stored.told] == [True]
 
     child.away, child.writes = False, True
-    await archiver._look(cast(Control, cast(Any, child)))
+    await look_at(archiver, child)
     assert (stored.told[1:], archiver.archive.problem) == ([None], None)
     child.away = True
     child.writes = False
@@ -176,20 +179,18 @@ async def test_an_archiver_on_a_slow_line_lives_as_long_as_one_change_after_the_
     tmp_path: Path, wall: VirtualClock, threads: ThreadPool
 ) -> None:
     """All of it takes longer than what is left may take, so only the changes that arrive can keep it alive."""
-    stored = Stored()
-    archiver = archiver_of(tmp_path, wall, threads, stored)
-    child = Child(tmp_path / ".svc.sqlite3-litestream" / "ltx" / "0", wall, away=True)
+    stored, archiver, child = begun(tmp_path, wall, threads, away=True)
     for _ in range(PIECES):
         await child.sync()
     child.writes = False
-    await archiver._look(cast(Control, cast(Any, child)))
+    await look_at(archiver, child)
 
     while child.position.replicated_txid < child.position.txid:
         await trio.sleep(PIECE_BYTES / (4 * SLOWEST_BYTES_A_S))
         child.position = Position(txid=child.position.txid, replicated_txid=child.position.replicated_txid + 1)
-        await archiver._look(cast(Control, cast(Any, child)))
+        await look_at(archiver, child)
     assert archiver.archive.problem is not None
     assert archiver.archive.problem.startswith("only a part of what waits reaches")
     child.away = False
-    await archiver._look(cast(Control, cast(Any, child)))
+    await look_at(archiver, child)
     assert [one is not None for one in stored.told] == [True, False]

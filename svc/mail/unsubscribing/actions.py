@@ -52,7 +52,8 @@ def remember(
 
 
 def note_end(tx: Tx, outgoing_ids: Sequence[str]) -> None:
-    """These mails are forgotten now: store how those that asked for it have ended, as :func:`remembered` tells it."""
+    """These mails are deleted now: store how those that unsubscribe have ended, since their rows told it until now. A
+    held-back one did nothing, and a failed one failed (see :func:`remembered`)."""
     ids = json_array(outgoing_ids)
     tx.run(
         """
@@ -65,12 +66,9 @@ def note_end(tx: Tx, outgoing_ids: Sequence[str]) -> None:
     )
     tx.run(
         """
-        update mail_unsubscribed set outcome = 'failed',
-            detail = (select last_error from mail_outgoing where id = outgoing_id)
-        where outgoing_id in (
-            select id from mail_outgoing
-            where id in (select value from json_each(:ids)) and state = 'failed'
-        )
+        update mail_unsubscribed set outcome = 'failed', detail = o.last_error
+        from mail_outgoing o
+        where o.id = outgoing_id and o.state = 'failed' and o.id in (select value from json_each(:ids))
         """,
         ids=ids,
     )
