@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, sync_playwright
 from benchmarks.processes import REPOSITORY, svc_serve
 from benchmarks.report import Table, median, ratio
 from tests.peers.needs import HEADLESS_PATH
-from tests.support.browser import PHONE, launch
+from tests.support.browser import PHONE, QUIET_FLAGS, launch
 from tests.support.installed import lay_package
 
 ROUNDS: Final = 7
@@ -53,7 +53,7 @@ def run(quick: bool) -> Iterable[Table]:
         return
     rounds = QUICK_ROUNDS if quick else ROUNDS
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = launch(playwright.chromium)
+        browser = launch(playwright.chromium, flags=QUIET_FLAGS)
         for way, root in (("joined", lay_package(Path(folder) / "installed")), ("modules", REPOSITORY)):
             with svc_serve(Path(folder) / way, settings={"SVC_SEED": "mock-world"}, root=root) as served:
                 address = f"http://127.0.0.1:{served.port}/p/mail"

@@ -23,7 +23,7 @@ from benchmarks.processes import REPOSITORY, svc_serve
 from benchmarks.report import Table, median, ratio
 from tests.peers.dovecot import ADDRESS, PASSWORD, Dovecot, dovecot, dovecot_path
 from tests.peers.needs import HEADLESS_PATH
-from tests.support.browser import launch
+from tests.support.browser import QUIET_FLAGS, launch
 
 ROUNDS: Final = 3
 QUICK_ROUNDS: Final = 1
@@ -95,7 +95,7 @@ def _once(folder: Path, wheel: Path, server: Dovecot) -> Iterator[tuple[str, flo
 @contextmanager
 def _page(address: str) -> Iterator[Page]:
     with sync_playwright() as playwright:
-        browser = launch(playwright.chromium)
+        browser = launch(playwright.chromium, flags=QUIET_FLAGS)
         page = browser.new_page()
         page.set_default_timeout(LIMIT_S * 1_000)
         page.goto(address)

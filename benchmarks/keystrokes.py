@@ -13,7 +13,7 @@ from typing import Final
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from benchmarks.report import Table, median, percentile
-from tests.support.browser import DESKTOP, launch
+from tests.support.browser import DESKTOP, QUIET_FLAGS, launch
 from tests.web import fake_world
 from tests.web.fake_server import MODULES, World, serving
 
@@ -58,7 +58,7 @@ def run(quick: bool) -> Iterable[Table]:
         title=f"Key to paint, {THREADS:,} threads in the list", columns=("key", "median, ms", "p99, ms", "CPU, ms")
     )
     with serving(World(threads=fake_world.many(THREADS))) as stage, sync_playwright() as playwright:
-        browser = launch(playwright.chromium)
+        browser = launch(playwright.chromium, flags=QUIET_FLAGS)
         context = browser.new_context(viewport=DESKTOP, reduced_motion="reduce", service_workers="block")
         _add(table, "floor: a page of one element", _floor(context.new_page(), times))
         page = context.new_page()

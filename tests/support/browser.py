@@ -35,7 +35,7 @@ from tests.peers.needs import HEADLESS_PATH
 from tests.sizes import HANGS_S, SLOW_PROCESSOR
 from tests.web.fake_server import STATIC, World
 
-FLAGS: Final = (
+QUIET_FLAGS: Final = (
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -43,8 +43,10 @@ FLAGS: Final = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    "--js-flags=--no-opt,--no-maglev",  # a page of a test ends before a faster translation of its code pays
 )
+"""Nothing that asks the Internet. What is measured runs with these alone."""
+FLAGS: Final = (*QUIET_FLAGS, "--js-flags=--no-opt,--no-maglev")
+"""A page of a test ends before a faster translation of its code pays."""
 DESKTOP: Final[ViewportSize] = {"width": 1360, "height": 860}
 PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
 PLAIN: Final[dict[str, Any]] = {
@@ -115,10 +117,10 @@ SETTLED: Final = """async patience => {
 """A page without the app is so at once."""
 
 
-def launch(chromium: BrowserType, *, without: Sequence[str] = ()) -> Browser:
+def launch(chromium: BrowserType, *, flags: Sequence[str] = FLAGS, without: Sequence[str] = ()) -> Browser:
     """``without``: what Playwright would switch on."""
     return chromium.launch(
-        executable_path=str(HEADLESS_PATH), headless=True, args=list(FLAGS), ignore_default_args=list(without)
+        executable_path=str(HEADLESS_PATH), headless=True, args=list(flags), ignore_default_args=list(without)
     )
 
 
