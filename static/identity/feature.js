@@ -2,10 +2,10 @@
 /** Identity as an entry in the app's list of features: the login page, and settings for profile, users and devices. */
 import { late } from "../late.js";
 import { html } from "../ui/html.js";
-import { LoginPage } from "./login.js";
 
 const later = () => import("./later.js");
 const DevicesSection = late(later, "DevicesSection");
+const LoginPage = late(later, "LoginPage");
 const ProfileSection = late(later, "ProfileSection");
 const UsersSection = late(later, "UsersSection");
 

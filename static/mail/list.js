@@ -336,7 +336,8 @@ function fetchWhatIsNear(lists, geometry, top, height) {
     if (list.state === "fresh") {
       const before = lists[index - 1];
       const isTurn = !before || before.complete || folded.value.includes(before.name);
-      if (isTurn || placed.headTop < top + height) list.start();
+      const isInSight = before?.state !== "loading" && placed.headTop < top + height; // its place is known then
+      if (isTurn || isInSight) list.start();
     } else if (list.state === "ready" && placed.bottom < ahead && placed.bottom > covered) {
       void list.more();
     }

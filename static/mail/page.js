@@ -3,6 +3,7 @@
 import { effect } from "@preact/signals";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { registerKeys } from "../keys.js";
+import { late } from "../late.js";
 import { navigate } from "../router.js";
 import { mailPath } from "./address.js";
 import { html } from "../ui/html.js";
@@ -40,8 +41,8 @@ import { SyncStrips } from "./sync.js";
 import { KIND_WORDS, triageOn } from "./kinds.js";
 import { ThreadPane } from "./thread.js";
 import { Viewer } from "../files/viewer.js";
-import { Welcome } from "./welcome.js";
 
+const Welcome = late(() => import("./welcome.js"), "Welcome");
 const PREFETCH_AFTER_MS = 200;
 
 /** @param {{ accountId: string | null, threadId: string | null, view: import("./address.js").View }} props */

@@ -10,7 +10,7 @@ import { isAdmin } from "../session.js";
 import { reasonOf } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
 import { loadAccounts } from "./accounts.js";
-import { Connect } from "./connect.js";
+import { Connect } from "./connect_form.js";
 import { loadLabels } from "./labels.js";
 
 /** @typedef {"connect" | "demo" | "invite" | "done"} Step */

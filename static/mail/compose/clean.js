@@ -7,6 +7,7 @@
  * picture from the web would tell its sender that it was pasted. The server sanitizes again before it sends.
  */
 import DOMPurify from "dompurify";
+import { ADDRESSES } from "./link_address.js";
 import { fileOf, pictureAddress } from "./pictures.js";
 
 const TAGS = [
@@ -14,7 +15,6 @@ const TAGS = [
     "sub", "sup",
   "table", "tbody", "td", "tfoot", "th", "thead", "tr", "u", "ul",
 ];
-const ADDRESSES = /^(?:https?|mailto|tel):/i;
 const OF_PICTURES = /^(?:https?:|cid:|\/files\/)/i;
 const NONE = () => false;
 /** Longer HTML is inserted as text: its layout would block the window for seconds. */
@@ -48,15 +48,6 @@ export function clean(html, isOurs = NONE) {
     else picture.remove();
   }
   return document.importNode(fragment, true);
-}
-
-/** The typed address, or null if a link must not lead there. @param {string} typed */
-export function safeAddress(typed) {
-  const text = typed.trim();
-  if (ADDRESSES.test(text)) return text;
-  if (/^[^\s@/:]+@[^\s@/:]+$/.test(text)) return `mailto:${text}`;
-  if (!text || /\s/.test(text) || /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text)) return null;
-  return `https://${text.replace(/^\/+/, "")}`;
 }
 
 /**

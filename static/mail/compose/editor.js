@@ -7,11 +7,12 @@ import { freeFields } from "../snippets/putting.js";
 import { wantSnippets } from "../snippets/store.js";
 import { TypedNames, useTypedName } from "../snippets/typed.js";
 import { LinkForm } from "./link_form.js";
+import { loadRichText } from "./load_richtext.js";
 import { PictureForm } from "./picture_form.js";
-import { RichText, loadSquire } from "./richtext.js";
 import { Toolbar } from "./toolbar.js";
 
 /** @typedef {import("./formatting.js").Format} Format */
+/** @typedef {import("./richtext.js").RichText} RichText */
 /**
  * @typedef {object} Snippeting
  * @property {(snippet: import("../snippets/store.js").Snippet, typed: number) => void} put inserts the
@@ -44,10 +45,10 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
   const { problem, again, attempt } = useAttempts();
   useEffect(() => {
     let current = true;
-    loadSquire().then(
-      (Squire) => {
+    loadRichText().then(
+      (RichText) => {
         if (!current || !root.current) return;
-        editor.current = new RichText(Squire, root.current, start, {
+        editor.current = new RichText(root.current, start, {
           changed: (text) => heard.current.changed(text),
           files: (given, place) => heard.current.files?.(given, place),
           ...(isOurs && { isOurs, picture: (one) => { setPicture(one); setBelow("picture"); } }),

@@ -2,7 +2,7 @@
 /** Asks for the address of a link, below the text. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
-import { safeAddress } from "./clean.js";
+import { safeAddress } from "./link_address.js";
 
 /** @param {{ editor: import("./richtext.js").RichText | null, done: () => void }} props */
 export function LinkForm({ editor, done }) {

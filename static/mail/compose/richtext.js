@@ -1,9 +1,11 @@
 // @ts-check
 /**
- * The editor: Squire in a block of the page, loaded on first use, with our keys. All HTML that enters it is cleaned.
+ * The editor: Squire in a block of the page, with our keys. All HTML that enters it is cleaned.
  *
- * Owns one Squire. Of mail it knows only the block that holds the signature.
+ * It is loaded on first use, by load_richtext.js: with Squire and the filter it is a tenth of the app. Owns one Squire.
+ * Of mail it knows only the block that holds the signature.
  */
+import Squire from "squire-rte";
 import { MAX_HTML_CHARS, MAX_TEXT_CHARS, clean } from "./clean.js";
 import { beginLine, clearFormats, formatsOf, toggleFormat } from "./formatting.js";
 import { CURSOR, fieldsIn } from "../snippets/fields.js";
@@ -35,29 +37,13 @@ const KEYS = { "Mod-Shift-7": "numbers", "Mod-Shift-8": "bullets", "Mod-Shift-9"
  * @property {(words: string) => void} said a message for the person about a paste
  */
 
-/** @type {Promise<typeof import("squire-rte").default> | null} */
-let loading = null;
-
-/** Loads Squire. A failed load is tried again at the next call. */
-export function loadSquire() {
-  loading ??= import("squire-rte").then(
-    (module) => module.default,
-    (error) => {
-      loading = null;
-      throw error;
-    },
-  );
-  return loading;
-}
-
 export class RichText {
   /**
-   * @param {typeof import("squire-rte").default} Squire
    * @param {HTMLElement} root
    * @param {string} html
    * @param {Heard} heard
    */
-  constructor(Squire, root, html, heard) {
+  constructor(root, html, heard) {
     this.root = root;
     this.heard = heard;
     root.addEventListener("keydown", (event) => this.#onKeyDown(event), { capture: true });
