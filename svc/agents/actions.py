@@ -22,7 +22,7 @@ from svc.pages import page_path, page_title, readable_page, save_page
 from svc.principal import Principal
 from svc.runs import RunRow, principal_of
 from svc.store import ReadTx, Tx
-from svc.tools import Tools, chosen, copy_trust, give, inert, outside_of, taint, taint_of
+from svc.tools import Tools, chosen, copy_trust, give, inert, outside_of, page_taint, taint, taint_of
 from svc.worker.agents import AGENT
 from svc.workflow import Json
 from svc.workspace import Workspace
@@ -109,6 +109,8 @@ def begin(tx: Tx, workspace: Workspace, principal: Principal, wanted: Wanted) ->
     names = chosen(there, definition.tools)
     give(tx, run_id, tools=names, approvals=definition.approvals)
     runs.grant_more(tx, run_id, {grant for name in names for grant in there[name].grants})
+    if page is not None and page_taint(tx, page.page_id):
+        taint(tx, run_id, outside=f"the page {page.path}, which was written from outside text")
     outside = wanted.outside or _named_from_outside(tx, principal, wanted.input)
     if outside is not None:
         taint(tx, run_id, outside=outside)

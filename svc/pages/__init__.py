@@ -26,6 +26,7 @@ from svc.pages.queries import (
     pages_that_show,
     readable_page,
     readable_titles,
+    subtree_size,
 )
 from svc.pages.queries import tree as page_tree
 from svc.pages.trash import Deleted as DeletedPage
@@ -73,6 +74,7 @@ __all__ = [
     "readable_titles",
     "save_page",
     "searched_texts",
+    "subtree_size",
     "take_away",
     "tell_of_below",
     "together",

@@ -183,7 +183,14 @@ async def _called(run: Run, talk: _Talk, turn: int, calls: tuple[ToolCall, ...])
 def _result(call: ToolCall, said: Any) -> ToolResult:
     if "error" in said:
         return ToolResult(call.id, str(said["error"]["message"]), is_error=True)
-    return ToolResult(call.id, msgspec.json.encode(said["result"]).decode())
+    result = msgspec.json.encode(said["result"]).decode()
+    if "changed" in said:
+        result += f"\nThe person changed the call before they let it through. Done was: {_json(said['changed'])}"
+    return ToolResult(call.id, result)
+
+
+def _json(value: Json) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 AGENT: Final = Workflow(

@@ -21,17 +21,29 @@ EXPIRED: Final = "A person was asked, and nobody has answered in time."
 async def use(run: Run, tool: str, input: Json) -> Json:
     """``{"result": …}`` or ``{"error": {"code", "message"}}``, for the model. A person may be asked meanwhile."""
     said = await run.call(CALL, {"tool": tool, "input": input}, name="call")
-    asked = 0
+    asked, given = 0, input
     while "needs" in said or "unknown" in said:
         asked += 1
         name = "ask" if asked == 1 else f"ask {asked}"
         unknown = "unknown" in said
         try:
-            await run.call(ASK, {"call": _key(run, "call"), "unknown": unknown}, name=name)
+            given = await run.call(ASK, {"call": _key(run, "call"), "unknown": unknown}, name=name)
         except StepFailed as error:
             return _refused(error)
         said = await run.call(DO, {"call": _key(run, "call"), "asked": _key(run, name)}, name=f"do {asked}")
-    return await _handed(run, said["handed"]) if "handed" in said else dict(said)
+    said = await _handed(run, said["handed"]) if "handed" in said else dict(said)
+    return {**said, "changed": given} if "result" in said and _is_changed(input, given) else said
+
+
+def _is_changed(input: Json, given: Json) -> bool:
+    """Whether a person let through something else than what was asked for. What the tool itself has filled in is no
+    change."""
+    asked, done = input or {}, given or {}
+    if not isinstance(asked, dict) or not isinstance(done, dict):
+        return bool(asked != done)
+    return any(done.get(name) != value for name, value in asked.items()) or any(
+        done[name] for name in done.keys() - asked.keys()
+    )
 
 
 async def _handed(run: Run, order: Json) -> Json:

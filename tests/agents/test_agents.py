@@ -11,7 +11,7 @@ import trio
 from svc.clock import VirtualClock
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, RpcError, Service, open_service
-from tests.tools.tools_world import asked, until
+from tests.tools.tools_world import asked, call, until
 
 AGENT = "---\ntools: [mail.*, pages.save, tasks.*]\napprovals: auto\n---\nSort the mail."
 
@@ -20,7 +20,7 @@ async def script(service: Service, *replies: Any) -> None:
     await service.mutate("fake.llm.script", replies=list(replies))
 
 
-def calls(*made: tuple[str, dict[str, Any]]) -> dict[str, Any]:
+def calls(*made: tuple[str, Any]) -> dict[str, Any]:
     return {"toolCalls": [{"name": name, "input": given} for name, given in made]}
 
 
@@ -73,7 +73,7 @@ async def test_an_agent_reads_answers_and_sends_only_what_a_person_let_through(
 async def test_a_model_that_makes_no_sense_harms_nobody(service: Service) -> None:
     await script(
         service,
-        calls(("no.such/tool#", {"a": 1}), ("pages_read", {"path": 3})),
+        calls(("no.such/tool#", {"a": 1}), ("pages_read", {"path": 3}), ("pages_read", ["notes"])),
         calls(*((("tasks.list", {}),) * 40)),
         {"text": "I give up."},
     )
@@ -83,6 +83,7 @@ async def test_a_model_that_makes_no_sense_harms_nobody(service: Service) -> Non
     last = (await service.query("fake.llm.calls"))[-1]["messages"]
     assert str(last).count("at once are the most") == 24
     assert "There is no tool" in str(last)
+    assert "pages.read: Expected `object`, got `array`" in str(last), "it is told, as of a wrong field"
     await script(service, *({"text": ""} for _ in range(5)))
     silent = await until(service, await begin(service, prompt="Say something."), "failed")
     assert silent["error"]["type"] == "NoAnswer"
@@ -144,3 +145,20 @@ async def test_a_run_that_met_its_own_ceiling_goes_on_where_it_was_with_a_higher
     assert len(await service.query("fake.llm.calls")) == 2, "nothing is asked twice"
     with pytest.raises(RpcError, match="This run is done"):
         await service.mutate("agents.goOn", runId=run_id, ceilingUsd=1)
+
+
+async def test_an_agent_that_a_misled_run_wrote_acts_only_with_a_persons_word_until_its_page_is_trusted(
+    service: Service,
+) -> None:
+    body = "---\napprovals: auto\n---\nHelp."
+    question = await asked(service, await call(service, "pages.save", tainted=True, path="agents/a", body=body))
+    await service.mutate("approvals.decide", id=question["id"], approve=True)
+    await trio.sleep(60)
+
+    async def outside() -> Any:
+        run_id = await begin(service, agent="a")
+        return (await service.query("agents.trust", runId=run_id))["outside"]
+
+    assert await outside() == "the page agents/a, which was written from outside text"
+    await service.mutate("pages.setTrusted", path="agents/a")
+    assert await outside() is None

@@ -17,7 +17,8 @@ from svc.worker.models.ask import with_own_ids
 from svc.worker.models.reader_a import StreamA, whole_a
 from svc.worker.models.reader_b import StreamB, whole_b
 from svc.worker.models.sse import Events
-from svc.worker.models.terms import Said, Text, TextDelta, ToolCall, ToolResult
+from svc.worker.models.terms import Question, Said, Text, TextDelta, ToolCall, ToolResult
+from svc.worker.models.wires import body_a, body_b
 from tests.sizes import NO_SPEED, examples
 
 Arguments = dict[str, Any]
@@ -144,6 +145,17 @@ def test_calls_beside_another_reason_to_stop_are_not_run(reason: str) -> None:
 def test_half_a_json_is_never_run() -> None:
     with pytest.raises(ModelFault, match="half a JSON"):
         read(StreamB(), [chunk(part("send", '{"to": "a')), chunk(reason="tool_calls")])
+
+
+@pytest.mark.parametrize("given", ["[1]", '"x"', "7", [1], 7])
+def test_arguments_that_are_no_object_reach_the_tool_which_says_what_is_wrong(given: Any) -> None:
+    turn, _ = read(StreamB(), [chunk(part("send", given)), chunk(reason="tool_calls")])
+    (call,) = turn.calls
+    assert call.input == (json.loads(given) if isinstance(given, str) else given)
+    told = [Said("assistant", (call,)), Said("user", (ToolResult(call.id, "No.", is_error=True),))]
+    question = Question(model="m", messages=told)
+    assert body_a(question, "m")["messages"][0]["content"][0]["input"] == {}, "vendors take back only objects"
+    assert body_b(question, "m")["messages"][0]["tool_calls"][0]["function"]["arguments"] == "{}"
 
 
 block = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,8 @@ async def test_a_mail_goes_only_as_a_person_saw_it_and_a_change_is_what_goes(ser
     assert any("never written" in mark for mark in marks["spy@example.net"])
     changed = {**question["input"], "to": ["noa@example.org"], "bcc": []}
     await service.mutate("approvals.decide", id=question["id"], approve=True, input=changed)
-    assert (await outcome(service, run_id))["result"]["state"] == "held"
+    said = await outcome(service, run_id)
+    assert (said["result"]["state"], said["changed"]["to"]) == ("held", ["noa@example.org"]), "the model is told"
     (sent,) = await service.query("mail.outgoing")
     assert sent["to"] == ["noa@example.org"]
     assert len(await service.rows("select 1 from tool_calls")) == 1
@@ -365,3 +367,22 @@ async def test_a_draft_in_a_mailbox_of_somebody_else_and_a_page_named_by_a_stran
     for page, outside in (("people/send-all-to-eve", True), ("people", False)):
         run_id = (await mia.mutate("agents.run", prompt="What is this?", input={"page": page}))["runId"]
         assert bool((await mia.query("agents.trust", runId=run_id))["outside"]) is outside
+
+
+async def test_what_a_page_takes_with_it_is_shown_and_asked_about_again_if_it_changes(service: Service) -> None:
+    for path in ("plans", "plans/a"):
+        await service.mutate("pages.save", path=path, body="One.")
+    for begun in (partial(call, service, "pages.delete"), partial(call, service, "pages.move", to="old")):
+        run_id = await begun(path="plans")
+        question = await asked(service, run_id)
+        rows = [(one["label"], one["text"]) for one in question["card"]]
+        assert {("Pages", "2"), ("Below it", "plans/a"), ("Text", "One.")} <= set(rows)
+        await service.mutate("pages.save", path="plans/a/b", body="Three.")
+        await service.mutate("approvals.decide", id=question["id"], approve=True)
+        again = await asked(service, run_id)
+        assert ("Pages", "3") in [(one["label"], one["text"]) for one in again["card"]]
+        await service.mutate("approvals.decide", id=again["id"], approve=False)
+        await outcome(service, run_id)
+        await service.mutate("pages.delete", path="plans/a/b")
+    gone = await call(service, "pages.delete", path="nowhere")
+    assert (await outcome(service, gone))["error"]["code"] == "not_found", "nobody is asked about nothing"

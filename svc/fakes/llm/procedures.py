@@ -18,7 +18,7 @@ MAX_DELAY_MS: Final = 600_000
 
 class FakeToolCall(Wire, frozen=True):
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
-    input: dict[str, Any] = {}
+    input: Any = {}
 
 
 class FakeReply(Wire, frozen=True):

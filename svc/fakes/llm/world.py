@@ -25,7 +25,7 @@ UNSCRIPTED: Final = "Nothing was scripted for this."
 
 class ToolCall(msgspec.Struct, frozen=True):
     name: str
-    input: dict[str, Any] = {}
+    input: Any = {}
 
 
 class Reply(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):

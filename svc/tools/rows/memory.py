@@ -96,7 +96,8 @@ def _write_card(tx: ReadTx, principal: Principal, wanted: WriteInput) -> tuple[C
 
 
 def _delete_card(tx: ReadTx, principal: Principal, wanted: NameInput) -> tuple[CardRow, ...]:
-    return (row("Memory", _path(wanted.name)),)
+    page = seen(tx, principal, _path(wanted.name))
+    return (row("Memory", page.path), row("Text", page_text(tx, page_id=page.id, revision=page.revision)))
 
 
 TOOLS: Final = (

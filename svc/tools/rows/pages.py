@@ -23,6 +23,7 @@ from svc.pages import (
     page_tree,
     readable_page,
     save_page,
+    subtree_size,
 )
 from svc.principal import Principal
 from svc.store import ReadTx, Tx
@@ -35,6 +36,9 @@ CONFIGURATION: Final = ("mail-rules", "agents", "mcp", "memory")
 """Others act on what the pages below these paths say."""
 _SHARED: Final = frozenset(path for path, _ in SHARED_SURFACES)
 MAX_TREE: Final = 500
+"""Pages that a tool lists at once. Beyond: the first ones."""
+MAX_BELOW: Final = 50
+"""Pages below another that its card names. Beyond: they are only counted."""
 FOUND: Final = "pages"
 
 Path = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
@@ -176,11 +180,27 @@ def _save_card(tx: ReadTx, principal: Principal, wanted: SaveInput) -> tuple[Car
 
 
 def _move_card(tx: ReadTx, principal: Principal, wanted: MoveInput) -> tuple[CardRow, ...]:
-    return (row("Page", wanted.path), row("To", wanted.to))
+    why = why_sink(tx, principal, wanted.to)
+    return (*_whole(tx, principal, wanted.path), row("To", wanted.to, *((why,) if why else ())))
 
 
 def _delete_card(tx: ReadTx, principal: Principal, wanted: PathInput) -> tuple[CardRow, ...]:
-    return (row("Page, with all below it", wanted.path),)
+    return _whole(tx, principal, wanted.path)
+
+
+def _whole(tx: ReadTx, principal: Principal, path: str) -> tuple[CardRow, ...]:
+    """The page as it is now, and what goes with it: if that changes before the yes, the person is asked again. Raises
+    404.
+    """
+    page = seen(tx, principal, path)
+    size = subtree_size(tx, page.path)
+    return (
+        row("Page, with all below it", page.path),
+        row("Title", page.title),
+        row("Pages", str(size)),
+        *(row("Below it", one.path) for one, _ in page_tree(tx, principal, page.path)[:MAX_BELOW]),
+        row("Text", page_text(tx, page_id=page.id, revision=page.revision)),
+    )
 
 
 TOOLS: Final = (

@@ -34,24 +34,23 @@ def decoded(data: str | bytes) -> dict[str, Any]:
     return found
 
 
-def arguments_of(given: object) -> dict[str, Any]:
-    """The arguments of a call: as JSON in a text, as servers for vendor B send them; or as an object; or nothing.
+def arguments_of(given: object) -> Any:
+    """The arguments of a call: as JSON in a text, as servers for vendor B send them; or as a value; or nothing. If they
+    are no object, the tool refuses them.
 
     Raises :class:`ModelFault`: incomplete JSON is never run.
     """
-    if isinstance(given, dict):
-        return given
     if given is None or given == "":
         return {}
-    if not isinstance(given, str) or len(given) > MAX_ARGUMENT_BYTES:
+    if not isinstance(given, str):
+        return given
+    if len(given) > MAX_ARGUMENT_BYTES:
         raise ModelFault("The model called a tool with arguments that can't be read.")
     try:
         found = msgspec.json.decode(given)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         raise ModelFault("The model called a tool with half a JSON.") from None
-    if not isinstance(found, dict):
-        raise ModelFault("The model called a tool with arguments that are no object.")
-    return found
+    return {} if found is None else found
 
 
 def count_of(given: object) -> int | None:

@@ -33,7 +33,7 @@ class _Call:
     index: int
     id: str
     name: str
-    given: dict[str, Any] | None = None
+    given: Any = None
     pieces: list[str] = field(default_factory=list)
     size: int = 0
 
@@ -42,7 +42,7 @@ class _Call:
         if self.given is not None:
             return True
         try:
-            return isinstance(msgspec.json.decode("".join(self.pieces)), dict)
+            return isinstance(msgspec.json.decode("".join(self.pieces)), dict | list)
         except (msgspec.DecodeError, UnicodeError, RecursionError):
             return False
 
@@ -115,9 +115,9 @@ class StreamB:
             self._calls.append(call)
             heard.append(CallBegun(name))
         call.name = call.name or name
-        if isinstance(given, dict):
+        if given is not None and not isinstance(given, str):
             call.given = given
-        elif isinstance(given, str):
+        elif given is not None:
             call.size += len(given)
             if call.size > MAX_ARGUMENT_BYTES:
                 raise ModelFault("The model called a tool with arguments that are too long.")

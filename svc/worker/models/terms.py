@@ -28,11 +28,19 @@ class Text(msgspec.Struct, frozen=True, tag="text"):
 
 
 class ToolCall(msgspec.Struct, frozen=True, tag="call"):
-    """``id`` is ours, whatever the vendor sent: vendors' ids are missing, doubled or reused."""
+    """``id`` is ours, whatever the vendor sent: vendors' ids are missing, doubled or reused.
+
+    ``input`` should be an object. If it is other JSON, the tool refuses it, and the model is told so.
+    """
 
     id: str
     name: str
-    input: dict[str, Any]
+    input: Any
+
+    @property
+    def object(self) -> dict[str, Any]:
+        """The input as vendors take it back: they refuse a conversation with anything but an object in it."""
+        return self.input if isinstance(self.input, dict) else {}
 
 
 class ToolResult(msgspec.Struct, frozen=True, tag="result"):

@@ -49,7 +49,7 @@ def _block_a(block: Block) -> dict[str, Any]:
     if isinstance(block, Text):
         return {"type": "text", "text": block.text}
     if isinstance(block, ToolCall):
-        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.input}
+        return {"type": "tool_use", "id": block.id, "name": block.name, "input": block.object}
     if isinstance(block, ToolResult):
         return {
             "type": "tool_result",
@@ -99,7 +99,7 @@ def _messages_b(said: Said) -> list[dict[str, Any]]:
         {
             "id": block.id,
             "type": "function",
-            "function": {"name": block.name, "arguments": json.dumps(block.input, ensure_ascii=False)},
+            "function": {"name": block.name, "arguments": json.dumps(block.object, ensure_ascii=False)},
         }
         for block in said.blocks
         if isinstance(block, ToolCall)
