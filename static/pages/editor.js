@@ -5,7 +5,7 @@ import { UploadList, useUploads } from "../files/uploads.js";
 import { html, classes } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
-import { dropDraft } from "./drafts.js";
+import { draftOf, dropDraft } from "./drafts.js";
 import { Markdown } from "./markdown.js";
 import { useSaving } from "./saving.js";
 import { Crumbs } from "./view.js";
@@ -13,8 +13,11 @@ import { Crumbs } from "./view.js";
 /** The preview is updated after this pause in typing. */
 const PREVIEW_AFTER_MS = 120;
 
-/** @param {{ path: string, page: PageDetail | null, done: () => void }} props */
-export function Editor({ path, page, done }) {
+/**
+ * @param {{ path: string, page: PageDetail | null, left: boolean, done: () => void }} props
+ *   `left`: it begins with a text from before that was not saved
+ */
+export function Editor({ path, page, left, done }) {
   const saving = useSaving(path, page);
   const { draft, write, theirs } = saving;
   const area = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
@@ -46,6 +49,7 @@ export function Editor({ path, page, done }) {
       <button class="button primary" aria-keyshortcuts="Control+S Meta+S" aria-busy=${saving.saving}
         disabled=${theirs !== undefined}>Save</button>
     </div>
+    ${left && draftOf(path) && html`<p class="fine" role="status">You wrote this before, and did not save it.</p>`}
     ${saving.problem && html`<p class="form-problem" role="alert">Not saved: ${saving.problem}</p>`}
     ${theirs !== undefined && html`<${Conflict} theirs=${theirs} busy=${saving.saving} loadTheirs=${saving.loadTheirs}
       keepMine=${saving.keepMine} />`}

@@ -3,8 +3,10 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { RpcError, query } from "../rpc.js";
 import { navigate } from "../router.js";
+import { me, meProblem } from "../session.js";
 import { html } from "../ui/html.js";
-import { draftOf } from "./drafts.js";
+import { Icon } from "../ui/icons.js";
+import { draftOf, takeLeft, unsaved } from "./drafts.js";
 import { Editor } from "./editor.js";
 import { MissingPage } from "./missing.js";
 import { usePagesNews } from "./news.js";
@@ -35,6 +37,7 @@ export function PagesPage({ path, trash }) {
 function OnePage({ path }) {
   const { page, problem, load } = usePage(path);
   const [writing, setWriting] = useState(() => draftOf(path) !== null);
+  const left = useLeft(path, () => setWriting(true));
   const done = () => {
     setWriting(false);
     void load();
@@ -46,10 +49,28 @@ function OnePage({ path }) {
     return html`<div class="notice bad" role="alert"><span>Could not load the page: ${problem}</span>
       <button class="button small" onClick=${() => void load()}>Try again</button></div>`;
   }
-  if (page === undefined) return html`<p class="quiet-text" role="status">Loading the page</p>`;
-  if (writing) return html`<${Editor} path=${path} page=${page} done=${done} />`;
+  if (page === undefined || left === undefined) return html`<p class="quiet-text" role="status">Loading the page</p>`;
+  if (writing) return html`<${Editor} path=${path} page=${page} left=${left} done=${done} />`;
   if (page === null) return html`<${MissingPage} path=${path} create=${() => setWriting(true)} />`;
   return html`<${PageView} page=${page} edit=${() => setWriting(true)} reload=${load} />`;
+}
+
+/**
+ * Whether the editor begins with a text that was not saved; undefined: not known yet.
+ * @param {string} path
+ * @param {() => void} found called if there is one
+ */
+function useLeft(path, found) {
+  const [left, setLeft] = useState(/** @type {boolean | undefined} */ (undefined));
+  const known = me.value !== null || meProblem.value !== null;
+  useEffect(() => {
+    if (!known) return;
+    void takeLeft(path).then((is) => {
+      if (is) found();
+      setLeft(is);
+    });
+  }, [path, known]);
+  return left;
 }
 
 /**
@@ -103,5 +124,23 @@ function NewPage() {
           </label>
       <button class="button primary" disabled=${!wanted}>Go</button>
     </form>
+    <${Unsaved} />
     <${Recent} />`;
+}
+
+/** The texts that wait to be saved, so that none is forgotten. */
+function Unsaved() {
+  const [paths, setPaths] = useState(/** @type {string[]} */ ([]));
+  const known = me.value !== null;
+  useEffect(() => {
+    if (known) void unsaved().then(setPaths);
+  }, [known]);
+  if (!paths.length) return null;
+  return html`<section class="pages-recent" aria-labelledby="pages-unsaved-title">
+    <h2 id="pages-unsaved-title">Not saved yet</h2>
+    <ul>${paths.map((path) => html`<li key=${path}><a href=${pageHref(path)}>
+      <${Icon} name="edit" size=${16} />
+      <span class="pages-recent-title"><bdi>${lastPart(path)}</bdi></span>
+      <span class="pages-recent-path"><bdi>${path}</bdi></span></a></li>`)}</ul>
+  </section>`;
 }
