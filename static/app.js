@@ -11,6 +11,7 @@ import { listen } from "./live.js";
 import { startClock } from "./now.js";
 import { startPaletteCommands } from "./palette_commands.js";
 import { place, startRouter } from "./router.js";
+import { startScrolled } from "./scrolled.js";
 import { loadMe, me, meProblem, startForgetting } from "./session.js";
 import { startTheme } from "./theme.js";
 import { HelpOverlay, helpOpen } from "./ui/help.js";
@@ -36,6 +37,7 @@ function boot() {
   startForgetting();
   startTheme();
   startFrame();
+  startScrolled();
   startRouter(features().flatMap((row) => row.routes ?? []));
   startClock();
   startKeys();

@@ -1,6 +1,6 @@
 // @ts-check
 /** The Files page: the user's uploads, with search, order and viewer, and new uploads by button or by drag. */
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { navigate } from "../router.js";
 import { Pending } from "../settings/fetched.js";
@@ -50,7 +50,6 @@ export const SHORTCUTS = [
 
 /** @param {{ filter: import("./address.js").Filter }} props */
 export function FilesPage({ filter }) {
-  const [text, setText] = useState("");
   const { over, listeners } = useDrop((files) => uploading.send(files));
   useLayoutEffect(() => registerKeys("Files", SHORTCUTS), []);
   useEffect(() => {
@@ -58,9 +57,9 @@ export function FilesPage({ filter }) {
   }, []);
   return html`<main class="panel scrolls files-page" ...${listeners}><div class="page-frame">
     <div class="files-head"><h1>Files</h1><${UploadButton} /></div>
-    <${Tools} filter=${filter} text=${text} setText=${setText} />
+    <${Tools} filter=${filter} />
     <${UploadList} uploads=${uploading.list.value} cancel=${uploading.cancel} />
-    <${List} filter=${filter} text=${text} />
+    <${List} filter=${filter} />
     <${Storage} />
     ${over && html`<div class="files-drop" aria-hidden="true"><p>Drop to upload</p></div>`}
     <${RenameDialog} />
@@ -79,11 +78,10 @@ function UploadButton() {
       <span>Upload</span></button>`;
 }
 
-/**
- * @param {{ filter: import("./address.js").Filter, text: string, setText: (text: string) => void }} props
- */
-function Tools({ filter, text, setText }) {
-  const { sieve, sort } = filter;
+/** @param {{ filter: import("./address.js").Filter }} props */
+function Tools({ filter }) {
+  const { text, sieve, sort } = filter;
+  const setText = (/** @type {string} */ next) => navigate(filesHref({ ...filter, text: next }), { replace: true });
   const valueOf = (/** @type {Event} */ event) => /** @type {HTMLSelectElement} */ (event.target).value;
   const sift = (/** @type {Event} */ event) => navigate(filesHref({ ...filter,
     sieve: SIEVES.find(({ name }) => name === valueOf(event)) ?? SIEVES[0] }), { replace: true });
@@ -102,9 +100,9 @@ function Tools({ filter, text, setText }) {
   </div>`;
 }
 
-/** @param {{ filter: import("./address.js").Filter, text: string }} props */
-function List({ filter, text }) {
-  const { sieve, sort } = filter;
+/** @param {{ filter: import("./address.js").Filter }} props */
+function List({ filter }) {
+  const { text, sieve, sort } = filter;
   const words = text.trim();
   const found = useFiles({ text: words, sort, kinds: sieve.kinds });
   const files = found.data?.files ?? [];

@@ -8,21 +8,21 @@ import { pageHref } from "../pages/paths.js";
 import { query } from "../rpc.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
+import { parsePeopleAddress, peopleHref } from "./address.js";
 
 const later = () => import("./later.js");
 const PeopleSection = late(later, "PeopleSection");
 const PeoplePage = late(later, "PeoplePage");
 
 const MAX_FOUND = 4;
-const PEOPLE_HREF = "/p/people";
 
 /** @type {import("../feature.js").Feature} */
 export const FEATURE = {
   name: "people",
   keys: async () => [{ title: "People", shortcuts: (await later()).SHORTCUTS }],
-  routes: [{ parse: ({ pathname }) => (/^\/p\/people\/?$/.test(pathname) ? {} : null),
-    show: () => html`<${Shell}><${PeoplePage} /></${Shell}>` }],
-  nav: [{ at: "top", title: "People", icon: "people", href: () => PEOPLE_HREF }],
+  routes: [{ parse: parsePeopleAddress,
+    show: ({ text }) => html`<${Shell}><${PeoplePage} text=${text} /></${Shell}>` }],
+  nav: [{ at: "top", title: "People", icon: "people", href: () => peopleHref("") }],
   settings: [{ name: "people", label: "People", title: "People", group: "People & devices", icon: "people", order: 40,
     holds: ["Pages of strangers", "Suggestions"], show: PeopleSection }],
   lookup,

@@ -16,6 +16,7 @@ import { Avatar } from "../ui/avatar.js";
 import { listTime, number, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { peopleHref } from "./address.js";
 import { Suggestions } from "./suggestions.js";
 
 const FIELD = "people-find";
@@ -30,8 +31,9 @@ export const SHORTCUTS = [
   { keys: ["u", "Escape"], label: "Back to the inbox", run: () => navigate("/p/mail") },
 ];
 
-export function PeoplePage() {
-  const [text, setText] = useState("");
+/** @param {{ text: string }} props */
+export function PeoplePage({ text }) {
+  const setText = (/** @type {string} */ next) => navigate(peopleHref(next), { replace: true });
   const [limit, setLimit] = useState(A_TIME);
   const found = useList(text, limit);
   useLayoutEffect(() => registerKeys("People", SHORTCUTS), []);

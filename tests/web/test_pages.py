@@ -212,6 +212,42 @@ def test_a_deleted_page_comes_back_by_undo_and_from_the_trash(
     assert kept(service, "drafts/old letter/notes")[0] == "below"
 
 
+def test_a_text_that_is_not_saved_outlives_a_reload_and_belongs_to_its_tab(visit: Callable[..., Page]) -> None:
+    page = visit("/p/left/behind")
+    page.on("dialog", lambda dialog: pytest.fail(f"the browser asks: {dialog.type}"))
+    page.get_by_role("button", name="Create this page").click()
+    page.get_by_label("Text, in Markdown").fill("half a thought")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.get_by_role("button", name="Create this page")).to_be_visible()
+    other.close()
+    page.reload()
+    expect(page.get_by_label("Text, in Markdown")).to_have_value("half a thought")
+    expect(page.get_by_text("You wrote this before, and did not save it.")).to_be_visible()
+    page.goto(page.url.replace("left/behind", ""))
+    page.get_by_role("region", name="Not saved yet").get_by_role("link", name="behind").click()
+    expect(page.get_by_label("Text, in Markdown")).to_have_value("half a thought")
+    page.get_by_role("button", name="Discard").click()
+    page.get_by_role("button", name="Create this page").wait_for()
+    page.get_by_role("link", name="All pages").click()
+    page.get_by_role("heading", name="Pages", exact=True).wait_for()
+    expect(page.get_by_role("region", name="Not saved yet")).to_have_count(0)
+
+
+def test_back_shows_a_page_where_it_was_read_and_a_link_shows_one_from_its_top(
+    visit: Callable[..., Page], service: ServiceProcess
+) -> None:
+    lines = "\n\n".join(f"Line {n}" for n in range(200))
+    service.mutate("pages.save", path="long", title="Long", body=f"{lines}\n\n[[longer]]")
+    service.mutate("pages.save", path="longer", title="Longer", body=lines)
+    page = visit("/p/long")
+    page.locator(".prose").get_by_role("link", name="longer").click()
+    page.get_by_role("heading", name="Longer").wait_for()
+    expect(page.get_by_role("heading", name="Longer")).to_be_in_viewport()
+    page.go_back()
+    expect(page.locator(".prose").get_by_role("link", name="longer")).to_be_in_viewport()
+
+
 def test_a_page_is_deleted_for_good_after_asking_back(visit: Callable[..., Page], service: ServiceProcess) -> None:
     for name in ("plans", "plans/a", "plans/b"):
         service.mutate("pages.save", path=name, title=name.title(), body="")
