@@ -72,6 +72,17 @@ export function mutate(name, input) {
   return enqueue("mutation", name, input);
 }
 
+/**
+ * Sends a mutation while the page is being left: it outlives the page, and its answer is not heard.
+ * @template {ProcedureName} Name
+ * @param {Name} name
+ * @param {InputOf<Name>} input
+ */
+export function mutateAtLast(name, input) {
+  const { url, init } = mutationRequest([{ name, input, resolve: () => undefined, reject: () => undefined }]);
+  void fetch(url, { ...init, keepalive: true, credentials: "same-origin" }).catch(() => undefined);
+}
+
 /** A new key for an action that is done once, even if it is sent several times (`idempotencyKey`). */
 export function newIdempotencyKey() {
   return Array.from(crypto.getRandomValues(new Uint32Array(5)), (one) => one.toString(36)).join("-");

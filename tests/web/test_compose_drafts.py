@@ -83,6 +83,17 @@ def test_words_that_never_reached_the_server_outlive_a_crash_of_the_browser(app:
     draft(app, subject="Unsaved")
 
 
+def test_a_deleted_draft_is_deleted_also_if_the_page_is_left_at_once(app: App) -> None:
+    page = compose(app)
+    fill(page)
+    saved(page)
+    page.get_by_role("button", name="Delete the draft", exact=True).click()
+    page.get_by_text("Draft deleted.").wait_for()
+    assert len(app.world.drafts) == 1, "it can still be restored"
+    page.reload()
+    app.wait(lambda: not app.world.drafts, what="the draft to be deleted")
+
+
 @pytest.mark.parametrize("closes", [False, True], ids=["goes on", "is closed"])
 def test_a_message_whose_first_saving_was_never_answered_is_one_draft(app: App, closes: bool) -> None:
     """The server has it, and the browser does not know: it says the same again, and then the words that came since."""

@@ -8,7 +8,7 @@
 import { batch, effect } from "@preact/signals";
 import { Uploads } from "../../files/uploads.js";
 import { keyboardTaken } from "../../keys.js";
-import { RpcError, mutate, query } from "../../rpc.js";
+import { RpcError, mutate, mutateAtLast, query } from "../../rpc.js";
 import { mailPlace } from "../address.js";
 import { dismiss, takeBack } from "../../tasks/outgoing.js";
 import { toast } from "../../ui/toast.js";
@@ -28,6 +28,9 @@ import { blankFields, fromDraft, fromPrepared } from "./wire.js";
 
 /** How long a discarded draft can be restored; longer than its notice stays. */
 const DELETE_AFTER_MS = 15_000;
+
+/** The drafts that are deleted soon. @type {Set<string>} */
+const leaving = new Set();
 
 /** @typedef {import("./current.js").Composition} Composition */
 
@@ -53,7 +56,11 @@ export function startComposer() {
     if (document.visibilityState === "hidden") void draft?.saveIfTouched();
   };
   document.addEventListener("visibilitychange", keep);
-  addEventListener("pagehide", keep);
+  addEventListener("pagehide", () => {
+    keep();
+    for (const id of leaving) mutateAtLast("mail.deleteDraft", { id });
+    leaving.clear();
+  });
   addEventListener("blur", () => void composition.value?.draft.saveIfTouched());
 }
 
@@ -233,15 +240,23 @@ export function discardKept(id) {
   else deleteSoon(id, () => undefined);
 }
 
-/** @param {string | null} id @param {() => void} bringBack */
+/**
+ * Deletes a draft once it can't be restored any more: after a while, or when the page is left.
+ * @param {string | null} id
+ * @param {() => void} bringBack
+ */
 function deleteSoon(id, bringBack) {
-  if (id !== null) hideDraft(id, true);
+  if (id !== null) {
+    hideDraft(id, true);
+    leaving.add(id);
+  }
   const timer = setTimeout(() => {
     tooLate();
     void deleteDraft(id);
   }, DELETE_AFTER_MS);
   const tooLate = offerUndoHere("Draft deleted.", () => {
     clearTimeout(timer);
+    if (id !== null) leaving.delete(id);
     if (id !== null) hideDraft(id, false);
     bringBack();
   });
@@ -249,7 +264,7 @@ function deleteSoon(id, bringBack) {
 
 /** @param {string | null} id */
 async function deleteDraft(id) {
-  if (id === null) return;
+  if (id === null || !leaving.delete(id)) return;
   try {
     await mutate("mail.deleteDraft", { id });
   } catch (error) {
