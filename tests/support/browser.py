@@ -72,7 +72,10 @@ def _milliseconds(path: str, name: str) -> int:
     return int(found[1])
 
 
-HELD: Final = [_milliseconds("ui/toast.js", "SHOWN_MS"), _milliseconds("ui/copy.js", "THANKS_MS")]
+HELD: Final = [
+    *(_milliseconds("ui/toast.js", name) for name in ("SHOWN_MS", "ERROR_SHOWN_MS")),
+    _milliseconds("ui/copy.js", "THANKS_MS"),
+]
 """How long things are shown that leave by themselves, in ms: in a test they stay."""
 PREPARE: Final = """held => {
     if (window !== top) return;

@@ -57,6 +57,26 @@ def test_a_notice_stays_while_it_is_pointed_at(timed: App) -> None:
     undo(page).wait_for(state="detached")
 
 
+def test_a_notice_stays_while_another_tab_is_in_front_and_one_that_stays_gives_no_place(timed: App) -> None:
+    timed.tolerated = ("503",)
+    timed.world.failing["mail.archive"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    page = timed.open("/p/mail?connect=denied")
+    page.clock.pause_at(BEGAN + timedelta(hours=1))
+    notices = page.locator(".toast")
+    for count in (2, 3, 4):
+        timed.press("j", "e")
+        expect(notices).to_have_count(count)
+        page.get_by_text("Could not archive").nth(count - 2).wait_for()
+    timed.press("j", "e")
+    timed.called("mail.archive", times=4)
+    page.evaluate("() => Object.defineProperty(document, 'hidden', { configurable: true, get: () => true })")
+    page.clock.run_for(LONG_MS)
+    expect(notices).to_have_count(4)
+    page.evaluate("() => { delete document.hidden; document.dispatchEvent(new Event('visibilitychange')); }")
+    page.clock.run_for(LONG_MS)
+    expect(notices).to_have_count(1)  # why no account was connected, until somebody has read it
+
+
 def test_a_notice_stays_while_it_has_the_focus(timed: App) -> None:
     page = archived(timed)
     undo(page).focus()
