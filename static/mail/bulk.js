@@ -1,11 +1,14 @@
 // @ts-check
 /** The bar that replaces the list's own bar while threads are picked: how many, and the actions on them. */
+import { useEffect } from "preact/hooks";
+import { onCloseRequest } from "../ui/close_request.js";
 import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { keysFor, withKeys } from "../ui/key_words.js";
 import { MenuButton, MenuItem } from "../ui/menu.js";
 import { number, plural } from "../ui/format.js";
 import { onceCounted, pickMore } from "./everything.js";
+import { listShown } from "./moving.js";
 import { clearPicks, everything, openLists, picked, pickedThreads } from "./selection.js";
 import { toolsFor } from "./tools.js";
 
@@ -23,6 +26,8 @@ export function BulkBar() {
   const count = everything.value?.count ?? threads.length;
   const words = threads.length ? `${plural(count, "thread")} picked` : "";
   const tools = toolsFor(threads);
+  const isInFront = threads.length > 0 && listShown();
+  useEffect(() => (isInFront ? onCloseRequest(clearPicks) : undefined), [isInFront]);
   return html`<span class="sr-only" role="status">${words}</span>
     ${threads.length > 0 && html`<div class="bulk" role="toolbar" aria-label="Picked threads">
       <button class="icon-button" aria-label="Pick nothing" title="Pick nothing (Esc)" onClick=${clearPicks}>

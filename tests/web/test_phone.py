@@ -104,6 +104,19 @@ def test_the_keyboard_covers_nothing_that_is_written(start: Callable[..., App]) 
     app.wait(lambda: bottom_of(send) <= above, what="the window to end above the keyboard")
 
 
+def test_the_back_gesture_closes_the_message_and_not_the_page_behind(start: Callable[..., App]) -> None:
+    """On a desktop the same request comes from Escape, where nothing else takes it."""
+    app = start(**NARROW)
+    page = app.open()
+    page.get_by_role("button", name="Compose").tap()
+    page.get_by_label("Subject").fill("Tides")
+    page.evaluate("() => document.activeElement.blur()")
+    app.press("Escape")
+    expect(page.get_by_text("Kept as a draft.")).to_be_visible()
+    expect(page.get_by_role("dialog", name="New message")).to_have_count(0)
+    app.at("/p/mail")
+
+
 def test_no_field_makes_the_phone_zoom_in(start: Callable[..., App]) -> None:
     app = start(AccountsWorld(), **NARROW)
     page = app.open()
