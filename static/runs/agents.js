@@ -7,6 +7,9 @@ import { mutate, query } from "../rpc.js";
 import { toast } from "../ui/toast.js";
 import { runHref } from "./address.js";
 
+/** @typedef {{ agent?: string, prompt?: string }} Wanted */
+/** @typedef {{ threadId: string } | { page: string }} Input */
+
 const MIN_WORDS = 2;
 const THREAD = /^\/p\/mail\/.*\bt\/([^/]+)$/;
 
@@ -32,17 +35,23 @@ export async function askCommand(text) {
 }
 
 /**
- * Starts a run and shows it. `input`: what the run is about; by default the thread or page that is open.
- * @param {{ agent?: string, prompt?: string }} wanted
- * @param {{ threadId: string } | { page: string } | null} [input]
+ * Starts a run and shows it; tells the person if that fails. `input`: what the run is about; by default the thread or
+ * page that is open.
+ * @param {Wanted} wanted
+ * @param {Input | null} [input]
  */
 export async function begin(wanted, input = here()) {
   try {
-    const { runId } = await mutate("agents.run", { ...wanted, ...(input && { input }) });
-    navigate(runHref(runId));
+    await start(wanted, input);
   } catch (error) {
     toast(error instanceof Error ? error.message : String(error), { tone: "error" });
   }
+}
+
+/** Starts a run and shows it. @param {Wanted} wanted @param {Input | null} input */
+export async function start(wanted, input) {
+  const { runId } = await mutate("agents.run", { ...wanted, ...(input && { input }) });
+  navigate(runHref(runId));
 }
 
 /** The thread or page that is open. */

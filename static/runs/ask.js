@@ -2,12 +2,12 @@
 /** The button and dialog "Ask an agent": about the open thread or page, with one of the user's agents or free text. */
 import { useState } from "preact/hooks";
 import { signal } from "@preact/signals";
-import { useFetched } from "../settings/fetched.js";
+import { reasonOf, useFetched } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
 import { Modal } from "../ui/modal.js";
-import { begin } from "./agents.js";
+import { start } from "./agents.js";
 
-/** @typedef {{ about: string, input: { threadId: string } | { page: string } }} Wanted */
+/** @typedef {{ about: string, input: import("./agents.js").Input }} Wanted */
 
 /** What the dialog is about, while it is open. */
 const wanted = signal(/** @type {Wanted | null} */ (null));
@@ -26,11 +26,20 @@ function Ask({ wanted: { about, input }, close }) {
   const agents = useFetched("agents.list");
   const [agent, setAgent] = useState("");
   const [prompt, setPrompt] = useState("");
-  const submit = (/** @type {SubmitEvent} */ event) => {
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+  const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    if (!agent && !prompt.trim()) return;
-    close();
-    void begin({ ...(agent && { agent }), ...(prompt.trim() && { prompt }) }, input);
+    if (busy || (!agent && !prompt.trim())) return;
+    setBusy(true);
+    setProblem("");
+    try {
+      await start({ ...(agent && { agent }), ...(prompt.trim() && { prompt }) }, input);
+      close();
+    } catch (error) {
+      setProblem(reasonOf(error)); // the dialog stays, with the person's words
+    }
+    setBusy(false);
   };
   return html`<${Modal} label="Ask an agent" class="ask-agent" close=${close}>
     <form class="approval-form" onSubmit=${submit}>
@@ -45,7 +54,9 @@ function Ask({ wanted: { about, input }, close }) {
       <label class="field"><span>What is to be done</span><textarea rows="3" value=${prompt}
         onInput=${(/** @type {InputEvent} */ event) =>
           setPrompt(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea></label>
-      <div class="approval-deeds"><button class="button primary" disabled=${!agent && !prompt.trim()}>Begin</button>
+      ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+      <div class="approval-deeds"><button class="button primary" aria-busy=${busy}
+        disabled=${!agent && !prompt.trim()}>Begin</button>
         <button type="button" class="button" onClick=${close}>Cancel</button></div>
     </form>
   </${Modal}>`;

@@ -149,11 +149,15 @@ def test_an_agent_is_written_without_yaml_begun_on_a_page_and_a_thread_and_goes_
         page.get_by_role("button", name="Ask an agent").click()
         dialog = page.get_by_role("dialog", name="Ask an agent")
         dialog.get_by_label("What is to be done").fill("Read this page")
-        check(page, "desktop-agent-ask")
+        page.route("**/trpc/agents.run*", lambda route: route.abort(), times=1)
         dialog.get_by_role("button", name="Begin").click()
+        expect(dialog.get_by_role("alert")).to_contain_text("can't be reached")
+        check(page, "desktop-agent-ask")
+        dialog.get_by_role("button", name="Begin").click()  # the words are still there
         expect(page.locator(".run-head .run-state")).to_have_text("Done")
         assert "notes/board" in str(service.query("fake.llm.calls")[-1])
-    assert [one for one in complaints if "400 (Bad Request)" not in one] == []  # a time that is none was refused
+    expected = ("400 (Bad Request)", "net::ERR_FAILED")  # a time that is none was refused, and a run was not begun
+    assert [one for one in complaints if not any(part in one for part in expected)] == []
 
 
 def _write_an_agent(service: ServiceProcess, page: Page) -> None:
