@@ -3,6 +3,9 @@
 import { signal } from "@preact/signals";
 import { goToLogin } from "./rpc.js";
 
+/** That somebody was signed in in this tab, until they sign out. */
+const SIGNED_IN = "svc.signed-in";
+
 export const me = signal(/** @type {Me | null} */ (null));
 /** Why the answer is missing, while it is. */
 export const meProblem = signal(/** @type {string | null} */ (null));
@@ -33,9 +36,29 @@ export async function loadMe() {
     if (!response.ok) return;
     const found = await response.json();
     const isStranger = found.mode === "claimed" && !found.user;
+    if (found.user) noteSignedIn(true);
     if (isStranger && location.pathname !== "/login") goToLogin();
     else me.value = found;
   } catch {
     meProblem.value = "The server can’t be reached."; // on other pages the banner shows it
+  }
+}
+
+/** @param {boolean} is false: the person signs out */
+export function noteSignedIn(is) {
+  try {
+    if (is) sessionStorage.setItem(SIGNED_IN, "1");
+    else sessionStorage.removeItem(SIGNED_IN);
+  } catch {
+    // If the browser stores nothing for us, the login page does not say that the session has ended.
+  }
+}
+
+/** Whether a session in this tab has ended by itself. For the login page. */
+export function wasSignedIn() {
+  try {
+    return sessionStorage.getItem(SIGNED_IN) !== null;
+  } catch {
+    return false;
   }
 }

@@ -6,7 +6,7 @@
  * address never does anything: a mail scanner that follows a one-time link must not use it up.
  */
 import { useEffect, useState } from "preact/hooks";
-import { loadMe, me, meProblem } from "../session.js";
+import { loadMe, me, meProblem, wasSignedIn } from "../session.js";
 import { html } from "../ui/html.js";
 import { Icon, Mark } from "../ui/icons.js";
 import { Claiming, isLoopback } from "./claiming.js";
@@ -47,6 +47,7 @@ function Content({ invite, claim }) {
     <p class="lead">${invite
         ? "Sign in once to become a member of this workspace. The invite is used up by it: afterwards your account " +
           "alone opens the door."
+        : wasSignedIn() ? "Your session has ended. Sign in to go on where you were."
         : "This workspace is private. Sign in with an account that is a member; a newcomer needs an invite link."}</p>
     <${Ways} session=${session} invite=${invite} />`;
 }

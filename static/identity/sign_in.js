@@ -3,7 +3,7 @@
 import { features } from "../feature.js";
 import { forgetLately } from "../lately.js";
 import { setLeaving } from "../rpc.js";
-import { loadMe } from "../session.js";
+import { loadMe, noteSignedIn } from "../session.js";
 
 /**
  * Signs in with only an address: works only on a server with fake providers.
@@ -28,6 +28,7 @@ export async function signOut() {
     void loadMe(); // the session may have ended already; then loadMe leads to the login page, too
   } else {
     forgetLately();
+    noteSignedIn(false);
     await Promise.allSettled(features().map((row) => row.forget?.()));
     location.replace("/login");
   }

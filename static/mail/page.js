@@ -213,7 +213,8 @@ function titleOf(accountId, threadId, view) {
   const listed = view.kind === "label" ? view.name : view.kind === "search" ? `Search ${view.query}`
     : view.kind === "all" ? "All mail" : view.kind === "snoozed" ? "Snoozed" : view.kind === "drafts" ? "Drafts"
       : view.kind === "triage" ? KIND_WORDS[view.name] : "";
-  const name = threadId !== null ? knownThread(threadId)?.subject : listed
+  const open = opened.value?.id === threadId ? opened.value?.detail?.thread : null;
+  const name = threadId !== null ? (knownThread(threadId) ?? open)?.subject : listed
     || (accountOf(accountId)?.address ?? "Inbox");
   return `${unread ? `(${unread}) ` : ""}${name || "Mail"} – svc`;
 }

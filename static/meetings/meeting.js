@@ -74,9 +74,16 @@ function Rename({ id, title, load }) {
   const [text, setText] = useState(/** @type {string | null} */ (null));
   const [problem, setProblem] = useState("");
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const opener = useRef(/** @type {HTMLButtonElement | null} */ (null));
   const isOpen = text !== null;
-  useLayoutEffect(() => field.current?.select(), [isOpen]);
-  if (text === null) return html`<button class="button small" onClick=${() => setText(title)}>Rename</button>`;
+  const wasOpen = useRef(false);
+  useLayoutEffect(() => {
+    if (isOpen) field.current?.select();
+    else if (wasOpen.current) opener.current?.focus();
+    wasOpen.current = isOpen;
+  }, [isOpen]);
+  if (text === null) return html`<button class="button small" ref=${opener} onClick=${() => setText(title)}>Rename
+    </button>`;
   const save = async (/** @type {Event} */ event) => {
     event.preventDefault();
     try {

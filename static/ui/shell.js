@@ -68,7 +68,7 @@ function Banner() {
         : "What you see may be out of date."}</span>
       ${waits.value > 0 && html`<span class="banner-long">${plural(waits.value, "change")} will be sent then.</span>`}
       <button class="button small" onClick=${reconnectNow} aria-label="Reconnect now">
-        Retry<span class="banner-long">${` now${seconds > 5 ? ` (${seconds} s)` : ""}`}</span></button>
+        <span>Retry<span class="banner-long">${` now${seconds > 5 ? ` (${seconds} s)` : ""}`}</span></span></button>
     </div>`}
   </div>`;
 }

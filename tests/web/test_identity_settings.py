@@ -77,6 +77,7 @@ def test_signing_out_of_a_session_that_has_ended_leads_to_the_login_page_too(sta
     page = app.open("/settings", ready=".who")
     page.get_by_role("button", name=SIGN_OUT).click()
     page.wait_for_url("**/login?next=%2Fsettings")
+    expect(page.get_by_text("Your session has ended.")).to_be_visible()
 
 
 @pytest.mark.thorough

@@ -57,6 +57,10 @@ function Going({ row }) {
 
 function LeftOpen() {
   const one = left.value;
+  const isOpen = one !== null && one.id !== null && composition.value?.draft.id === one.id;
+  useEffect(() => {
+    if (isOpen) left.value = null; // it was opened by another way
+  }, [isOpen]);
   if (!one || composition.value) return null;
   const answer = (/** @type {boolean} */ go) => {
     left.value = null;
