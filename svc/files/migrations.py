@@ -73,7 +73,7 @@ def m004_partial_uploads(db: Database) -> None:
             name text not null,
             mime text not null,
             metadata text not null,         -- as the client gave it
-            sha256 text,                    -- of the whole: it is becoming a blob
+            sha256 text,                    -- of the whole content, while it becomes a blob
             file_id text,                   -- the file that it became
             created_at integer not null,
             changed_at integer not null

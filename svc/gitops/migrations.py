@@ -16,38 +16,38 @@ def m001_following(db: Database) -> None:
 
 _FOLLOWING = (
     """
-    create table gitops_state (         -- one row, once something was followed
+    create table gitops_state (         -- one row, after a repository was followed
         id integer primary key check (id = 1),
-        source text not null,           -- repository, branch and folder: of others nothing here says anything
-        reading integer not null,       -- by which version of our own reading
-        commit_id text,                 -- the one that the pages here are of
+        source text not null,           -- repository, branch and folder; the rest of the row is about them only
+        reading integer not null,       -- the version of our own parser
+        commit_id text,                 -- the commit that the pages here come from
         synced_at integer,
         added integer not null default 0,
         changed integer not null default 0,
         removed integer not null default 0,
-        was_forced integer not null default 0,      -- the branch was moved to where it had not been
+        was_forced integer not null default 0,      -- the branch was force-pushed
         plugins text,                   -- plugins.json of that commit
         checked_at integer,             -- when the remote answered last
-        problem text,                   -- of the last time, in words for an admin; null: it went well
+        problem text,                   -- of the last try, in words for an admin; null: it succeeded
         problem_kind text,
         problem_at integer              -- since when
     ) strict
     """,
     """
-    create table gitops_files (         -- files of the repository that are something here, or should be
-        file text primary key,          -- from the followed folder: pages/a/b.md
+    create table gitops_files (         -- files of the repository that are, or should be, pages or files here
+        file text primary key,          -- relative to the followed folder: pages/a/b.md
         kind text not null check (kind in ('page', 'file', 'other')),
-        page_id text unique,            -- null: it is no page here yet; the page may be gone
-        file_id text unique,            -- of one beside the pages
-        path text,                      -- of the page, as the file's name gives it
-        blob text,                      -- whose text is here; null: none yet
-        seen_blob text not null,        -- in the newest tree; another than `blob` while it can't be read
+        page_id text unique,            -- null: not a page here yet; the page may be deleted
+        file_id text unique,            -- of a file that is not a page
+        path text,                      -- of the page, by the file's name
+        blob text,                      -- the blob whose text the page has; null: none yet
+        seen_blob text not null,        -- the blob in the newest tree; not `blob` while it can't be read
         commit_id text,
         author text,
         author_address text,
         committed_at integer,
-        digest text not null default '',            -- of all that the page was given; empty: look at it again
-        strangers text not null default '[]',       -- JSON: addresses of grants that nobody here has
+        digest text not null default '',            -- of everything the page was given; empty: read it again
+        strangers text not null default '[]',       -- JSON: addresses in grants that no user here has
         problem text,
         line integer
     ) strict, without rowid
@@ -64,14 +64,14 @@ def m002_conflicts(db: Database) -> None:
 
 _CONFLICTS = (
     """
-    create table gitops_conflicts (     -- pages whose waiting edits can't be carried out before a person has chosen
+    create table gitops_conflicts (     -- pages whose waiting edits can't be applied before a person chooses a version
         page_id text primary key,
         file text not null,
         reason text not null,
-        is_clash integer not null,      -- another file is where the page should be
-        there_blob text,                -- of the file there; null: it is gone
+        is_clash integer not null,      -- another file has the page's place
+        there_blob text,                -- of the file in the repository; null: it is deleted
         there_text text,
-        seq integer not null,           -- the page's newest waiting edit when it was looked at
+        seq integer not null,           -- the page's newest waiting edit when the conflict was found
         at integer not null
     ) strict
     """,

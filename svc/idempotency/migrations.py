@@ -12,7 +12,7 @@ MIGRATIONS = Migrations("idempotency")
 def m001_idempotency(db: Database) -> None:
     db.execute(
         """
-        create table idempotency_keys (             -- what a person's clients asked for once, and what came of it
+        create table idempotency_keys (             -- requests of a person's clients that run once, and their results
             id integer primary key autoincrement,
             user_id text,                           -- null: everybody's, until the instance is claimed
             key text not null,                      -- the client's own name for the action

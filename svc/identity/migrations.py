@@ -15,8 +15,8 @@ def m001_oauth_states(db: Database) -> None:
         create table oauth_states (
             digest text primary key,            -- SHA-256 of the state; the state itself is never stored
             purpose text not null,              -- 'mail' or 'login'
-            browser_digest text not null,       -- SHA-256 of the cookie of the browser that began
-            hint text not null,                 -- the address that was asked for, or ''
+            browser_digest text not null,       -- SHA-256 of the cookie of the browser that began the sign-in
+            hint text not null,                 -- the requested address, or ''
             user_id text,
             created_at integer not null,
             expires_at integer not null

@@ -197,7 +197,7 @@ def m020_failed_changes(db: Database) -> None:
     """Renames the step ``mirror`` to ``change``. A check lists the steps, so the table is made anew."""
     for statement in (
         """
-        create table mail_failed (              -- what failed alone, and was passed over
+        create table mail_failed (              -- single messages that failed and were skipped
             account_id text not null references mail_accounts (id) on delete cascade,
             provider_message_id text not null,
             step text not null check (step in ('fetch', 'store', 'change')),

@@ -13,7 +13,7 @@ TABLES: Final = (
         provider text not null check (provider in ('gmail', 'fake')),
         state text not null check (state in ('backfilling', 'caught-up', 'waiting', 'reconnect', 'disconnected')),
         problem text,                           -- one sentence, while waiting or in need of a reconnect
-        history_id text,                        -- the watermark; null until a first sweep is complete
+        history_id text,                        -- how far changes are read; null until the first sweep is complete
         sweep_no integer not null default 0,    -- of the running or last sweep
         sweep_history_id text,                  -- taken before its first page; null while none is running
         sweep_page_token text,                  -- of the next page
@@ -85,7 +85,7 @@ TABLES: Final = (
         body_sha256 text not null,              -- blob: JSON {html, text}
         raw_sha256 text not null,               -- blob: the message as it came
         raw_size integer not null,
-        seen_sweep integer not null,            -- the last sweep that met it
+        seen_sweep integer not null,            -- the last sweep that saw it
         unique (account_id, provider_message_id)
     ) strict
     """,
@@ -108,7 +108,7 @@ TABLES: Final = (
     """,
     "create index mail_mirror_message on mail_mirror (account_id, provider_message_id)",
     """
-    create table mail_ledger (                  -- what failed alone, and was passed over
+    create table mail_ledger (                  -- single messages that failed and were skipped
         account_id text not null references mail_accounts (id) on delete cascade,
         provider_message_id text not null,
         step text not null check (step in ('fetch', 'store', 'mirror')),

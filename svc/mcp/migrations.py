@@ -20,11 +20,11 @@ def m002_sign_ins(db: Database) -> None:
 
 
 _SIGN_INS = """
-    create table mcp_sign_ins (             -- one a server that has said that it wants a sign-in
+    create table mcp_sign_ins (             -- one row for each server that asked for a sign-in
         server_id text primary key,         -- the page's
-        url text not null,                  -- where it was when it said so: another address has no access
-        challenge text not null,            -- what it said, as JSON
-        found text,                         -- where one signs in, as JSON, once somebody has looked
+        url text not null,                  -- its address then; another address gets no access
+        challenge text not null,            -- the server's challenge, as JSON
+        found text,                         -- where to sign in, as JSON; null until it was looked up
         signed_in_at integer,
         ended text not null default ''      -- why somebody has to sign in again
     ) strict, without rowid
@@ -33,10 +33,10 @@ _SIGN_INS = """
 
 _TABLES = (
     """
-    create table mcp_servers (              -- one a declaration that somebody has connected
-        id text primary key,                -- the page's, or env: and the name
-        launch text not null,               -- the digest of how it is reached, as a person agreed to it
-        run_id text,                        -- the newest look at it
+    create table mcp_servers (              -- one row for each server that somebody has connected
+        id text primary key,                -- the page's id, or `env:` and the name
+        launch text not null,               -- the digest of its command or address, as a person agreed to it
+        run_id text,                        -- the run that last asked for its tools
         version text not null default '',
         title text not null default '',
         left_out text not null default '[]',
@@ -45,7 +45,7 @@ _TABLES = (
     ) strict, without rowid
     """,
     """
-    create table mcp_tools (                -- one a tool: as it is said now, and as a person agreed to it
+    create table mcp_tools (                -- one row for each tool: its text now, and the text a person agreed to
         server_id text not null references mcp_servers (id) on delete cascade,
         name text not null,
         digest text not null,

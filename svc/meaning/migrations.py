@@ -18,21 +18,21 @@ _TABLES = (
     """
     create table meaning_people (               -- who has it switched on
         user_id text primary key,               -- empty: nobody, until the instance is claimed
-        state text not null check (state in ('on', 'leaving')),     -- leaving: the vectors are on their way out
+        state text not null check (state in ('on', 'leaving')),     -- leaving: the vectors are being deleted
         at integer not null
     ) strict, without rowid
     """,
     """
-    create table meaning_vectors (              -- one for each piece of a text
-        id integer primary key autoincrement,   -- never used again: what is held in memory may name one that is gone
-        space text not null,                    -- the mail account's id, or `pages`: who may see it is decided by that
+    create table meaning_vectors (              -- one row for each piece of a text
+        id integer primary key autoincrement,   -- never reused: memory may refer to a deleted one
+        space text not null,                    -- the mail account's id, or `pages`; decides who may see it
         message_id text references mail_messages (id) on delete cascade,
         page_id text references pages (id) on delete cascade,
         part integer not null,
         form text not null,                     -- the model, its dimensions, and how texts are cut
-        digest blob not null,                   -- of the piece: the same piece is not paid for twice
+        digest blob not null,                   -- of the piece, so that the same text is not paid for twice
         bits blob not null,                     -- the signs of the vector, eight a byte
-        vector blob not null,                   -- a signed byte a dimension; its length means nothing
+        vector blob not null,                   -- one signed byte for each dimension; its length has no meaning
         check ((message_id is null) <> (page_id is null))
     ) strict
     """,
@@ -40,18 +40,18 @@ _TABLES = (
     "create index meaning_vectors_page on meaning_vectors (page_id) where page_id is not null",
     "create index meaning_vectors_bits on meaning_vectors (space, form, id, bits)",
     """
-    create table meaning_queue (                -- what waits for its vectors; what is queued again gets a new number
+    create table meaning_queue (                -- texts that wait for vectors; queued again, one gets a new number
         number integer primary key autoincrement,
         message_id text unique references mail_messages (id) on delete cascade,
         page_id text unique references pages (id) on delete cascade,
         owner_id text not null,                 -- as in meaning_people
-        run_id text not null,                   -- empty: it came, or was changed
+        run_id text not null,                   -- empty: it is new or was changed
         check ((message_id is null) <> (page_id is null))
     ) strict
     """,
     "create index meaning_queue_run on meaning_queue (run_id)",
     """
-    create table meaning_faults (               -- why a run can't go on, until it has heard
+    create table meaning_faults (               -- why a run can't continue, until the run has read it
         run_id text primary key,
         problem text not null
     ) strict, without rowid

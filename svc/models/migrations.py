@@ -20,7 +20,7 @@ def m002_run_ceilings(db: Database) -> None:
 
 
 _RUN_CEILINGS = """
-    create table model_run_ceilings (           -- what one run may cost, where that is less than any run may
+    create table model_run_ceilings (           -- the most that one run may cost, if less than the general ceiling
         run_id text primary key references runs (id) on delete cascade,
         micros integer not null
     ) strict, without rowid
@@ -31,7 +31,7 @@ _TABLES = (
     create table model_calls (
         id integer primary key autoincrement,
         at integer not null,
-        run_id text not null,                   -- the run may be forgotten before its calls are
+        run_id text not null,                   -- may be deleted before its calls are
         user_id text,                           -- whose run; null: nobody's, until the instance is claimed
         model text not null,
         state text not null check (state in ('reserved', 'counted', 'estimated')),

@@ -25,7 +25,7 @@ _TABLES = (
     ) strict, without rowid
     """,
     """
-    create table notify_accounts (              -- who wants to hear of the mail of which account
+    create table notify_accounts (              -- the accounts whose mail a person gets notifications for
         account_id text not null references mail_accounts (id) on delete cascade,
         user_id text not null references users (id) on delete cascade,
         primary key (account_id, user_id)
@@ -33,10 +33,10 @@ _TABLES = (
     """,
     "create index notify_accounts_user on notify_accounts (user_id)",
     """
-    create table push_browsers (                -- that take pushes
+    create table push_browsers (                -- browsers that get pushes
         id text primary key,
         user_id text not null references users (id) on delete cascade,
-        device_id text not null references devices (id) on delete cascade,  -- whose session it is: no push without it
+        device_id text not null references devices (id) on delete cascade,  -- its session; without it no push
         endpoint text not null unique,
         public_key blob not null,
         secret blob not null,
@@ -47,7 +47,7 @@ _TABLES = (
     "create index push_browsers_user on push_browsers (user_id)",
     "create index push_browsers_device on push_browsers (device_id)",
     """
-    create table push_queue (                   -- a row a message and browser, kept a while so that none is told twice
+    create table push_queue (                   -- a row per message and browser; kept, so that none is pushed twice
         browser_id text not null references push_browsers (id) on delete cascade,
         message_id text not null,
         thread_id text not null,

@@ -28,7 +28,7 @@ def m001_okf(db: Database) -> None:
 _TABLES = (
     "create table okf_queue (page_id text primary key) strict, without rowid",
     """
-    create table okf_files (            -- what was written, or read, last
+    create table okf_files (            -- the files as they were last written or read
         page_id text primary key,
         file text not null unique,      -- below okf/
         digest text not null,           -- SHA-256 of the file; empty: it could not be written
@@ -37,10 +37,10 @@ _TABLES = (
     ) strict, without rowid
     """,
     """
-    create table okf_troubles (         -- files of people that are not what the page is
+    create table okf_troubles (         -- files that people changed and that differ from the page
         file text primary key,
         path text not null,
-        kept text,                      -- the copy, where both had changed
+        kept text,                      -- the copy, if both had changed
         reason text not null,
         digest text not null,
         at integer not null

@@ -23,7 +23,7 @@ _PAGES = (
         kind text not null check (kind in ('page', 'surface')),
         owner_id text,                  -- null: nobody's, until the instance is claimed
         access text not null check (access in ('inherited', 'explicit')),
-        source_id text references pages (id) on delete set null,    -- whose grants hold here; null: the owner's alone
+        source_id text references pages (id) on delete set null,    -- whose grants apply; null: only the owner's access
         revision integer not null,      -- the current one
         created_at integer not null,
         updated_at integer not null
@@ -53,7 +53,7 @@ _PAGES = (
     """,
     "create index page_grants_grantee on page_grants (grantee)",
     """
-    create table page_links (           -- what the current bodies say
+    create table page_links (           -- links in the current bodies
         target_path text not null,      -- of a page that may or may not exist
         page_id text not null references pages (id) on delete cascade,
         primary key (target_path, page_id)
@@ -61,7 +61,7 @@ _PAGES = (
     """,
     "create index page_links_page on page_links (page_id)",
     """
-    create table page_files (           -- files in the current bodies, put there by somebody who could read them
+    create table page_files (           -- files in the current bodies whose author could read them
         file_id text not null,
         page_id text not null references pages (id) on delete cascade,
         primary key (file_id, page_id)
@@ -79,9 +79,9 @@ def m002_trash(db: Database) -> None:
 
 _TRASH = (
     """
-    create table page_trash (           -- deleted pages, in no other table and in no answer but the trash's
+    create table page_trash (           -- deleted pages; only the trash shows them
         id text primary key,
-        deletion_id text not null,      -- what was deleted together
+        deletion_id text not null,      -- pages with the same id were deleted together
         is_top integer not null,        -- nothing of the same owner above it was deleted with it
         path text not null,
         title text not null,
@@ -91,7 +91,7 @@ _TRASH = (
         created_at integer not null,
         updated_at integer not null,
         deleted_at integer not null,
-        deleted_by text,                -- a user id; null: nobody's hand, or nobody's instance
+        deleted_by text,                -- a user id; null: not a person, or an instance without an owner
         unique (deletion_id, path)
     ) strict
     """,
@@ -118,7 +118,7 @@ _TRASH = (
     ) strict, without rowid
     """,
     """
-    create table page_trash_files (     -- files in the bodies, put there by somebody who could read them
+    create table page_trash_files (     -- files in the bodies whose author could read them
         page_id text not null references page_trash (id) on delete cascade,
         file_id text not null,
         primary key (page_id, file_id)
@@ -135,7 +135,7 @@ def m003_managed(db: Database) -> None:
 
 _MANAGED = (
     """
-    create table page_managers (        -- loops of the service that keep pages in step with another place
+    create table page_managers (        -- tasks of the service that keep pages in sync with another place
         id text primary key,            -- the device id of the loop
         editable integer not null       -- whether people may change its pages here, too
     ) strict
@@ -144,25 +144,25 @@ _MANAGED = (
     create table page_managed (
         page_id text primary key references pages (id) on delete cascade,
         manager_id text not null references page_managers (id) on delete cascade,
-        file text,                      -- null, as the commit: made here, and not there yet
+        file text,                      -- null, like the commit: created here and not in the other place yet
         commit_id text,
         url text,
-        in_conflict integer not null default 0      -- here and there differ, and a person has to choose
+        in_conflict integer not null default 0      -- the two versions differ, and a person has to choose
     ) strict
     """,
     "create index page_managed_manager on page_managed (manager_id)",
     """
-    create table page_edits (           -- what people did to managed pages, until the manager has done it there
+    create table page_edits (           -- edits of managed pages by people, until the manager has applied them
         seq integer primary key autoincrement,
         id text not null unique,
         manager_id text not null references page_managers (id) on delete cascade,
         kind text not null check (kind in ('save', 'move', 'delete', 'access', 'undelete')),
-        author_id text,                 -- null: nobody, or the service itself
+        author_id text,                 -- null: no person, or the service itself
         at integer not null
     ) strict
     """,
     """
-    create table page_edit_pages (      -- null where the edit leaves something as it was
+    create table page_edit_pages (      -- null: the edit does not change it
         seq integer not null references page_edits (seq) on delete cascade,
         page_id text not null,
         was_path text,                  -- null: the page is new
@@ -196,10 +196,10 @@ def m005_search(db: Database) -> None:
 
 _SEARCH = (
     """
-    create table page_search (          -- the pages that can be found, the one that changed last at the end
+    create table page_search (          -- the pages that search finds, the last changed one at the end
         id integer primary key autoincrement,
         page_id text not null unique,
-        title text not null,            -- both as they were given to the full-text table, which needs them to forget
+        title text not null,            -- both as in the full-text table, which needs them for a delete
         body text not null
     ) strict
     """,
@@ -210,7 +210,7 @@ _SEARCH = (
     )
     """,
     """
-    create table page_search_queue (    -- pages that are new, were changed or are gone
+    create table page_search_queue (    -- pages that are new, changed or deleted
         number integer primary key autoincrement,
         page_id text not null unique
     ) strict

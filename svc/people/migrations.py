@@ -49,15 +49,15 @@ _PEOPLE = (
     "create index people_weight on people (owner_id, weight desc)",
     "create index people_page on people (page_id)",
     """
-    create table people_words (                 -- what each is found by: `words.py`
+    create table people_words (                 -- the words that find each person: `words.py`
         owner_id text not null,                 -- the person's; '' for nobody's
         word text not null,
-        person_id integer not null,             -- nobody is ever deleted
+        person_id integer not null,             -- people are never deleted
         primary key (owner_id, word, person_id)
     ) strict, without rowid
     """,
     """
-    create table people_skipped (               -- the setting in force, for those who decide in a transaction
+    create table people_skipped (               -- the current setting, for code in a transaction
         domain text primary key                 -- or 'own'
     ) strict, without rowid
     """,

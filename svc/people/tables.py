@@ -8,7 +8,7 @@ from typing import Final
 
 TABLES: Final = (
     """
-    create table people_together (              -- who else a mail to somebody went to
+    create table people_together (              -- people who got the same mail
         person_id integer not null references people (id) on delete cascade,
         other_id integer not null references people (id) on delete cascade,
         mails integer not null,

@@ -13,9 +13,9 @@ def m001_plugins(db: Database) -> None:
     db.executescript(
         """
         create table plugins (
-            name text primary key,          -- of the package; one without a row is on, and may do nothing special
+            name text primary key,          -- of the package; one without a row is on and has no rights
             is_on integer not null check (is_on in (0, 1)),
-            agreed text not null            -- JSON: the ids of the rights that an admin said yes to
+            agreed text not null            -- JSON: the ids of the rights that an admin agreed to
         ) strict, without rowid;
 
         create table plugin_pins (

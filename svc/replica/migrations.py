@@ -28,28 +28,28 @@ def m002_quoted_mail(db: Database) -> None:
 
 _TABLES = (
     """
-    create table replica_state (        -- one row while there is a replica: the triggers look for it
+    create table replica_state (        -- one row while there is a replica; the triggers check it
         id integer primary key check (id = 1),
-        target text not null,           -- of another target nothing here says anything
+        target text not null,           -- the rest of the row is about this target only
         swept_at integer,               -- when the queue was last compared with all references; null: not yet
-        checked integer not null default 0,     -- which part of what is held is read back next
+        checked integer not null default 0,     -- the part of the copied blobs that is verified next
         keep_since integer,             -- the oldest recovery point that is kept
         last_at integer,                -- when the target took or confirmed a blob last
-        problem text,                   -- of the target; null while it answers well
+        problem text,                   -- of the target; null while it works
         problem_at integer
     ) strict
     """,
     """
-    create table replica_blobs (        -- blobs that are there, or have to get there, or have to go
+    create table replica_blobs (        -- blobs that are in the replica, or must be copied or deleted there
         sha256 text primary key,
         state text not null check (state in ('waiting', 'held', 'unnamed', 'deleting')),
-        named integer not null default 1,       -- grows each time that a row comes to name it
-        buried integer not null default 0,      -- a tombstone of ours may lie there
-        unnamed_at integer,             -- since when nothing names it, at the latest
+        named integer not null default 1,       -- counts how often a row began to refer to it
+        buried integer not null default 0,      -- the target may have a tombstone of ours for it
+        unnamed_at integer,             -- nothing refers to it since this time or before
         buried_at integer,              -- when the target took its tombstone
         attempts integer not null default 0,
         retry_at integer not null default 0,
-        problem text                    -- why this blob alone does not get there
+        problem text                    -- why this one blob can't be copied
     ) strict, without rowid
     """,
     "create index replica_blobs_due on replica_blobs (state, retry_at)",

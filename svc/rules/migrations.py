@@ -28,7 +28,7 @@ def m003_left(db: Database) -> None:
 
 _HABITS = (
     """
-    create table rule_habits (                  -- with which threads a person did what, by their senders
+    create table rule_habits (                  -- what a person did with threads, by their senders
         owner text not null,                    -- a user; empty: everybody, until the instance is claimed
         address text not null,                  -- of the sender, in lower case
         deed text not null check (deed in ('archive', 'star', 'label')),
@@ -40,13 +40,13 @@ _HABITS = (
     """,
     "create index rule_habits_thread on rule_habits (thread_id)",
     """
-    create table rule_habits_seen (             -- one row: up to which step habits were read
+    create table rule_habits_seen (             -- one row: the last step that was read for habits
         id integer primary key check (id = 1),
         step_id integer not null
     ) strict
     """,
     """
-    create table rule_never (                   -- what a person does not want to be suggested
+    create table rule_never (                   -- suggestions that a person does not want
         owner text not null,
         address text not null,
         deed text not null,
@@ -59,7 +59,7 @@ _HABITS = (
 
 _TABLES = (
     """
-    create table rule_runs (                    -- what rules did with one mail, once
+    create table rule_runs (                    -- one row for each mail that rules were applied to
         id text primary key,
         batch text not null,                    -- empty: as the mail came; else the run of `rules.apply`
         message_id text not null,
@@ -75,7 +75,7 @@ _TABLES = (
     "create index rule_runs_batch on rule_runs (batch) where batch <> ''",
     "create index rule_runs_at on rule_runs (at)",
     """
-    create table rule_acts (                    -- by rule
+    create table rule_acts (                    -- what each rule did
         run_id text not null references rule_runs (id) on delete cascade,
         place integer not null,
         rule_id text not null,                  -- its page
@@ -86,7 +86,7 @@ _TABLES = (
     ) strict, without rowid
     """,
     """
-    create table rule_batches (                 -- the mails that a run applies rules to, as they were when it began
+    create table rule_batches (                 -- the mails that a run applies rules to, as they were at its start
         run_id text not null,
         place integer not null,
         given text not null,                    -- JSON: the mail, the rules that matched, and what they ask

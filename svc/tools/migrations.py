@@ -16,28 +16,28 @@ def m001_tools(db: Database) -> None:
 
 _TABLES = (
     """
-    create table run_tools (                -- what a run was given when it began; nothing it reads changes that
+    create table run_tools (                -- the tools a run got at its start; nothing it reads changes them
         run_id text primary key references runs (id) on delete cascade,
         tools text not null,
         approvals text not null
     ) strict, without rowid
     """,
     """
-    create table run_trust (                -- runs that have text from outside, and where the first came from
+    create table run_trust (                -- runs that read text from outside, and the source of the first one
         run_id text primary key references runs (id) on delete cascade,
         source text not null,
         at integer not null
     ) strict, without rowid
     """,
     """
-    create table page_trust (               -- pages that such a run wrote; a page that is gone is nobody's concern
+    create table page_trust (               -- pages that such a run wrote; rows of deleted pages do no harm
         page_id text primary key,
         run_id text not null,
         at integer not null
     ) strict, without rowid
     """,
     """
-    create table tool_calls (               -- one a call: written before it is done, and again after
+    create table tool_calls (               -- one row for each call, written before and after it
         run_id text not null references runs (id) on delete cascade,
         key text not null,
         tool text not null,

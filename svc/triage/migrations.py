@@ -16,14 +16,14 @@ def m001_triage(db: Database) -> None:
 
 _TABLES = (
     """
-    create table triage_people (                -- who has switched it on
+    create table triage_people (                -- people who have it switched on
         owner text primary key,                 -- a user; empty: everybody, until the instance is claimed
-        asks_model integer not null,            -- 1: where the rules are not sure
+        asks_model integer not null,            -- 1: the model is asked if the rules are not sure
         since integer not null
     ) strict, without rowid
     """,
     """
-    create table triage_threads (               -- what a thread is, by its newest mail
+    create table triage_threads (               -- the kind of each thread, by its newest mail
         thread_id text primary key,
         account_id text not null,
         owner text not null,
@@ -32,13 +32,13 @@ _TABLES = (
         by text not null check (by in ('rule', 'model', 'person')),
         because text not null,
         at integer not null,                    -- the thread's place in its list
-        seq integer not null                    -- of the event that said so: handed over again, it changes nothing
+        seq integer not null                    -- of the event; if it is delivered again, it changes nothing
     ) strict, without rowid
     """,
     "create index triage_threads_kind on triage_threads (owner, kind, at desc, thread_id desc)",
     "create index triage_threads_account on triage_threads (account_id)",
     """
-    create table triage_senders (               -- what a person's corrections say of senders
+    create table triage_senders (               -- the kinds of senders, by a person's corrections
         owner text not null,
         address text not null,                  -- in lower case
         kind text not null,

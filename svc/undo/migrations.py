@@ -12,10 +12,10 @@ MIGRATIONS = Migrations("undo")
 def m001_undo(db: Database) -> None:
     db.execute(
         """
-        create table undo_steps (                   -- a person's steps that can be taken back, and what that takes
+        create table undo_steps (                   -- a person's steps that can be undone, and how
             id integer primary key autoincrement,
             user_id text,                           -- null: everybody's, until the instance is claimed
-            kind text not null,                     -- which reversal knows how to take it back
+            kind text not null,                     -- the reversal that undoes it
             what text not null,                     -- what the person did
             concerns text not null,                 -- JSON array of ids
             inverse text not null,                  -- JSON, by kind

@@ -1,17 +1,17 @@
-CREATE TABLE agent_runs (               -- what a run began with: a later change of the page does not change it
+CREATE TABLE agent_runs (               -- what a run started with; a later change of the page has no effect on it
     run_id text primary key references runs (id) on delete cascade,
-    agent text,                         -- the page's path; null: begun with a prompt alone
+    agent text,                         -- the path of the agent's page; null: started with only a prompt
     page_id text,
     instructions text not null,
     model text not null,
     prompt text not null,
-    continues text,                     -- the run whose talk goes on here
-    cause text unique,                  -- what triggered it: nothing triggers twice
+    continues text,                     -- the run whose conversation this one continues
+    cause text unique,                  -- what triggered it; unique, so nothing triggers two runs
     at integer not null
 ) strict, without rowid
 ;
 
-CREATE TABLE agent_said (               -- what its owner said to a run while it went on
+CREATE TABLE agent_said (               -- messages of the owner to a running run
     run_id text not null references agent_runs (run_id) on delete cascade,
     number integer not null,
     text text not null,
@@ -22,7 +22,7 @@ CREATE TABLE agent_said (               -- what its owner said to a run while it
 
 CREATE TABLE agent_schedules (
     page_id text primary key,
-    revision integer not null,          -- of the page: another one begins anew
+    revision integer not null,          -- of the page; with another revision the schedule starts again
     next_at integer not null
 ) strict, without rowid
 ;
@@ -137,56 +137,56 @@ CREATE TABLE files (
 ) strict
 ;
 
-CREATE TABLE gitops_conflicts (     -- pages whose waiting edits can't be carried out before a person has chosen
+CREATE TABLE gitops_conflicts (     -- pages whose waiting edits can't be applied before a person chooses a version
     page_id text primary key,
     file text not null,
     reason text not null,
-    is_clash integer not null,      -- another file is where the page should be
-    there_blob text,                -- of the file there; null: it is gone
+    is_clash integer not null,      -- another file has the page's place
+    there_blob text,                -- of the file in the repository; null: it is deleted
     there_text text,
-    seq integer not null,           -- the page's newest waiting edit when it was looked at
+    seq integer not null,           -- the page's newest waiting edit when the conflict was found
     at integer not null
 ) strict
 ;
 
-CREATE TABLE gitops_files (         -- files of the repository that are something here, or should be
-    file text primary key,          -- from the followed folder: pages/a/b.md
+CREATE TABLE gitops_files (         -- files of the repository that are, or should be, pages or files here
+    file text primary key,          -- relative to the followed folder: pages/a/b.md
     kind text not null check (kind in ('page', 'file', 'other')),
-    page_id text unique,            -- null: it is no page here yet; the page may be gone
-    file_id text unique,            -- of one beside the pages
-    path text,                      -- of the page, as the file's name gives it
-    blob text,                      -- whose text is here; null: none yet
-    seen_blob text not null,        -- in the newest tree; another than `blob` while it can't be read
+    page_id text unique,            -- null: not a page here yet; the page may be deleted
+    file_id text unique,            -- of a file that is not a page
+    path text,                      -- of the page, by the file's name
+    blob text,                      -- the blob whose text the page has; null: none yet
+    seen_blob text not null,        -- the blob in the newest tree; not `blob` while it can't be read
     commit_id text,
     author text,
     author_address text,
     committed_at integer,
-    digest text not null default '',            -- of all that the page was given; empty: look at it again
-    strangers text not null default '[]',       -- JSON: addresses of grants that nobody here has
+    digest text not null default '',            -- of everything the page was given; empty: read it again
+    strangers text not null default '[]',       -- JSON: addresses in grants that no user here has
     problem text,
     line integer
 ) strict, without rowid
 ;
 
-CREATE TABLE gitops_state (         -- one row, once something was followed
+CREATE TABLE gitops_state (         -- one row, after a repository was followed
     id integer primary key check (id = 1),
-    source text not null,           -- repository, branch and folder: of others nothing here says anything
-    reading integer not null,       -- by which version of our own reading
-    commit_id text,                 -- the one that the pages here are of
+    source text not null,           -- repository, branch and folder; the rest of the row is about them only
+    reading integer not null,       -- the version of our own parser
+    commit_id text,                 -- the commit that the pages here come from
     synced_at integer,
     added integer not null default 0,
     changed integer not null default 0,
     removed integer not null default 0,
-    was_forced integer not null default 0,      -- the branch was moved to where it had not been
+    was_forced integer not null default 0,      -- the branch was force-pushed
     plugins text,                   -- plugins.json of that commit
     checked_at integer,             -- when the remote answered last
-    problem text,                   -- of the last time, in words for an admin; null: it went well
+    problem text,                   -- of the last try, in words for an admin; null: it succeeded
     problem_kind text,
     problem_at integer              -- since when
 ) strict
 ;
 
-CREATE TABLE idempotency_keys (             -- what a person's clients asked for once, and what came of it
+CREATE TABLE idempotency_keys (             -- requests of a person's clients that run once, and their results
     id integer primary key autoincrement,
     user_id text,                           -- null: everybody's, until the instance is claimed
     key text not null,                      -- the client's own name for the action
@@ -226,7 +226,7 @@ CREATE TABLE mail_accounts (
     address text not null unique,           -- lower case
     state text not null check (state in ('backfilling', 'caught-up', 'waiting', 'reconnect', 'disconnected')),
     problem text,                           -- one sentence, while waiting or in need of a reconnect
-    cursor text,                        -- the watermark; null until a first sweep is complete
+    cursor text,                        -- how far changes are read; null until the first sweep is complete
     sweep_no integer not null default 0,    -- of the running or last sweep
     sweep_cursor text,                  -- taken before its first page; null while none is running
     sweep_page_token text,                  -- of the next page
@@ -240,11 +240,11 @@ CREATE TABLE mail_accounts (
 , labels_at integer not null default 0, unread_twins integer not null default 0, cause text, provider_total integer, erasing integer not null default 0, sender_name text, provider text not null default '', default_address text) strict
 ;
 
-CREATE TABLE mail_acts (                    -- of people, in accounts that are shared; the newest of each thread
+CREATE TABLE mail_acts (                    -- actions of people in shared accounts; the newest of each thread
     id integer primary key,
     account_id text not null references mail_accounts (id) on delete cascade,
     thread_id text not null,
-    message_id text,                        -- that was sent
+    message_id text,                        -- the message that was sent
     user_id text not null,
     what text not null,
     at integer not null
@@ -254,8 +254,8 @@ CREATE TABLE mail_acts (                    -- of people, in accounts that are s
 CREATE TABLE mail_authentication (
     message_id text primary key references mail_messages (id) on delete cascade,
     found text not null,                    -- JSON: formats.authentication.Authentication
-    asked integer not null,                 -- 1: the keys of its signatures were asked for
-    until integer                           -- when it is to be looked at again; null: never
+    asked integer not null,                 -- 1: the DNS was asked for the keys of its signatures
+    until integer                           -- when it is checked again; null: never
 ) strict, without rowid
 ;
 
@@ -269,7 +269,7 @@ CREATE TABLE mail_blocked_senders (         -- whose new mail goes to spam or to
 ) strict
 ;
 
-CREATE TABLE mail_bulk_changes (            -- what its batches changed, for taking it back
+CREATE TABLE mail_bulk_changes (            -- what its batches changed, for undo
     step_id text not null references mail_bulk_steps (id) on delete cascade,
     place integer not null,
     counted integer not null,               -- threads of the batch, as lists count them
@@ -280,27 +280,27 @@ CREATE TABLE mail_bulk_changes (            -- what its batches changed, for tak
 
 CREATE TABLE mail_bulk_steps (
     id text primary key,
-    user_id text,                           -- who chose it; null: everybody's, until the instance is claimed
+    user_id text,                           -- whose step it is; null: everybody's, until the instance is claimed
     device_id text not null,
     state text not null check (
         state in ('choosing', 'chosen', 'working', 'done', 'stopped', 'undoing', 'undone', 'dropped')
     ),
-    act text,                               -- JSON: what is done; null while it is only chosen
-    total integer not null default 0,       -- threads that were chosen, as lists count them
-    taken integer not null default 0,       -- of these: so many have been seen to
-    passed integer not null default 0,      -- and so many of those were left alone
+    act text,                               -- JSON: the action; null until it is chosen
+    total integer not null default 0,       -- chosen threads, as lists count them
+    taken integer not null default 0,       -- of these: already processed
+    passed integer not null default 0,      -- of the processed ones: left unchanged
     created_at integer not null,
     moved_at integer not null
 ) strict
 ;
 
-CREATE TABLE mail_bulk_threads (            -- what was chosen and is not seen to yet
+CREATE TABLE mail_bulk_threads (            -- chosen threads that are not processed yet
     step_id text not null references mail_bulk_steps (id) on delete cascade,
     place integer not null,
     thread_id text not null,
-    messages integer not null,              -- that it had, without drafts: with more it is left alone
+    messages integer not null,              -- how many it had then, without drafts; if more now: left unchanged
     last_message_at integer not null,
-    counted integer not null,               -- 0: the same mail in another account, listed as one with another
+    counted integer not null,               -- 0: a copy in another account; lists show both as one thread
     primary key (step_id, place)
 ) strict, without rowid
 ;
@@ -316,30 +316,30 @@ CREATE TABLE mail_clean (                   -- sanitized bodies, by content and 
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_dkim_keys (               -- what the DNS says, for as long as it may be kept
+CREATE TABLE mail_dkim_keys (               -- answers of the DNS, as long as they may be cached
     name text primary key,
-    record blob,                            -- null: there is none
+    record blob,                            -- null: no such record
     until integer not null
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_draft_copies (            -- of a draft, among the drafts that its account's server keeps
-    draft_id text not null,                 -- may outlive its draft, until the copy is gone from there, too
+CREATE TABLE mail_draft_copies (            -- copies of drafts on the servers of their accounts
+    draft_id text not null,                 -- may outlive its draft, until the copy on the server is deleted, too
     account_id text not null,
-    next_at integer,                        -- when the server is told; null: it has what is here
-    changes integer not null default 1,     -- counts what it has to be told: compare and set
-    attempts integer not null default 0, message_id_header text, refused text, elsewhere text,    -- since the last of them
+    next_at integer,                        -- when the server is updated; null: it is up to date
+    changes integer not null default 1,     -- counts the changes to send: compare and set
+    attempts integer not null default 0, message_id_header text, refused text, elsewhere text,    -- since the last change
     primary key (draft_id, account_id)
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_draft_finds (             -- messages that other programs made of drafts, until that is decided
+CREATE TABLE mail_draft_finds (             -- messages that other programs made from drafts, undecided yet
     account_id text not null,
     message_id text not null,
     draft_id text not null,
     kind text not null check (kind in ('edited', 'sent', 'thrown')),
-    changes integer not null,               -- of the draft's copy when it was found
-    looks integer not null default 0,       -- so often what it was made of lay there still
+    changes integer not null,               -- the `changes` of the draft's copy when the message was found
+    looks integer not null default 0,       -- how often its original was still on the server
     next_at integer not null,
     primary key (account_id, message_id)
 ) strict, without rowid
@@ -348,17 +348,17 @@ CREATE TABLE mail_draft_finds (             -- messages that other programs made
 CREATE TABLE mail_draft_originals (         -- drafts of another program that are continued here
     account_id text not null,
     provider_message_id text not null,
-    message_id text not null,               -- as it is stored here, as long as it lies there
-    draft_id text not null,                 -- what it is continued as; may outlive that, until it is gone there
+    message_id text not null,               -- as it is stored here, while it is on the server
+    draft_id text not null,                 -- continues it; may outlive it, until the original is deleted there
     primary key (account_id, provider_message_id)
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_drafts (                  -- what is written here; its copy at the server is made of it
+CREATE TABLE mail_drafts (                  -- drafts written here; the copies on the server are made from them
     id text primary key,
     owner_id text,
     account_id text not null,
-    to_addresses text not null,             -- JSON arrays, as typed: nothing in a draft need be right yet
+    to_addresses text not null,             -- JSON arrays, as typed: a draft may have invalid addresses
     cc_addresses text not null,
     bcc_addresses text not null,
     subject text not null,
@@ -373,7 +373,7 @@ CREATE TABLE mail_drafts (                  -- what is written here; its copy at
 , from_address text, in_reply_to text, reference_ids text) strict
 ;
 
-CREATE TABLE mail_filtered_threads (        -- each list by each filter: which threads stand in it, newest first
+CREATE TABLE mail_filtered_threads (        -- the threads of each list for each filter, newest first
     account_id text not null references mail_accounts (id) on delete cascade,
     list text not null,                     -- 'in:' a section, 'own:' sent or draft, 'label:' and the label's id
     filter text not null,                   -- model.Filter
@@ -383,7 +383,7 @@ CREATE TABLE mail_filtered_threads (        -- each list by each filter: which t
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_imap_changes (            -- what changed at the server, until sync has taken it in
+CREATE TABLE mail_imap_changes (            -- changes at the server that sync has not applied yet
     seq integer primary key autoincrement,
     account_id text not null references mail_accounts (id) on delete cascade,
     kind text not null check (kind in ('added', 'deleted', 'labels-added', 'labels-removed')),
@@ -392,16 +392,16 @@ CREATE TABLE mail_imap_changes (            -- what changed at the server, until
 , renamed integer not null default 0) strict
 ;
 
-CREATE TABLE mail_imap_copies (             -- messages that are being copied, to be moved
+CREATE TABLE mail_imap_copies (             -- messages that are being moved by copying them
     account_id text not null references mail_accounts (id) on delete cascade,
     id text not null,
-    folder_id integer not null references mail_imap_folders (id),   -- where the copy will lie, or lies already
-    first_uid integer not null,             -- from here on
+    folder_id integer not null references mail_imap_folders (id),   -- the folder where the copy is, or will be
+    first_uid integer not null,             -- the copy's UID is at least this
     primary key (account_id, id)
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_imap_drafts (             -- which drafts lie, or may lie, at the server as copies of ours
+CREATE TABLE mail_imap_drafts (             -- drafts that are, or may be, on the server as our copies
     account_id text not null references mail_accounts (id) on delete cascade,
     mark text not null, size integer, sha256 blob,
     primary key (account_id, mark)
@@ -412,49 +412,49 @@ CREATE TABLE mail_imap_folders (
     id integer primary key,
     account_id text not null references mail_accounts (id) on delete cascade,
     name blob not null,                     -- as the server lists it
-    label text not null,                    -- of what lies in it; empty: the archive
+    label text not null,                    -- of the messages in it; empty: the archive
     shown text not null,                    -- its name for people
-    uid_validity integer not null default 0,    -- 0: not read to its end yet
+    uid_validity integer not null default 0,    -- 0: not read completely yet
     uid_next integer not null default 0,
-    modseq integer not null default 0,      -- 0: the server keeps none
+    modseq integer not null default 0,      -- 0: the server has none
     messages integer not null default 0,
     looked_at integer not null default 0,   -- when all of its flags were looked at
     unique (account_id, name)
 ) strict
 ;
 
-CREATE TABLE mail_imap_keywords (           -- labels that were made here, and are keywords at the server
+CREATE TABLE mail_imap_keywords (           -- labels that were created here and are keywords at the server
     account_id text not null references mail_accounts (id) on delete cascade,
     label text not null,
-    name text not null,                     -- as the person wrote it: a keyword has few letters to choose from
+    name text not null,                     -- as the person wrote it; a keyword allows fewer characters
     primary key (account_id, label)
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_imap_leftovers (          -- what is to be removed, for the message lies elsewhere by now
+CREATE TABLE mail_imap_leftovers (          -- messages to delete, because they are in another folder now
     id integer primary key,
     account_id text not null references mail_accounts (id) on delete cascade,
     folder_id integer not null references mail_imap_folders (id),
-    uid integer,                            -- null: the folder was numbered anew
-    mark text not null,                     -- by which it is known again then
+    uid integer,                            -- null: the folder's UIDs are not valid any more
+    mark text not null,                     -- identifies the message then
     unique (folder_id, uid)
 ) strict
 ;
 
-CREATE TABLE mail_imap_places (             -- where each message lies, by the id that it keeps when it is moved
+CREATE TABLE mail_imap_places (             -- the folder of each message, by an id that a move does not change
     account_id text not null references mail_accounts (id) on delete cascade,
     id text not null,
     folder_id integer not null references mail_imap_folders (id),
-    uid integer,                            -- null: it is lost, or was not filed yet
-    mark text not null,                     -- by which it is known again: of its Message-ID and size
+    uid integer,                            -- null: lost, or not filed yet
+    mark text not null,                     -- identifies the message: from its Message-ID and size
     arrived_at integer not null,
     size integer not null,
     seen integer not null,
     flagged integer not null,
     keywords text not null default '[]',    -- JSON array of label ids, sorted
     came_from text not null default '',     -- the label of its folder before spam or trash
-    lost_at integer,                        -- it vanished from its folder then, and may stand in another
-    filing text,                            -- of our own copy that is to lie there: the mark of its Message-ID
+    lost_at integer,                        -- when it disappeared from its folder; it may be in another one
+    filing text,                            -- of our own copy to file: the mark of its Message-ID
     filing_sha256 text,                     -- its bytes, a blob that the copy itself holds
     filed_tries integer not null default 0, is_ours integer not null default 0, server_id text, server_thread text not null default '',
     primary key (account_id, id)
@@ -466,17 +466,17 @@ CREATE TABLE mail_imports (
     account_id text not null references mail_accounts (id) on delete cascade,
     run_id text not null,
     user_id text,                           -- who asked for it; null: everybody's, until the instance is claimed
-    file_id text not null,                  -- the upload that it reads
+    file_id text not null,                  -- the upload that is imported
     sha256 text not null,                   -- its content
     name text not null,                     -- of the upload
-    remove_file integer not null,           -- 1: the upload goes once all of it was taken
+    remove_file integer not null,           -- 1: the upload is deleted after the import
     state text not null check (state in ('working', 'done', 'failed', 'stopped')),
-    position integer not null default 0,    -- of what stands in the upload, so much was seen to
+    position integer not null default 0,    -- how much of the upload is processed
     percent integer not null default 0,
     added integer not null default 0,       -- mails that were not here
     known integer not null default 0,       -- mails that were here already
-    skipped integer not null default 0,     -- what could not be taken
-    reasons text not null default '[]',     -- JSON array: why, of the first of these
+    skipped integer not null default 0,     -- messages that could not be imported
+    reasons text not null default '[]',     -- JSON array: the reasons of the first skipped ones
     problem text,                           -- one sentence, where it failed
     created_at integer not null,
     ended_at integer
@@ -487,7 +487,7 @@ CREATE TABLE mail_invitation_answers (
     account_id text not null references mail_accounts (id) on delete cascade,
     uid text not null,
     recurrence_id text not null,
-    sequence integer not null,              -- of the version that was answered
+    sequence integer not null,              -- the SEQUENCE of the answered version
     answer text not null check (answer in ('accepted', 'tentative', 'declined')),
     message_id text not null,               -- the mail that was answered
     outgoing_id text not null,
@@ -522,7 +522,7 @@ CREATE TABLE mail_invitations (
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_joined_threads (          -- ids of threads that became one with another: where they lead
+CREATE TABLE mail_joined_threads (          -- ids of threads that were joined with another one, and its id
     thread_id text primary key,
     became text not null references mail_threads (id) on delete cascade
 ) strict, without rowid
@@ -538,7 +538,7 @@ CREATE TABLE mail_labels (
 ) strict, without rowid
 ;
 
-CREATE TABLE "mail_ledger" (              -- what failed alone, and was passed over
+CREATE TABLE "mail_ledger" (              -- single messages that failed and were skipped
     account_id text not null references mail_accounts (id) on delete cascade,
     provider_message_id text not null,
     step text not null check (step in ('fetch', 'store', 'change')),
@@ -550,11 +550,11 @@ CREATE TABLE "mail_ledger" (              -- what failed alone, and was passed o
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_marked_addresses (        -- by which addresses the mail of an account is marked as to the person
+CREATE TABLE mail_marked_addresses (        -- the addresses by which an account's mail is marked as "to me"
     account_id text primary key references mail_accounts (id) on delete cascade,
-    addresses text not null,                -- JSON array, sorted; empty while it is being marked by others
-    goal text not null,                     -- by which it is being marked
-    after text not null                     -- so far: the id of the last message
+    addresses text not null,                -- JSON array, sorted; empty while mail is being marked anew
+    goal text not null,                     -- the addresses by which mail is being marked
+    after text not null                     -- the id of the last marked message
 ) strict, without rowid
 ;
 
@@ -580,7 +580,7 @@ CREATE TABLE mail_messages (
     body_sha256 text not null,              -- blob: JSON {html, text}
     raw_sha256 text not null,               -- blob: the message as it came
     raw_size integer not null,
-    seen_sweep integer not null, to_me integer not null default 0,            -- the last sweep that met it
+    seen_sweep integer not null, to_me integer not null default 0,            -- the last sweep that saw it
     unique (account_id, provider_message_id)
 ) strict
 ;
@@ -600,7 +600,7 @@ CREATE TABLE mail_mirror (                  -- local changes the provider has no
 ;
 
 CREATE TABLE mail_mutes (                   -- threads whose new messages skip the inbox
-    thread_id text primary key,             -- derived from the provider's: may stand here before the thread does
+    thread_id text primary key,             -- derived from the provider's id; may be here before the thread is
     account_id text not null references mail_accounts (id) on delete cascade,
     created_at integer not null
 ) strict, without rowid
@@ -610,7 +610,7 @@ CREATE TABLE mail_outgoing (
     id text primary key,
     owner_id text,                          -- null: everybody's, until the instance is claimed
     device_id text not null,                -- which device asked for it
-    account_id text not null,               -- may outlive its account: what became of a mail is never forgotten
+    account_id text not null,               -- may outlive its account: the outcome of a mail is kept for ever
     from_address text not null,
     to_addresses text not null,             -- JSON array of mailboxes, as composed
     cc_addresses text not null,
@@ -622,39 +622,39 @@ CREATE TABLE mail_outgoing (
     quoted text,                            -- JSON: model.Quoted, the original below the text
     in_reply_to text,
     reference_ids text not null,            -- JSON array, oldest first
-    provider_thread_id text,                -- where the provider is to put it
-    draft_id text unique,                   -- the draft it was: the same one sent again finds this row
+    provider_thread_id text,                -- the thread at the provider
+    draft_id text unique,                   -- its draft: if the same one is sent again, this row is found
     restored_draft_id text,                 -- the draft it became again when it was cancelled
-    message_id_header text not null,        -- without its angle brackets; fixed before anything leaves
+    message_id_header text not null,        -- without its angle brackets; set before anything is sent
     state text not null check (state in
         ('scheduled', 'held', 'overdue', 'transmitting', 'sent', 'failed', 'uncertain', 'cancelled')),
     doubt integer not null default 0,       -- 1: an attempt ended without a word; it may have been sent
     version integer not null default 1,     -- counts every change: compare and set
     send_at integer,                        -- the person's wish; null: at once
-    next_at integer,                        -- when it goes by itself; null in every state that waits for somebody
-    attempts integer not null default 0,    -- since the person's last word
+    next_at integer,                        -- when it is sent; null in every state that waits for a person
+    attempts integer not null default 0,    -- since the person last decided
     last_error text,
     raw_sha256 text,                        -- blob: the bytes of the last attempt
     provider_message_id text,               -- once it is known to be sent
     message_id text,
     created_at integer not null,
     changed_at integer not null,
-    dismissed_at integer                    -- the person has read what became of it
+    dismissed_at integer                    -- when the person dismissed the notice about it
 , sent_by text, draft_header text) strict
 ;
 
-CREATE TABLE mail_own_addresses (           -- beside the account's own: its mail may be from them
+CREATE TABLE mail_own_addresses (           -- aliases: other addresses that mail of the account may be from
     account_id text not null references mail_accounts (id) on delete cascade,
     address text not null,                  -- lower case
-    name text not null,                     -- what From says beside it; empty: what it says of the account
+    name text not null,                     -- the name in From; empty: the account's name
     source text not null check (source in ('provider', 'person')),
     confirmed integer not null,             -- 0: the provider does not send from it yet
-    told_default integer not null,          -- 1: the provider says that new mail is from it
+    told_default integer not null,          -- 1: the provider's default for new mail
     primary key (account_id, address)
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_proposal_answers (        -- to other times that were proposed to the organizer, who is here
+CREATE TABLE mail_proposal_answers (        -- answers to proposed times; the organizer is a user here
     message_id text not null references mail_messages (id) on delete cascade,
     uid text not null,
     recurrence_id text not null,
@@ -680,25 +680,25 @@ CREATE TABLE mail_proposed_replies (
 ) strict
 ;
 
-CREATE TABLE mail_provider_drafts (            -- copies of drafts that lie, or may lie, at a provider
+CREATE TABLE mail_provider_drafts (            -- copies of drafts that are, or may be, at a provider
     account_id text not null references mail_accounts (id) on delete cascade,
-    copy text not null,                     -- the mark in its header, and the second when it was written
+    copy text not null,                     -- the mark in its header, and the second of writing
     mark text not null,                     -- whose copy it is: the id of a draft here
-    provider_draft_id text,                 -- null: it was on its way, and nobody has heard what became of it
+    provider_draft_id text,                 -- null: it was being written, and the outcome is unknown
     provider_message_id text,
     primary key (account_id, copy)
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_references (              -- to which thread a message id belongs, where no provider says so
+CREATE TABLE mail_references (              -- the thread of each message id, if the provider has no threads
     account_id text not null references mail_accounts (id) on delete cascade,
-    message_id_header text not null,        -- of a message that is here, or that one of them refers to
+    message_id_header text not null,        -- of a stored message, or of one that a stored message refers to
     thread_id text not null references mail_threads (id) on delete cascade,
     primary key (account_id, message_id_header)
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_remote_images (           -- which bodies name which remote pictures; filled when one is sanitized
+CREATE TABLE mail_remote_images (           -- the remote pictures of each body; filled when it is sanitized
     url_sha256 text not null,
     body_sha256 text not null,
     primary key (url_sha256, body_sha256)
@@ -706,18 +706,18 @@ CREATE TABLE mail_remote_images (           -- which bodies name which remote pi
 ;
 
 CREATE TABLE mail_search (                  -- the messages that can be found
-    id integer primary key,                 -- second it was sent * 4096, and up: in the order of dates
+    id integer primary key,                 -- second of sending * 4096 plus a number: in the order of dates
     message_id text not null unique references mail_messages (id) on delete cascade,
     account_id text not null,
     thread_id text not null,
     labels text not null,                   -- the message's, kept by a trigger
     attachments integer not null,
-    entry integer not null,                 -- counts up as messages come in: a search goes on without later ones
-    version integer not null                -- of the way its words were taken
+    entry integer not null,                 -- grows with each message; a search goes on without later ones
+    version integer not null                -- the version of the indexer
 ) strict
 ;
 
-CREATE TABLE mail_search_body (             -- and the rest
+CREATE TABLE mail_search_body (             -- full text: the other words
     id integer primary key,
     files text not null,
     body text not null
@@ -730,12 +730,12 @@ CREATE VIRTUAL TABLE mail_search_fts using fts5 (
     tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
 );
 
-CREATE TABLE mail_search_gone (             -- ids with words whose message is deleted
+CREATE TABLE mail_search_gone (             -- ids in the full-text tables whose message is deleted
     id integer primary key
 ) strict
 ;
 
-CREATE TABLE mail_search_named (            -- what the full-text table was given, to the letter: subject, people
+CREATE TABLE mail_search_named (            -- exactly what is in the full-text table: subject, people
     id integer primary key,
     account text not null,
     subject text not null,
@@ -746,7 +746,7 @@ CREATE TABLE mail_search_named (            -- what the full-text table was give
 , counted integer not null default 0) strict
 ;
 
-CREATE TABLE mail_search_queue (            -- messages whose words are to be taken, the newest first
+CREATE TABLE mail_search_queue (            -- messages that wait for indexing, the newest first
     number integer primary key autoincrement,
     message_id text not null unique references mail_messages (id) on delete cascade,
     account_id text not null
@@ -755,21 +755,21 @@ CREATE TABLE mail_search_queue (            -- messages whose words are to be ta
 
 CREATE TABLE mail_search_state (            -- one row
     one integer primary key check (one = 1),
-    version integer not null,               -- the words of all messages were taken, or are queued, in this way
-    queued_up_to text not null,             -- while they are being queued anew: the last message id
+    version integer not null,               -- the indexer's version for which all messages are queued
+    queued_up_to text not null,             -- while they are queued again: the last message id
     entries integer not null,
-    cleared integer not null,               -- rows cleared away since the full-text table was last made compact
-    erased integer not null,                -- accounts likewise
-    compacting integer not null             -- 1: it is being made so now
+    cleared integer not null,               -- rows deleted since the full-text table was last compacted
+    erased integer not null,                -- accounts deleted since then
+    compacting integer not null             -- 1: it is being compacted now
 ) strict
 ;
 
-CREATE TABLE mail_search_vocabulary (       -- the words of each account's mail, by what their forms have in common
+CREATE TABLE mail_search_vocabulary (       -- the words of each account's mail, by their stem
     account text not null,                  -- as in mail_search_named
     language text not null,                 -- of the messages; '': not known
     stem text not null,
     word text not null,                     -- as the full-text table has it, without accents
-    written text,                           -- with them; null: the same
+    written text,                           -- with accents; null: the same
     messages integer not null,
     primary key (account, language, stem, word)
 ) strict, without rowid
@@ -795,7 +795,7 @@ CREATE TABLE mail_snippets (
     id text primary key,
     owner_id text,                          -- null: everybody's, until the instance is claimed
     name text not null,                     -- one word, as typed
-    name_key text not null,                 -- by which it is one of a kind: case folded
+    name_key text not null,                 -- unique: the name, case folded
     html text not null,                     -- as it may be shown and sent
     subject text not null,                  -- empty for none
     to_addresses text not null,             -- JSON arrays of mailboxes
@@ -806,14 +806,14 @@ CREATE TABLE mail_snippets (
 ;
 
 CREATE TABLE mail_snoozes (                 -- threads that come back to the inbox by themselves
-    thread_id text primary key,             -- derived from the provider's: may stand here before the thread does
+    thread_id text primary key,             -- derived from the provider's id; may be here before the thread is
     account_id text not null references mail_accounts (id) on delete cascade,
     until integer not null,
     created_at integer not null
 ) strict, without rowid
 ;
 
-CREATE TABLE mail_thread_labels (           -- the lists by label: which threads stand in which, newest first
+CREATE TABLE mail_thread_labels (           -- the threads of each label, newest first
     account_id text not null references mail_accounts (id) on delete cascade,
     label_id text not null,                 -- not INBOX, UNREAD nor a category: those have other lists
     last_message_at integer not null,       -- the thread's
@@ -852,17 +852,17 @@ CREATE TABLE mail_trusted_senders (         -- whose remote pictures are shown w
 CREATE TABLE mail_unsubscribed (
     message_id text primary key references mail_messages (id) on delete cascade,
     method text not null check (method in ('one-click', 'mailto', 'link')),
-    target text not null,                   -- the host or address that was told
+    target text not null,                   -- the host or address that was asked to unsubscribe
     outcome text not null check (outcome in ('done', 'sent', 'opened', 'failed')),
     detail text,                            -- why it failed, in words
     at integer not null
 , outgoing_id text) strict, without rowid
 ;
 
-CREATE TABLE mcp_servers (              -- one a declaration that somebody has connected
-    id text primary key,                -- the page's, or env: and the name
-    launch text not null,               -- the digest of how it is reached, as a person agreed to it
-    run_id text,                        -- the newest look at it
+CREATE TABLE mcp_servers (              -- one row for each server that somebody has connected
+    id text primary key,                -- the page's id, or `env:` and the name
+    launch text not null,               -- the digest of its command or address, as a person agreed to it
+    run_id text,                        -- the run that last asked for its tools
     version text not null default '',
     title text not null default '',
     left_out text not null default '[]',
@@ -871,17 +871,17 @@ CREATE TABLE mcp_servers (              -- one a declaration that somebody has c
 ) strict, without rowid
 ;
 
-CREATE TABLE mcp_sign_ins (             -- one a server that has said that it wants a sign-in
+CREATE TABLE mcp_sign_ins (             -- one row for each server that asked for a sign-in
     server_id text primary key,         -- the page's
-    url text not null,                  -- where it was when it said so: another address has no access
-    challenge text not null,            -- what it said, as JSON
-    found text,                         -- where one signs in, as JSON, once somebody has looked
+    url text not null,                  -- its address then; another address gets no access
+    challenge text not null,            -- the server's challenge, as JSON
+    found text,                         -- where to sign in, as JSON; null until it was looked up
     signed_in_at integer,
     ended text not null default ''      -- why somebody has to sign in again
 ) strict, without rowid
 ;
 
-CREATE TABLE mcp_tools (                -- one a tool: as it is said now, and as a person agreed to it
+CREATE TABLE mcp_tools (                -- one row for each tool: its text now, and the text a person agreed to
     server_id text not null references mcp_servers (id) on delete cascade,
     name text not null,
     digest text not null,
@@ -894,7 +894,7 @@ CREATE TABLE mcp_tools (                -- one a tool: as it is said now, and as
 ) strict, without rowid
 ;
 
-CREATE TABLE meaning_faults (               -- why a run can't go on, until it has heard
+CREATE TABLE meaning_faults (               -- why a run can't continue, until the run has read it
     run_id text primary key,
     problem text not null
 ) strict, without rowid
@@ -902,31 +902,31 @@ CREATE TABLE meaning_faults (               -- why a run can't go on, until it h
 
 CREATE TABLE meaning_people (               -- who has it switched on
     user_id text primary key,               -- empty: nobody, until the instance is claimed
-    state text not null check (state in ('on', 'leaving')),     -- leaving: the vectors are on their way out
+    state text not null check (state in ('on', 'leaving')),     -- leaving: the vectors are being deleted
     at integer not null
 , form text, swept integer not null default 1) strict, without rowid
 ;
 
-CREATE TABLE meaning_queue (                -- what waits for its vectors; what is queued again gets a new number
+CREATE TABLE meaning_queue (                -- texts that wait for vectors; queued again, one gets a new number
     number integer primary key autoincrement,
     message_id text unique references mail_messages (id) on delete cascade,
     page_id text unique references pages (id) on delete cascade,
     owner_id text not null,                 -- as in meaning_people
-    run_id text not null,                   -- empty: it came, or was changed
+    run_id text not null,                   -- empty: it is new or was changed
     check ((message_id is null) <> (page_id is null))
 ) strict
 ;
 
-CREATE TABLE meaning_vectors (              -- one for each piece of a text
-    id integer primary key autoincrement,   -- never used again: what is held in memory may name one that is gone
-    space text not null,                    -- the mail account's id, or `pages`: who may see it is decided by that
+CREATE TABLE meaning_vectors (              -- one row for each piece of a text
+    id integer primary key autoincrement,   -- never reused: memory may refer to a deleted one
+    space text not null,                    -- the mail account's id, or `pages`; decides who may see it
     message_id text references mail_messages (id) on delete cascade,
     page_id text references pages (id) on delete cascade,
     part integer not null,
     form text not null,                     -- the model, its dimensions, and how texts are cut
-    digest blob not null,                   -- of the piece: the same piece is not paid for twice
+    digest blob not null,                   -- of the piece, so that the same text is not paid for twice
     bits blob not null,                     -- the signs of the vector, eight a byte
-    vector blob not null,                   -- a signed byte a dimension; its length means nothing
+    vector blob not null,                   -- one signed byte for each dimension; its length has no meaning
     check ((message_id is null) <> (page_id is null))
 ) strict
 ;
@@ -975,7 +975,7 @@ CREATE TABLE meta (
 CREATE TABLE model_calls (
     id integer primary key autoincrement,
     at integer not null,
-    run_id text not null,                   -- the run may be forgotten before its calls are
+    run_id text not null,                   -- may be deleted before its calls are
     user_id text,                           -- whose run; null: nobody's, until the instance is claimed
     model text not null,
     state text not null check (state in ('reserved', 'counted', 'estimated')),
@@ -993,12 +993,12 @@ CREATE TABLE model_ceilings (               -- one row: what an admin chose
 ) strict
 ;
 
-CREATE TABLE model_run_ceilings (           -- what one run may cost, where that is less than any run may
+CREATE TABLE model_run_ceilings (           -- the most that one run may cost, if less than the general ceiling
     run_id text primary key references runs (id) on delete cascade,
     micros integer not null
 ) strict, without rowid;
 
-CREATE TABLE notify_accounts (              -- who wants to hear of the mail of which account
+CREATE TABLE notify_accounts (              -- the accounts whose mail a person gets notifications for
     account_id text not null references mail_accounts (id) on delete cascade,
     user_id text not null references users (id) on delete cascade,
     primary key (account_id, user_id)
@@ -1017,15 +1017,15 @@ CREATE TABLE notify_preferences (
 CREATE TABLE oauth_states (
     digest text primary key,            -- SHA-256 of the state; the state itself is never stored
     purpose text not null,              -- 'mail' or 'login'
-    browser_digest text not null,       -- SHA-256 of the cookie of the browser that began
-    hint text not null,                 -- the address that was asked for, or ''
+    browser_digest text not null,       -- SHA-256 of the cookie of the browser that began the sign-in
+    hint text not null,                 -- the requested address, or ''
     user_id text,
     created_at integer not null,
     expires_at integer not null
 , payload text not null default '') strict, without rowid
 ;
 
-CREATE TABLE okf_files (            -- what was written, or read, last
+CREATE TABLE okf_files (            -- the files as they were last written or read
     page_id text primary key,
     file text not null unique,      -- below okf/
     digest text not null,           -- SHA-256 of the file; empty: it could not be written
@@ -1036,10 +1036,10 @@ CREATE TABLE okf_files (            -- what was written, or read, last
 
 CREATE TABLE okf_queue (page_id text primary key) strict, without rowid;
 
-CREATE TABLE okf_troubles (         -- files of people that are not what the page is
+CREATE TABLE okf_troubles (         -- files that people changed and that differ from the page
     file text primary key,
     path text not null,
-    kept text,                      -- the copy, where both had changed
+    kept text,                      -- the copy, if both had changed
     reason text not null,
     digest text not null,
     at integer not null
@@ -1057,7 +1057,7 @@ CREATE TABLE outbox (
     device_id text
 ) strict;
 
-CREATE TABLE page_edit_pages (      -- null where the edit leaves something as it was
+CREATE TABLE page_edit_pages (      -- null: the edit does not change it
     seq integer not null references page_edits (seq) on delete cascade,
     page_id text not null,
     was_path text,                  -- null: the page is new
@@ -1070,17 +1070,17 @@ CREATE TABLE page_edit_pages (      -- null where the edit leaves something as i
 ) strict, without rowid
 ;
 
-CREATE TABLE page_edits (           -- what people did to managed pages, until the manager has done it there
+CREATE TABLE page_edits (           -- edits of managed pages by people, until the manager has applied them
     seq integer primary key autoincrement,
     id text not null unique,
     manager_id text not null references page_managers (id) on delete cascade,
     kind text not null check (kind in ('save', 'move', 'delete', 'access', 'undelete')),
-    author_id text,                 -- null: nobody, or the service itself
+    author_id text,                 -- null: no person, or the service itself
     at integer not null
 ) strict
 ;
 
-CREATE TABLE page_files (           -- files in the current bodies, put there by somebody who could read them
+CREATE TABLE page_files (           -- files in the current bodies whose author could read them
     file_id text not null,
     page_id text not null references pages (id) on delete cascade,
     primary key (file_id, page_id)
@@ -1095,7 +1095,7 @@ CREATE TABLE page_grants (
 ) strict, without rowid
 ;
 
-CREATE TABLE page_links (           -- what the current bodies say
+CREATE TABLE page_links (           -- links in the current bodies
     target_path text not null,      -- of a page that may or may not exist
     page_id text not null references pages (id) on delete cascade,
     primary key (target_path, page_id)
@@ -1105,14 +1105,14 @@ CREATE TABLE page_links (           -- what the current bodies say
 CREATE TABLE page_managed (
     page_id text primary key references pages (id) on delete cascade,
     manager_id text not null references page_managers (id) on delete cascade,
-    file text,                      -- null, as the commit: made here, and not there yet
+    file text,                      -- null, like the commit: created here and not in the other place yet
     commit_id text,
     url text,
-    in_conflict integer not null default 0      -- here and there differ, and a person has to choose
+    in_conflict integer not null default 0      -- the two versions differ, and a person has to choose
 , author text, at integer, tags text not null default '[]') strict
 ;
 
-CREATE TABLE page_managers (        -- loops of the service that keep pages in step with another place
+CREATE TABLE page_managers (        -- tasks of the service that keep pages in sync with another place
     id text primary key,            -- the device id of the loop
     editable integer not null       -- whether people may change its pages here, too
 ) strict
@@ -1130,10 +1130,10 @@ CREATE TABLE page_revisions (
 ) strict
 ;
 
-CREATE TABLE page_search (          -- the pages that can be found, the one that changed last at the end
+CREATE TABLE page_search (          -- the pages that search finds, the last changed one at the end
     id integer primary key autoincrement,
     page_id text not null unique,
-    title text not null,            -- both as they were given to the full-text table, which needs them to forget
+    title text not null,            -- both as in the full-text table, which needs them for a delete
     body text not null
 ) strict
 ;
@@ -1143,15 +1143,15 @@ CREATE VIRTUAL TABLE page_search_fts using fts5 (
     tokenize = "unicode61 remove_diacritics 2 categories 'L* M* N* Co'"
 );
 
-CREATE TABLE page_search_queue (    -- pages that are new, were changed or are gone
+CREATE TABLE page_search_queue (    -- pages that are new, changed or deleted
     number integer primary key autoincrement,
     page_id text not null unique
 ) strict
 ;
 
-CREATE TABLE page_trash (           -- deleted pages, in no other table and in no answer but the trash's
+CREATE TABLE page_trash (           -- deleted pages; only the trash shows them
     id text primary key,
-    deletion_id text not null,      -- what was deleted together
+    deletion_id text not null,      -- pages with the same id were deleted together
     is_top integer not null,        -- nothing of the same owner above it was deleted with it
     path text not null,
     title text not null,
@@ -1161,12 +1161,12 @@ CREATE TABLE page_trash (           -- deleted pages, in no other table and in n
     created_at integer not null,
     updated_at integer not null,
     deleted_at integer not null,
-    deleted_by text, manager_id text,                -- a user id; null: nobody's hand, or nobody's instance
+    deleted_by text, manager_id text,                -- a user id; null: not a person, or an instance without an owner
     unique (deletion_id, path)
 ) strict
 ;
 
-CREATE TABLE page_trash_files (     -- files in the bodies, put there by somebody who could read them
+CREATE TABLE page_trash_files (     -- files in the bodies whose author could read them
     page_id text not null references page_trash (id) on delete cascade,
     file_id text not null,
     primary key (page_id, file_id)
@@ -1193,7 +1193,7 @@ CREATE TABLE page_trash_revisions (
 ) strict
 ;
 
-CREATE TABLE page_trust (               -- pages that such a run wrote; a page that is gone is nobody's concern
+CREATE TABLE page_trust (               -- pages that such a run wrote; rows of deleted pages do no harm
     page_id text primary key,
     run_id text not null,
     at integer not null
@@ -1207,7 +1207,7 @@ CREATE TABLE pages (
     kind text not null check (kind in ('page', 'surface')),
     owner_id text,                  -- null: nobody's, until the instance is claimed
     access text not null check (access in ('inherited', 'explicit')),
-    source_id text references pages (id) on delete set null,    -- whose grants hold here; null: the owner's alone
+    source_id text references pages (id) on delete set null,    -- whose grants apply; null: only the owner's access
     revision integer not null,      -- the current one
     created_at integer not null,
     updated_at integer not null
@@ -1232,7 +1232,7 @@ CREATE TABLE partial_uploads (
     name text not null,
     mime text not null,
     metadata text not null,         -- as the client gave it
-    sha256 text,                    -- of the whole: it is becoming a blob
+    sha256 text,                    -- of the whole content, while it becomes a blob
     file_id text,                   -- the file that it became
     created_at integer not null,
     changed_at integer not null
@@ -1255,12 +1255,12 @@ CREATE TABLE people (
 ) strict
 ;
 
-CREATE TABLE people_skipped (               -- the setting in force, for those who decide in a transaction
+CREATE TABLE people_skipped (               -- the current setting, for code in a transaction
     domain text primary key                 -- or 'own'
 ) strict, without rowid
 ;
 
-CREATE TABLE people_together (              -- who else a mail to somebody went to
+CREATE TABLE people_together (              -- people who got the same mail
     person_id integer not null references people (id) on delete cascade,
     other_id integer not null references people (id) on delete cascade,
     mails integer not null,
@@ -1269,10 +1269,10 @@ CREATE TABLE people_together (              -- who else a mail to somebody went 
 ) strict, without rowid
 ;
 
-CREATE TABLE people_words (                 -- what each is found by: `words.py`
+CREATE TABLE people_words (                 -- the words that find each person: `words.py`
     owner_id text not null,                 -- the person's; '' for nobody's
     word text not null,
-    person_id integer not null,             -- nobody is ever deleted
+    person_id integer not null,             -- people are never deleted
     primary key (owner_id, word, person_id)
 ) strict, without rowid
 ;
@@ -1284,9 +1284,9 @@ CREATE TABLE plugin_pins (
 ) strict;
 
 CREATE TABLE plugins (
-    name text primary key,          -- of the package; one without a row is on, and may do nothing special
+    name text primary key,          -- of the package; one without a row is on and has no rights
     is_on integer not null check (is_on in (0, 1)),
-    agreed text not null            -- JSON: the ids of the rights that an admin said yes to
+    agreed text not null            -- JSON: the ids of the rights that an admin agreed to
 ) strict, without rowid;
 
 CREATE TABLE preferences (
@@ -1296,10 +1296,10 @@ CREATE TABLE preferences (
 ) strict, without rowid
 ;
 
-CREATE TABLE push_browsers (                -- that take pushes
+CREATE TABLE push_browsers (                -- browsers that get pushes
     id text primary key,
     user_id text not null references users (id) on delete cascade,
-    device_id text not null references devices (id) on delete cascade,  -- whose session it is: no push without it
+    device_id text not null references devices (id) on delete cascade,  -- its session; without it no push
     endpoint text not null unique,
     public_key blob not null,
     secret blob not null,
@@ -1308,7 +1308,7 @@ CREATE TABLE push_browsers (                -- that take pushes
 ) strict
 ;
 
-CREATE TABLE push_queue (                   -- a row a message and browser, kept a while so that none is told twice
+CREATE TABLE push_queue (                   -- a row per message and browser; kept, so that none is pushed twice
     browser_id text not null references push_browsers (id) on delete cascade,
     message_id text not null,
     thread_id text not null,
@@ -1322,32 +1322,32 @@ CREATE TABLE push_queue (                   -- a row a message and browser, kept
 ) strict, without rowid
 ;
 
-CREATE TABLE replica_blobs (        -- blobs that are there, or have to get there, or have to go
+CREATE TABLE replica_blobs (        -- blobs that are in the replica, or must be copied or deleted there
     sha256 text primary key,
     state text not null check (state in ('waiting', 'held', 'unnamed', 'deleting')),
-    named integer not null default 1,       -- grows each time that a row comes to name it
-    buried integer not null default 0,      -- a tombstone of ours may lie there
-    unnamed_at integer,             -- since when nothing names it, at the latest
+    named integer not null default 1,       -- counts how often a row began to refer to it
+    buried integer not null default 0,      -- the target may have a tombstone of ours for it
+    unnamed_at integer,             -- nothing refers to it since this time or before
     buried_at integer,              -- when the target took its tombstone
     attempts integer not null default 0,
     retry_at integer not null default 0,
-    problem text                    -- why this blob alone does not get there
+    problem text                    -- why this one blob can't be copied
 ) strict, without rowid
 ;
 
-CREATE TABLE replica_state (        -- one row while there is a replica: the triggers look for it
+CREATE TABLE replica_state (        -- one row while there is a replica; the triggers check it
     id integer primary key check (id = 1),
-    target text not null,           -- of another target nothing here says anything
+    target text not null,           -- the rest of the row is about this target only
     swept_at integer,               -- when the queue was last compared with all references; null: not yet
-    checked integer not null default 0,     -- which part of what is held is read back next
+    checked integer not null default 0,     -- the part of the copied blobs that is verified next
     keep_since integer,             -- the oldest recovery point that is kept
     last_at integer,                -- when the target took or confirmed a blob last
-    problem text,                   -- of the target; null while it answers well
+    problem text,                   -- of the target; null while it works
     problem_at integer
 ) strict
 ;
 
-CREATE TABLE rule_acts (                    -- by rule
+CREATE TABLE rule_acts (                    -- what each rule did
     run_id text not null references rule_runs (id) on delete cascade,
     place integer not null,
     rule_id text not null,                  -- its page
@@ -1358,7 +1358,7 @@ CREATE TABLE rule_acts (                    -- by rule
 ) strict, without rowid
 ;
 
-CREATE TABLE rule_batches (                 -- the mails that a run applies rules to, as they were when it began
+CREATE TABLE rule_batches (                 -- the mails that a run applies rules to, as they were at its start
     run_id text not null,
     place integer not null,
     given text not null,                    -- JSON: the mail, the rules that matched, and what they ask
@@ -1366,7 +1366,7 @@ CREATE TABLE rule_batches (                 -- the mails that a run applies rule
 ) strict, without rowid
 ;
 
-CREATE TABLE rule_habits (                  -- with which threads a person did what, by their senders
+CREATE TABLE rule_habits (                  -- what a person did with threads, by their senders
     owner text not null,                    -- a user; empty: everybody, until the instance is claimed
     address text not null,                  -- of the sender, in lower case
     deed text not null check (deed in ('archive', 'star', 'label')),
@@ -1377,13 +1377,13 @@ CREATE TABLE rule_habits (                  -- with which threads a person did w
 ) strict
 ;
 
-CREATE TABLE rule_habits_seen (             -- one row: up to which step habits were read
+CREATE TABLE rule_habits_seen (             -- one row: the last step that was read for habits
     id integer primary key check (id = 1),
     step_id integer not null
 ) strict
 ;
 
-CREATE TABLE rule_never (                   -- what a person does not want to be suggested
+CREATE TABLE rule_never (                   -- suggestions that a person does not want
     owner text not null,
     address text not null,
     deed text not null,
@@ -1393,7 +1393,7 @@ CREATE TABLE rule_never (                   -- what a person does not want to be
 ) strict, without rowid
 ;
 
-CREATE TABLE rule_runs (                    -- what rules did with one mail, once
+CREATE TABLE rule_runs (                    -- one row for each mail that rules were applied to
     id text primary key,
     batch text not null,                    -- empty: as the mail came; else the run of `rules.apply`
     message_id text not null,
@@ -1437,14 +1437,14 @@ CREATE TABLE run_steps (
     primary key (run_id, key)
 ) strict, without rowid;
 
-CREATE TABLE run_tools (                -- what a run was given when it began; nothing it reads changes that
+CREATE TABLE run_tools (                -- the tools a run got at its start; nothing it reads changes them
     run_id text primary key references runs (id) on delete cascade,
     tools text not null,
     approvals text not null
 ) strict, without rowid
 ;
 
-CREATE TABLE run_trust (                -- runs that have text from outside, and where the first came from
+CREATE TABLE run_trust (                -- runs that read text from outside, and the source of the first one
     run_id text primary key references runs (id) on delete cascade,
     source text not null,
     at integer not null
@@ -1501,7 +1501,7 @@ CREATE TABLE sessions (
 ) strict
 ;
 
-CREATE TABLE tool_calls (               -- one a call: written before it is done, and again after
+CREATE TABLE tool_calls (               -- one row for each call, written before and after it
     run_id text not null references runs (id) on delete cascade,
     key text not null,
     tool text not null,
@@ -1515,14 +1515,14 @@ CREATE TABLE tool_calls (               -- one a call: written before it is done
 ) strict, without rowid
 ;
 
-CREATE TABLE triage_people (                -- who has switched it on
+CREATE TABLE triage_people (                -- people who have it switched on
     owner text primary key,                 -- a user; empty: everybody, until the instance is claimed
-    asks_model integer not null,            -- 1: where the rules are not sure
+    asks_model integer not null,            -- 1: the model is asked if the rules are not sure
     since integer not null
 ) strict, without rowid
 ;
 
-CREATE TABLE triage_senders (               -- what a person's corrections say of senders
+CREATE TABLE triage_senders (               -- the kinds of senders, by a person's corrections
     owner text not null,
     address text not null,                  -- in lower case
     kind text not null,
@@ -1531,7 +1531,7 @@ CREATE TABLE triage_senders (               -- what a person's corrections say o
 ) strict, without rowid
 ;
 
-CREATE TABLE triage_threads (               -- what a thread is, by its newest mail
+CREATE TABLE triage_threads (               -- the kind of each thread, by its newest mail
     thread_id text primary key,
     account_id text not null,
     owner text not null,
@@ -1540,14 +1540,14 @@ CREATE TABLE triage_threads (               -- what a thread is, by its newest m
     by text not null check (by in ('rule', 'model', 'person')),
     because text not null,
     at integer not null,                    -- the thread's place in its list
-    seq integer not null                    -- of the event that said so: handed over again, it changes nothing
+    seq integer not null                    -- of the event; if it is delivered again, it changes nothing
 ) strict, without rowid
 ;
 
-CREATE TABLE undo_steps (                   -- a person's steps that can be taken back, and what that takes
+CREATE TABLE undo_steps (                   -- a person's steps that can be undone, and how
     id integer primary key autoincrement,
     user_id text,                           -- null: everybody's, until the instance is claimed
-    kind text not null,                     -- which reversal knows how to take it back
+    kind text not null,                     -- the reversal that undoes it
     what text not null,                     -- what the person did
     concerns text not null,                 -- JSON array of ids
     inverse text not null,                  -- JSON, by kind

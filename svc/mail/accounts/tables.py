@@ -17,11 +17,11 @@ TABLES: Final = (
     """,
     "create index mail_shares_user on mail_shares (user_id)",
     """
-    create table mail_acts (                    -- of people, in accounts that are shared; the newest of each thread
+    create table mail_acts (                    -- actions of people in shared accounts; the newest of each thread
         id integer primary key,
         account_id text not null references mail_accounts (id) on delete cascade,
         thread_id text not null,
-        message_id text,                        -- that was sent
+        message_id text,                        -- the message that was sent
         user_id text not null,
         what text not null,
         at integer not null
@@ -33,13 +33,13 @@ TABLES: Final = (
 
 OWN_ADDRESSES: Final = (
     """
-    create table mail_own_addresses (           -- beside the account's own: its mail may be from them
+    create table mail_own_addresses (           -- aliases: other addresses that mail of the account may be from
         account_id text not null references mail_accounts (id) on delete cascade,
         address text not null,                  -- lower case
-        name text not null,                     -- what From says beside it; empty: what it says of the account
+        name text not null,                     -- the name in From; empty: the account's name
         source text not null check (source in ('provider', 'person')),
         confirmed integer not null,             -- 0: the provider does not send from it yet
-        told_default integer not null,          -- 1: the provider says that new mail is from it
+        told_default integer not null,          -- 1: the provider's default for new mail
         primary key (account_id, address)
     ) strict, without rowid
     """,

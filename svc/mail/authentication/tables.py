@@ -7,14 +7,14 @@ TABLES = (
     create table mail_authentication (
         message_id text primary key references mail_messages (id) on delete cascade,
         found text not null,                    -- JSON: formats.authentication.Authentication
-        asked integer not null,                 -- 1: the keys of its signatures were asked for
-        until integer                           -- when it is to be looked at again; null: never
+        asked integer not null,                 -- 1: the DNS was asked for the keys of its signatures
+        until integer                           -- when it is checked again; null: never
     ) strict, without rowid
     """,
     """
-    create table mail_dkim_keys (               -- what the DNS says, for as long as it may be kept
+    create table mail_dkim_keys (               -- answers of the DNS, as long as they may be cached
         name text primary key,
-        record blob,                            -- null: there is none
+        record blob,                            -- null: no such record
         until integer not null
     ) strict, without rowid
     """,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TABLES = (
     """
-    create table mail_remote_images (           -- which bodies name which remote pictures; filled when one is sanitized
+    create table mail_remote_images (           -- the remote pictures of each body; filled when it is sanitized
         url_sha256 text not null,
         body_sha256 text not null,
         primary key (url_sha256, body_sha256)

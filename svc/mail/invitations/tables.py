@@ -25,7 +25,7 @@ TABLES = (
         account_id text not null references mail_accounts (id) on delete cascade,
         uid text not null,
         recurrence_id text not null,
-        sequence integer not null,              -- of the version that was answered
+        sequence integer not null,              -- the SEQUENCE of the answered version
         answer text not null check (answer in ('accepted', 'tentative', 'declined')),
         message_id text not null,               -- the mail that was answered
         outgoing_id text not null,
@@ -49,7 +49,7 @@ TABLES = (
 
 PROPOSALS = (
     """
-    create table mail_proposal_answers (        -- to other times that were proposed to the organizer, who is here
+    create table mail_proposal_answers (        -- answers to proposed times; the organizer is a user here
         message_id text not null references mail_messages (id) on delete cascade,
         uid text not null,
         recurrence_id text not null,

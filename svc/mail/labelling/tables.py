@@ -7,7 +7,7 @@ TABLES = (
     "alter table mail_labels add column gone integer not null default 0",
     "alter table mail_accounts add column labels_at integer not null default 0",  # when the provider last listed them
     """
-    create table mail_thread_labels (           -- the lists by label: which threads stand in which, newest first
+    create table mail_thread_labels (           -- the threads of each label, newest first
         account_id text not null references mail_accounts (id) on delete cascade,
         label_id text not null,                 -- not INBOX, UNREAD nor a category: those have other lists
         last_message_at integer not null,       -- the thread's
@@ -22,7 +22,7 @@ TABLES = (
     """,
     """
     create table mail_snoozes (                 -- threads that come back to the inbox by themselves
-        thread_id text primary key,             -- derived from the provider's: may stand here before the thread does
+        thread_id text primary key,             -- derived from the provider's id; may be here before the thread is
         account_id text not null references mail_accounts (id) on delete cascade,
         until integer not null,
         created_at integer not null
@@ -30,10 +30,10 @@ TABLES = (
     """,
     "create index mail_snoozes_until on mail_snoozes (until)",
     """
-    create table mail_undo (                    -- a person's steps that can be taken back, and what that takes
+    create table mail_undo (                    -- a person's steps that can be undone, and how
         id integer primary key autoincrement,
         user_id text,                           -- null: everybody's, until the instance is claimed
-        kind text not null,                     -- who knows how to take it back: labelling/reversals.py
+        kind text not null,                     -- the reversal that undoes it: labelling/reversals.py
         what text not null,                     -- what the person did
         thread_ids text not null,               -- JSON array
         inverse text not null,                  -- JSON, by kind

@@ -6,11 +6,11 @@ from typing import Final
 
 NUMBERED_DRAFTS: Final = (
     """
-    create table mail_provider_drafts (            -- copies of drafts that lie, or may lie, at a provider
+    create table mail_provider_drafts (            -- copies of drafts that are, or may be, at a provider
         account_id text not null references mail_accounts (id) on delete cascade,
-        copy text not null,                     -- the mark in its header, and the second when it was written
+        copy text not null,                     -- the mark in its header, and the second of writing
         mark text not null,                     -- whose copy it is: the id of a draft here
-        provider_draft_id text,                 -- null: it was on its way, and nobody has heard what became of it
+        provider_draft_id text,                 -- null: it was being written, and the outcome is unknown
         provider_message_id text,
         primary key (account_id, copy)
     ) strict, without rowid

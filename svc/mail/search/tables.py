@@ -12,18 +12,18 @@ from __future__ import annotations
 TABLES = (
     """
     create table mail_search (                  -- the messages that can be found
-        id integer primary key,                 -- second it was sent * 4096, and up: in the order of dates
+        id integer primary key,                 -- second of sending * 4096 plus a number: in the order of dates
         message_id text not null unique references mail_messages (id) on delete cascade,
         account_id text not null,
         thread_id text not null,
         labels text not null,                   -- the message's, kept by a trigger
         attachments integer not null,
-        entry integer not null,                 -- counts up as messages come in: a search goes on without later ones
-        version integer not null                -- of the way its words were taken
+        entry integer not null,                 -- grows with each message; a search goes on without later ones
+        version integer not null                -- the version of the indexer
     ) strict
     """,
     """
-    create table mail_search_named (            -- what the full-text table was given, to the letter: subject, people
+    create table mail_search_named (            -- exactly what is in the full-text table: subject, people
         id integer primary key,
         account text not null,
         subject text not null,
@@ -34,7 +34,7 @@ TABLES = (
     ) strict
     """,
     """
-    create table mail_search_body (             -- and the rest
+    create table mail_search_body (             -- full text: the other words
         id integer primary key,
         files text not null,
         body text not null
@@ -53,7 +53,7 @@ TABLES = (
     )
     """,
     """
-    create table mail_search_queue (            -- messages whose words are to be taken, the newest first
+    create table mail_search_queue (            -- messages that wait for indexing, the newest first
         number integer primary key autoincrement,
         message_id text not null unique references mail_messages (id) on delete cascade,
         account_id text not null
@@ -61,19 +61,19 @@ TABLES = (
     """,
     "create index mail_search_queue_account on mail_search_queue (account_id)",
     """
-    create table mail_search_gone (             -- ids with words whose message is deleted
+    create table mail_search_gone (             -- ids in the full-text tables whose message is deleted
         id integer primary key
     ) strict
     """,
     """
     create table mail_search_state (            -- one row
         one integer primary key check (one = 1),
-        version integer not null,               -- the words of all messages were taken, or are queued, in this way
-        queued_up_to text not null,             -- while they are being queued anew: the last message id
+        version integer not null,               -- the indexer's version for which all messages are queued
+        queued_up_to text not null,             -- while they are queued again: the last message id
         entries integer not null,
-        cleared integer not null,               -- rows cleared away since the full-text table was last made compact
-        erased integer not null,                -- accounts likewise
-        compacting integer not null             -- 1: it is being made so now
+        cleared integer not null,               -- rows deleted since the full-text table was last compacted
+        erased integer not null,                -- accounts deleted since then
+        compacting integer not null             -- 1: it is being compacted now
     ) strict
     """,
     """
@@ -105,12 +105,12 @@ TABLES = (
 
 VOCABULARY = (
     """
-    create table mail_search_vocabulary (       -- the words of each account's mail, by what their forms have in common
+    create table mail_search_vocabulary (       -- the words of each account's mail, by their stem
         account text not null,                  -- as in mail_search_named
         language text not null,                 -- of the messages; '': not known
         stem text not null,
         word text not null,                     -- as the full-text table has it, without accents
-        written text,                           -- with them; null: the same
+        written text,                           -- with accents; null: the same
         messages integer not null,
         primary key (account, language, stem, word)
     ) strict, without rowid

@@ -11,7 +11,7 @@ TABLES = (
         id text primary key,
         owner_id text,                          -- null: everybody's, until the instance is claimed
         device_id text not null,                -- which device asked for it
-        account_id text not null,               -- may outlive its account: what became of a mail is never forgotten
+        account_id text not null,               -- may outlive its account: the outcome of a mail is kept for ever
         from_address text not null,
         to_addresses text not null,             -- JSON array of mailboxes, as composed
         cc_addresses text not null,
@@ -23,24 +23,24 @@ TABLES = (
         quoted text,                            -- JSON: model.Quoted, the original below the text
         in_reply_to text,
         reference_ids text not null,            -- JSON array, oldest first
-        provider_thread_id text,                -- where the provider is to put it
-        draft_id text unique,                   -- the draft it was: the same one sent again finds this row
+        provider_thread_id text,                -- the thread at the provider
+        draft_id text unique,                   -- its draft: if the same one is sent again, this row is found
         restored_draft_id text,                 -- the draft it became again when it was cancelled
-        message_id_header text not null,        -- without its angle brackets; fixed before anything leaves
+        message_id_header text not null,        -- without its angle brackets; set before anything is sent
         state text not null check (state in
             ('scheduled', 'held', 'overdue', 'transmitting', 'sent', 'failed', 'uncertain', 'cancelled')),
         doubt integer not null default 0,       -- 1: an attempt ended without a word; it may have been sent
         version integer not null default 1,     -- counts every change: compare and set
         send_at integer,                        -- the person's wish; null: at once
-        next_at integer,                        -- when it goes by itself; null in every state that waits for somebody
-        attempts integer not null default 0,    -- since the person's last word
+        next_at integer,                        -- when it is sent; null in every state that waits for a person
+        attempts integer not null default 0,    -- since the person last decided
         last_error text,
         raw_sha256 text,                        -- blob: the bytes of the last attempt
         provider_message_id text,               -- once it is known to be sent
         message_id text,
         created_at integer not null,
         changed_at integer not null,
-        dismissed_at integer                    -- the person has read what became of it
+        dismissed_at integer                    -- when the person dismissed the notice about it
     ) strict
     """,
     "create index mail_outgoing_due on mail_outgoing (next_at) where next_at is not null",
@@ -48,11 +48,11 @@ TABLES = (
     "create index mail_outgoing_list on mail_outgoing (owner_id, created_at desc)",
     "create index mail_outgoing_header on mail_outgoing (account_id, message_id_header)",
     """
-    create table mail_drafts (                  -- what is written here; its copy at the server is made of it
+    create table mail_drafts (                  -- drafts written here; the copies on the server are made from them
         id text primary key,
         owner_id text,
         account_id text not null,
-        to_addresses text not null,             -- JSON arrays, as typed: nothing in a draft need be right yet
+        to_addresses text not null,             -- JSON arrays, as typed: a draft may have invalid addresses
         cc_addresses text not null,
         bcc_addresses text not null,
         subject text not null,
@@ -83,12 +83,12 @@ SENT_BY: Final = (
 
 DRAFT_COPIES: Final = (
     """
-    create table mail_draft_copies (            -- of a draft, among the drafts that its account's server keeps
-        draft_id text not null,                 -- may outlive its draft, until the copy is gone from there, too
+    create table mail_draft_copies (            -- copies of drafts on the servers of their accounts
+        draft_id text not null,                 -- may outlive its draft, until the copy on the server is deleted, too
         account_id text not null,
-        next_at integer,                        -- when the server is told; null: it has what is here
-        changes integer not null default 1,     -- counts what it has to be told: compare and set
-        attempts integer not null default 0,    -- since the last of them
+        next_at integer,                        -- when the server is updated; null: it is up to date
+        changes integer not null default 1,     -- counts the changes to send: compare and set
+        attempts integer not null default 0,    -- since the last change
         primary key (draft_id, account_id)
     ) strict, without rowid
     """,
@@ -109,8 +109,8 @@ TAKEN_DRAFTS: Final = (
     create table mail_draft_originals (         -- drafts of another program that are continued here
         account_id text not null,
         provider_message_id text not null,
-        message_id text not null,               -- as it is stored here, as long as it lies there
-        draft_id text not null,                 -- what it is continued as; may outlive that, until it is gone there
+        message_id text not null,               -- as it is stored here, while it is on the server
+        draft_id text not null,                 -- continues it; may outlive it, until the original is deleted there
         primary key (account_id, provider_message_id)
     ) strict, without rowid
     """,
@@ -125,13 +125,13 @@ FOLLOWED_DRAFTS: Final = (
     create index mail_outgoing_draft_header on mail_outgoing (account_id, draft_header) where draft_header is not null
     """,
     """
-    create table mail_draft_finds (             -- messages that other programs made of drafts, until that is decided
+    create table mail_draft_finds (             -- messages that other programs made from drafts, undecided yet
         account_id text not null,
         message_id text not null,
         draft_id text not null,
         kind text not null check (kind in ('edited', 'sent', 'thrown')),
-        changes integer not null,               -- of the draft's copy when it was found
-        looks integer not null default 0,       -- so often what it was made of lay there still
+        changes integer not null,               -- the `changes` of the draft's copy when the message was found
+        looks integer not null default 0,       -- how often its original was still on the server
         next_at integer not null,
         primary key (account_id, message_id)
     ) strict, without rowid

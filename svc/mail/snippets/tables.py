@@ -8,7 +8,7 @@ TABLES = (
         id text primary key,
         owner_id text,                          -- null: everybody's, until the instance is claimed
         name text not null,                     -- one word, as typed
-        name_key text not null,                 -- by which it is one of a kind: case folded
+        name_key text not null,                 -- unique: the name, case folded
         html text not null,                     -- as it may be shown and sent
         subject text not null,                  -- empty for none
         to_addresses text not null,             -- JSON arrays of mailboxes

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 REFERENCES_TABLES = (
     """
-    create table mail_references (              -- to which thread a message id belongs, where no provider says so
+    create table mail_references (              -- the thread of each message id, if the provider has no threads
         account_id text not null references mail_accounts (id) on delete cascade,
-        message_id_header text not null,        -- of a message that is here, or that one of them refers to
+        message_id_header text not null,        -- of a stored message, or of one that a stored message refers to
         thread_id text not null references mail_threads (id) on delete cascade,
         primary key (account_id, message_id_header)
     ) strict, without rowid
@@ -29,7 +29,7 @@ DRAFTS_APART = (
 
 JOINED_TABLES = (
     """
-    create table mail_joined_threads (          -- ids of threads that became one with another: where they lead
+    create table mail_joined_threads (          -- ids of threads that were joined with another one, and its id
         thread_id text primary key,
         became text not null references mail_threads (id) on delete cascade
     ) strict, without rowid
@@ -63,7 +63,7 @@ FILTERED_TABLES = (
     )
     """,
     """
-    create table mail_filtered_threads (        -- each list by each filter: which threads stand in it, newest first
+    create table mail_filtered_threads (        -- the threads of each list for each filter, newest first
         account_id text not null references mail_accounts (id) on delete cascade,
         list text not null,                     -- 'in:' a section, 'own:' sent or draft, 'label:' and the label's id
         filter text not null,                   -- model.Filter
@@ -99,7 +99,7 @@ FILTERED_TABLES = (
 MUTES_TABLES = (
     """
     create table mail_mutes (                   -- threads whose new messages skip the inbox
-        thread_id text primary key,             -- derived from the provider's: may stand here before the thread does
+        thread_id text primary key,             -- derived from the provider's id; may be here before the thread is
         account_id text not null references mail_accounts (id) on delete cascade,
         created_at integer not null
     ) strict, without rowid
@@ -128,11 +128,11 @@ BLOCKED_SENDERS = (
 
 MARKED_ADDRESSES = (
     """
-    create table mail_marked_addresses (        -- by which addresses the mail of an account is marked as to the person
+    create table mail_marked_addresses (        -- the addresses by which an account's mail is marked as "to me"
         account_id text primary key references mail_accounts (id) on delete cascade,
-        addresses text not null,                -- JSON array, sorted; empty while it is being marked by others
-        goal text not null,                     -- by which it is being marked
-        after text not null                     -- so far: the id of the last message
+        addresses text not null,                -- JSON array, sorted; empty while mail is being marked anew
+        goal text not null,                     -- the addresses by which mail is being marked
+        after text not null                     -- the id of the last marked message
     ) strict, without rowid
     """,
 )

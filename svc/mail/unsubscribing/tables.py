@@ -7,7 +7,7 @@ TABLES = (
     create table mail_unsubscribed (
         message_id text primary key references mail_messages (id) on delete cascade,
         method text not null check (method in ('one-click', 'mailto', 'link')),
-        target text not null,                   -- the host or address that was told
+        target text not null,                   -- the host or address that was asked to unsubscribe
         outcome text not null check (outcome in ('done', 'sent', 'opened', 'failed')),
         detail text,                            -- why it failed, in words
         at integer not null

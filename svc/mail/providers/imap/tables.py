@@ -10,31 +10,31 @@ TABLES: Final = (
         id integer primary key,
         account_id text not null references mail_accounts (id) on delete cascade,
         name blob not null,                     -- as the server lists it
-        label text not null,                    -- of what lies in it; empty: the archive
+        label text not null,                    -- of the messages in it; empty: the archive
         shown text not null,                    -- its name for people
-        uid_validity integer not null default 0,    -- 0: not read to its end yet
+        uid_validity integer not null default 0,    -- 0: not read completely yet
         uid_next integer not null default 0,
-        modseq integer not null default 0,      -- 0: the server keeps none
+        modseq integer not null default 0,      -- 0: the server has none
         messages integer not null default 0,
         looked_at integer not null default 0,   -- when all of its flags were looked at
         unique (account_id, name)
     ) strict
     """,
     """
-    create table mail_imap_places (             -- where each message lies, by the id that it keeps when it is moved
+    create table mail_imap_places (             -- the folder of each message, by an id that a move does not change
         account_id text not null references mail_accounts (id) on delete cascade,
         id text not null,
         folder_id integer not null references mail_imap_folders (id),
-        uid integer,                            -- null: it is lost, or was not filed yet
-        mark text not null,                     -- by which it is known again: of its Message-ID and size
+        uid integer,                            -- null: lost, or not filed yet
+        mark text not null,                     -- identifies the message: from its Message-ID and size
         arrived_at integer not null,
         size integer not null,
         seen integer not null,
         flagged integer not null,
         keywords text not null default '[]',    -- JSON array of label ids, sorted
         came_from text not null default '',     -- the label of its folder before spam or trash
-        lost_at integer,                        -- it vanished from its folder then, and may stand in another
-        filing text,                            -- of our own copy that is to lie there: the mark of its Message-ID
+        lost_at integer,                        -- when it disappeared from its folder; it may be in another one
+        filing text,                            -- of our own copy to file: the mark of its Message-ID
         filing_sha256 text,                     -- its bytes, a blob that the copy itself holds
         filed_tries integer not null default 0,
         primary key (account_id, id)
@@ -45,7 +45,7 @@ TABLES: Final = (
     "create index mail_imap_places_filing on mail_imap_places (account_id) where filing is not null",
     "create index mail_imap_places_newest on mail_imap_places (account_id, arrived_at desc, id desc)",
     """
-    create table mail_imap_changes (            -- what changed at the server, until sync has taken it in
+    create table mail_imap_changes (            -- changes at the server that sync has not applied yet
         seq integer primary key autoincrement,
         account_id text not null references mail_accounts (id) on delete cascade,
         kind text not null check (kind in ('added', 'deleted', 'labels-added', 'labels-removed')),
@@ -58,10 +58,10 @@ TABLES: Final = (
 
 MADE_KEYWORDS: Final = (
     """
-    create table mail_imap_keywords (           -- labels that were made here, and are keywords at the server
+    create table mail_imap_keywords (           -- labels that were created here and are keywords at the server
         account_id text not null references mail_accounts (id) on delete cascade,
         label text not null,
-        name text not null,                     -- as the person wrote it: a keyword has few letters to choose from
+        name text not null,                     -- as the person wrote it; a keyword allows fewer characters
         primary key (account_id, label)
     ) strict, without rowid
     """,
@@ -76,7 +76,7 @@ SERVER_IDS: Final = (
 OWN_DRAFTS: Final = (
     "alter table mail_imap_places add column is_ours integer not null default 0",  # 1: the copy of a draft kept here
     """
-    create table mail_imap_drafts (             -- which drafts lie, or may lie, at the server as copies of ours
+    create table mail_imap_drafts (             -- drafts that are, or may be, on the server as our copies
         account_id text not null references mail_accounts (id) on delete cascade,
         mark text not null,
         primary key (account_id, mark)
@@ -93,22 +93,22 @@ RENAMED: Final = ("alter table mail_imap_changes add column renamed integer not 
 
 MOVES: Final = (
     """
-    create table mail_imap_copies (             -- messages that are being copied, to be moved
+    create table mail_imap_copies (             -- messages that are being moved by copying them
         account_id text not null references mail_accounts (id) on delete cascade,
         id text not null,
-        folder_id integer not null references mail_imap_folders (id),   -- where the copy will lie, or lies already
-        first_uid integer not null,             -- from here on
+        folder_id integer not null references mail_imap_folders (id),   -- the folder where the copy is, or will be
+        first_uid integer not null,             -- the copy's UID is at least this
         primary key (account_id, id)
     ) strict, without rowid
     """,
     "create index mail_imap_copies_folder on mail_imap_copies (folder_id)",
     """
-    create table mail_imap_leftovers (          -- what is to be removed, for the message lies elsewhere by now
+    create table mail_imap_leftovers (          -- messages to delete, because they are in another folder now
         id integer primary key,
         account_id text not null references mail_accounts (id) on delete cascade,
         folder_id integer not null references mail_imap_folders (id),
-        uid integer,                            -- null: the folder was numbered anew
-        mark text not null,                     -- by which it is known again then
+        uid integer,                            -- null: the folder's UIDs are not valid any more
+        mark text not null,                     -- identifies the message then
         unique (folder_id, uid)
     ) strict
     """,
