@@ -23,7 +23,8 @@ DEV_DEVICE_ID: Final = "dev_local"
 class Principal:
     """``user_id`` is ``None`` for the unclaimed, off and system principals; ``device_id`` is never ``None``.
 
-    ``is_admin``: may act as an admin. An admin's device is one only if it has the capability ``admin``.
+    ``is_admin``: may act as an admin. An admin's device is one only if it has the capability ``admin``. ``unowned``: a
+    device that was paired on an instance that is still unclaimed.
     """
 
     user_id: str | None
@@ -31,11 +32,12 @@ class Principal:
     is_admin: bool
     via: Via
     capabilities: Mapping[str, bool] = field(default_factory=lambda: NO_CAPABILITIES)
+    unowned: bool = False
 
     @property
     def sees_everything(self) -> bool:
         """True while there are no users to hide things from (or identity is off), and for the service's own loops."""
-        return self.via in {"unclaimed", "off", "system"}
+        return self.via in {"unclaimed", "off", "system"} or self.unowned
 
     def may(self, capability: str) -> bool:
         """Whether it has this capability of an admin: a device by its grant, all others if they are admins."""

@@ -14,7 +14,7 @@ from svc.identity.feature import FEATURE
 from svc.identity.http_client import HttpClient, decoded
 from svc.identity.oauth_client_row import OAUTH_CLIENT, ClientCredentials, client_credentials, has_client
 from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState
-from svc.identity.revoked import CLOSE_SIGNED_OUT, until_revoked
+from svc.identity.revoked import CLOSE_SIGNED_OUT, ends, until_revoked
 from svc.identity.round_trips import RoundTrips, from_elsewhere
 from svc.identity.service import Identity
 from svc.identity.settings import CLAIM_TOKEN, CORS_ORIGINS, believed_proxies, is_for_this_machine
@@ -43,6 +43,7 @@ __all__ = [
     "bring_back",
     "client_credentials",
     "decoded",
+    "ends",
     "from_elsewhere",
     "has_client",
     "has_client_stored",

@@ -41,6 +41,9 @@ from svc.store import ReadTx, Tx
 IDENTITY_TOPIC: Final = "identity"
 """Not for subscribers: the service's own sockets listen here for the end of their session."""
 
+CLAIMED: Final = "instance.claimed"
+"""The news that the instance has its first user, and nobody is everybody any more."""
+
 ClaimHook = Callable[[Tx, str], None]
 """What a feature does in the claim transaction: it gets the first admin's user id."""
 
@@ -360,6 +363,11 @@ def _spend_claim(tx: Tx, email: str, credential: str | None) -> Invite | None:
     if invite is None or invite.role != "admin":
         raise NOT_ADMITTED
     return invite
+
+
+def end_unclaimed(tx: Tx) -> None:
+    """Close the sockets that were opened while the instance was anybody's."""
+    _tell(tx, kind=CLAIMED, id="instance", audience=None)
 
 
 # Helpers

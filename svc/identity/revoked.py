@@ -1,14 +1,25 @@
-"""Waits for the end of the session that opened a socket, for sockets that do not follow the outbox themselves."""
+"""The end of the session or device that opened a socket: how it is told, and a wait for it."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from svc.identity.actions import IDENTITY_TOPIC
+from svc.identity.actions import CLAIMED, IDENTITY_TOPIC
 from svc.principal import Principal
-from svc.store import Overflowed, ReadTx, Store
+from svc.store import OutboxRow, Overflowed, ReadTx, Store
 
 CLOSE_SIGNED_OUT: Final = 4401
+
+
+def ends(row: OutboxRow, principal: Principal) -> bool:
+    """Whether this row says that the session or device of ``principal`` is no longer valid, or has another owner or
+    other rights from now on."""
+    if row.topic != IDENTITY_TOPIC:
+        return False
+    if row.kind == CLAIMED:
+        return principal.via == "unclaimed" or principal.unowned
+    is_of_person = principal.user_id is not None and row.id == principal.user_id
+    return row.id == principal.device_id or (principal.via == "device" and is_of_person)
 
 
 async def until_revoked(store: Store, principal: Principal) -> None:
@@ -20,7 +31,7 @@ async def until_revoked(store: Store, principal: Principal) -> None:
             try:
                 while True:
                     rows = await subscription.receive()
-                    if any(row.topic == IDENTITY_TOPIC and row.id == principal.device_id for row in rows):
+                    if any(ends(row, principal) for row in rows):
                         return
             except Overflowed:
                 continue  # the table has what was missed

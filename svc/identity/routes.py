@@ -12,12 +12,11 @@ import msgspec
 from svc.clock import rfc3339
 from svc.errors import Forbidden, Invalid, Unauthenticated
 from svc.identity import actions, claim_links, queries
-from svc.identity.actions import CODE_REFUSED, SignedIn
+from svc.identity.actions import CODE_REFUSED, NOT_ADMITTED, SignedIn
 from svc.identity.limiter import limited
-from svc.identity.model import MAX_KIND_CHARS, MAX_NAME_CHARS, SESSION_LIFETIME_MS, Proof, User
+from svc.identity.model import MAX_KIND_CHARS, MAX_NAME_CHARS, Proof, User
 from svc.identity.service import SESSION_COOKIE, Identity
-from svc.protocol import Request, Response, Route, Says, Wire, clear_cookie, cookie, json_response, set_cookie
-from svc.settings import canonical_origin
+from svc.protocol import Request, Response, Route, Says, Wire, clear_cookie, cookie, json_response
 from svc.workspace import RequestContext
 
 T = TypeVar("T")
@@ -82,6 +81,9 @@ async def me(context: RequestContext, request: Request) -> Response:
     user = None
     if principal is not None and principal.user_id is not None:
         user = await context.workspace.store.read_small(queries.user, principal.user_id)
+    session = cookie(request.headers, SESSION_COOKIE)
+    if session is not None and principal is not None and principal.via == "session":
+        request.renewed = identity.session_cookie(request, session)  # the app asks this whenever it is opened
     mode: Literal["unclaimed", "claimed", "off"] = (
         "off" if identity.is_off else "claimed" if identity.claimed else "unclaimed"
     )
@@ -114,7 +116,15 @@ async def open_claim_link(context: RequestContext, request: Request) -> Response
     )
     if email is None:
         raise Forbidden("This link was used already or is older than 30 minutes. Run `svc claim` again.")
-    signed_in = await sign_in(context, request, proof=Proof(email=email), invite=None, vouched=True)
+    try:
+        signed_in = await sign_in(context, request, proof=Proof(email=email), invite=None, vouched=True)
+    except Forbidden as refused:
+        if refused is not NOT_ADMITTED:
+            raise
+        raise Forbidden(
+            f"There is no account with the address {email} here. `svc user list` shows them all, and `svc invite` "
+            "makes a link for somebody new."
+        ) from refused
     answer = SignedInOut(user=user_out(signed_in.user))
     return json_response(answer, headers=[session_cookie(context, request, signed_in)])
 
@@ -124,9 +134,10 @@ async def log_out(context: RequestContext, request: Request) -> Response:
     session = cookie(request.headers, SESSION_COOKIE)
     if context.principal.via != "session" or session is None:
         raise Unauthenticated("There is no session to end.")
-    await context.workspace.service(Identity).write(actions.sign_out, context.principal, cookie=session)
+    identity = context.workspace.service(Identity)
+    await identity.write(actions.sign_out, context.principal, cookie=session)
     fields = [
-        clear_cookie(SESSION_COOKIE, secure=_is_secure(context, request)),
+        clear_cookie(SESSION_COOKIE, secure=identity.is_secure(request)),
         ("clear-site-data", '"cache", "storage"'),
     ]
     return Response(status=204, headers=[*fields, ("cache-control", "no-store")])
@@ -173,25 +184,11 @@ async def sign_in(
 
 
 def session_cookie(context: RequestContext, request: Request, signed_in: SignedIn) -> tuple[str, str]:
-    """The cookie: ``HttpOnly``, ``SameSite=Lax``, 30 days; ``Secure`` if the browser uses HTTPS to us or to our
-    proxy."""
-    return set_cookie(
-        SESSION_COOKIE,
-        signed_in.cookie,
-        max_age_s=SESSION_LIFETIME_MS // 1_000,
-        secure=_is_secure(context, request),
-    )
+    return context.workspace.service(Identity).session_cookie(request, signed_in.cookie)
 
 
 def user_out(user: User) -> UserOut:
     return UserOut(id=user.id, email=user.email, name=user.name, role=user.role)
-
-
-def _is_secure(context: RequestContext, request: Request) -> bool:
-    """Whether it is HTTPS: a public HTTPS origin or a request over TLS is enough."""
-    return request.secure or canonical_origin(context.workspace.config, port=context.workspace.port).startswith(
-        "https:"
-    )
 
 
 async def _body(request: Request, kind: type[T]) -> T:

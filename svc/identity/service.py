@@ -17,6 +17,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 import trio
 
 from svc.capabilities import Door, door_of
+from svc.clock import SECOND_MS
 from svc.identity import actions, queries, tokens
 from svc.identity.actions import Claiming
 from svc.identity.limiter import RateLimiter
@@ -32,8 +33,8 @@ from svc.identity.oauth_client_row import ClientCredentials, client_credentials,
 from svc.identity.remembered import Opened, Remembered
 from svc.identity.settings import AUTH, AUTH_RATE_LIMIT, believed_proxies, is_for_this_machine
 from svc.principal import AUTH_OFF, UNCLAIMED, Principal
-from svc.protocol import Request, cookie
-from svc.settings import HOST
+from svc.protocol import Request, cookie, set_cookie
+from svc.settings import HOST, canonical_origin
 from svc.store import ReadTx, Tx
 from svc.workspace import Workspace
 
@@ -120,6 +121,18 @@ class Identity:
         named_here = host.lower() in NEAR_NAMES or host.strip("[]") == self.workspace.config[HOST]
         return self._is_local and named_here and not any(request.headers.get(name) for name in PROXY_HEADERS)
 
+    def session_cookie(self, request: Request, value: str) -> tuple[str, str]:
+        """The cookie of a session: ``HttpOnly``, ``SameSite=Lax``, 30 days from now; ``Secure`` if the browser uses
+        HTTPS to us or to our proxy."""
+        return set_cookie(
+            SESSION_COOKIE, value, max_age_s=SESSION_LIFETIME_MS // SECOND_MS, secure=self.is_secure(request)
+        )
+
+    def is_secure(self, request: Request) -> bool:
+        """Whether it is HTTPS: a public HTTPS origin or a request over TLS is enough."""
+        origin = canonical_origin(self.workspace.config, port=self.workspace.port)
+        return request.secure or origin.startswith("https:")
+
     async def oauth_client(self) -> ClientCredentials | None:
         """The OAuth client for sign-in, if there is one."""
         if self.dev_login:
@@ -145,7 +158,10 @@ class Identity:
                 written = await self.workspace.store.write(action, *args, **kwargs)
             finally:
                 self.forget()
-                self.claimed = self.claimed or await self.workspace.store.read(queries.is_claimed)
+                if not self.claimed and await self.workspace.store.read(queries.is_claimed):
+                    self.claimed = True
+                    # Last, so that nobody whose socket it closes can come back as the unclaimed principal.
+                    await self.workspace.store.write(actions.end_unclaimed)
         return written
 
     def forget(self) -> None:
@@ -179,6 +195,7 @@ class Identity:
                 seen_from=self.seen_from(request),
             )
             self._sessions.forget_one(digest)
+            request.renewed = self.session_cookie(request, session_cookie)  # the browser's copy ends later, too
         return found.principal
 
     async def _by_token(self, token: str, request: Request) -> Principal | None:
@@ -198,8 +215,7 @@ class Identity:
         device_id, ends_at = self._tickets.pop(tokens.digest(ticket), (None, 0.0))
         if device_id is None or ends_at <= trio.current_time():
             return None
-        opened = await self.workspace.store.read(queries.good_device, device_id)
-        return None if opened is None else _acting(*opened)
+        return await self.workspace.store.read(_of_ticket, device_id)
 
 
 def _session(tx: ReadTx, digest: str) -> Opened | None:
@@ -220,15 +236,22 @@ def _device(tx: ReadTx, digest: str) -> Opened | None:
     row = queries.device_by_token(tx, digest)
     if row is None:
         return None
-    return Opened(principal=_acting(*row), session_id=None, last_seen_at=row[0].last_seen_at or 0, expires_at=None)
+    return Opened(principal=_acting(tx, *row), session_id=None, last_seen_at=row[0].last_seen_at or 0, expires_at=None)
 
 
-def _acting(device: Device, user: User | None) -> Principal:
+def _of_ticket(tx: ReadTx, device_id: str) -> Principal | None:
+    row = queries.good_device(tx, device_id)
+    return None if row is None else _acting(tx, *row)
+
+
+def _acting(tx: ReadTx, device: Device, user: User | None) -> Principal:
     """A device acts as its owner, but as an admin only where the owner allowed that when it was paired.
 
-    It loses the capabilities that only an admin may give when its owner is no longer an admin.
+    It loses the capabilities that only an admin may give when its owner is no longer an admin. Before the claim it has
+    no owner, and acts as everybody does then.
     """
-    of_admin = user is not None and user.role == "admin"
+    unowned = user is None and not queries.is_claimed(tx)
+    of_admin = unowned or (user is not None and user.role == "admin")
     given = {name: flag for name, flag in device.capabilities.items() if of_admin or name not in ADMINS_CAPABILITIES}
     return Principal(
         user_id=device.user_id,
@@ -236,4 +259,5 @@ def _acting(device: Device, user: User | None) -> Principal:
         is_admin=given.get("admin", False),
         via="device",
         capabilities=given,
+        unowned=unowned,
     )

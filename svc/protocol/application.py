@@ -248,6 +248,8 @@ class Application(Generic[C]):
         """Add the headers that every response has, and log and count it."""
         headers = response.headers
         headers += self._guard.cors_headers(request, visit.principal)
+        if request.renewed is not None and _may_renew(response):
+            headers.append(request.renewed)
         names = tuple([name for name, _ in headers])
         headers += secure_headers(names, secure=request.secure)
         if _COMMON.issuperset(names):
@@ -281,6 +283,11 @@ class Application(Generic[C]):
 
     def _logged(self, request: Request) -> str:
         return request.logged or f"{self._router.beginning(request.raw_path)}/{ELSE}"
+
+
+def _may_renew(response: Response) -> bool:
+    """A cache in front must not give one person's cookie to another; a cookie that the answer sets itself stands."""
+    return response.header("set-cookie") is None and response.header("cache-control") in {None, "no-store"}
 
 
 def _wants_page(request: Request) -> bool:

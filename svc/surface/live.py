@@ -19,7 +19,7 @@ import msgspec
 import trio
 
 from svc.errors import Invalid, Unauthenticated, Unavailable
-from svc.identity import CLOSE_SIGNED_OUT, IDENTITY_TOPIC
+from svc.identity import CLOSE_SIGNED_OUT, IDENTITY_TOPIC, ends
 from svc.protocol import Feed, Nudge, Request, Socket, Tell, Wire, encode_text_frame
 from svc.store import OutboxRow, Overflowed, Subscription, oldest_kept, rows_after
 from svc.workspace import RequestContext
@@ -116,7 +116,6 @@ class SignedOut(Exception):
 
 async def live(context: RequestContext, request: Request, socket: Socket) -> None:
     """Serve one client of ``/ws`` until it disconnects."""
-    await socket.accept()
     await _Client(context, socket).serve()
 
 
@@ -214,7 +213,7 @@ class _Listener(ABC):
 
     def ends(self, row: OutboxRow) -> bool:
         """Whether this row says that the listening device or session is no longer valid."""
-        return row.topic == IDENTITY_TOPIC and row.id == self.context.principal.device_id
+        return row.topic == IDENTITY_TOPIC and ends(row, self.context.principal)
 
     def wants(self, row: OutboxRow, topics: frozenset[str]) -> bool:
         return row.topic in topics and row.visible_to(self.context.principal)
@@ -252,8 +251,9 @@ class _Client(_Listener):
         super().__init__(context, position=self._subscription.since)
 
     async def serve(self) -> None:
-        with self._subscription:
+        with self._subscription:  # it began before the handshake, so that a revocation meanwhile is not missed
             try:
+                await self._socket.accept()
                 await self._socket.send(_text(Ready(seq=self.position)))
                 while (said := await self._next()) is not None:
                     if isinstance(said, str | bytes):

@@ -41,6 +41,28 @@ async def test_a_session_lives_thirty_days_from_its_last_use(service: Service, w
     assert not await is_in(mia)
 
 
+async def test_a_browser_keeps_its_cookie_as_long_as_its_session_lives(service: Service, wall: VirtualClock) -> None:
+    """Thirty days from the last use, not from the sign-in: the browser is given the cookie anew."""
+    mia = await sign_in(service, "mia@example.org")
+
+    async def given(target: str, method: str = "GET", body: object = None) -> list[str]:
+        reply = await mia.ask(method, target, body)
+        return [value.partition(";")[0] for name, value in reply.headers if name == "set-cookie"]
+
+    same = mia.fields["cookie"]
+    assert await given("/auth/me") == [same]  # whenever the app is opened
+    assert await given("/trpc/mail.accounts") == []
+    wall.offset_ms += 29 * DAY_MS
+    assert await given("/trpc/mail.accounts") == [same]  # and in an open one, once an hour
+    assert await given("/trpc/mail.accounts") == []
+    wall.offset_ms += 60 * MINUTE_MS
+    assert await given("/static/app.js") == []  # a cache in front would keep it for others
+    wall.offset_ms += 60 * MINUTE_MS
+    (another,) = await given("/auth/dev-login", "POST", {"email": "mia@example.org"})
+    assert another != same  # the old one, at its end, does not come after the new one
+    assert await given("/auth/me") == []
+
+
 async def test_reading_does_not_write_a_session_each_time(service: Service, wall: VirtualClock) -> None:
     mia = await sign_in(service, "mia@example.org")
     before = await service.rows("select last_seen_at, expires_at from sessions")
@@ -202,6 +224,47 @@ async def test_a_device_paired_around_the_claim_is_the_first_admins(service: Ser
     late = Person(service, {"x-svc-device-token": json.loads(reply.body)["token"]})
     for device in (early, late):
         assert (await device.me())["user"] == (await mia.me())["user"]
+
+
+async def test_before_the_claim_a_device_may_what_everybody_may_and_after_it_what_its_owner_may(
+    service: Service,
+) -> None:
+    nobody = Person(service)
+    await nobody.mutate("pages.save", path="plans", body="secret")
+    phone, admins = await pair(nobody), await pair(nobody, admin=True)
+    assert [page["path"] for page in await phone.query("pages.tree")] == ["plans"]
+    assert (await phone.ask("GET", "/trpc/users.list")).status == 403
+    assert (await admins.ask("GET", "/trpc/users.list")).status == 200
+    mia = await sign_in(service, "mia@example.org")
+    noa = await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    await noa.mutate("pages.save", path="noas", body="secret")
+    for device in (phone, admins):
+        assert "noas" not in [page["path"] for page in await device.query("pages.tree")]
+
+
+async def test_the_claim_ends_what_was_open_for_everybody(service: Service) -> None:
+    phone = await pair(Person(service))
+    ticket = json.loads((await phone.ask("POST", "/auth/socket-ticket")).body)["ticket"]
+    sockets = [await service.socket("/ws"), await service.socket(f"/ws?ticket={ticket}")]
+    mia = await sign_in(service, "mia@example.org")
+    assert [await socket.closed() for socket in sockets] == [4401, 4401]
+    hers = await service.socket(cookie=mia.fields["cookie"])
+    await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    await hers.hear()
+    assert await hers.hear_all() == []
+
+
+async def test_a_device_of_an_admin_is_no_admins_at_once_when_the_role_is_taken(service: Service) -> None:
+    mia = await sign_in(service, "mia@example.org")
+    noa = await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    (user,) = [row["id"] for row in await mia.query("users.list") if row["email"] == "noa@example.org"]
+    await mia.mutate("users.setRole", id=user, role="admin")
+    noa = await sign_in(service, "noa@example.org")
+    phone = await pair(noa, admin=True)
+    socket = await service.socket("/ws", fields=phone.fields)
+    await mia.mutate("users.setRole", id=user, role="member")
+    assert await socket.closed() == 4401
+    assert (await phone.ask("GET", "/trpc/users.list")).status == 403
 
 
 async def test_a_wrong_a_used_and_a_late_code_get_the_same_answer(service: Service, wall: VirtualClock) -> None:

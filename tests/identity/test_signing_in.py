@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from svc.clock import DAY_MS, VirtualClock
-from svc.identity import Identity
+from svc.identity import Identity, claim_links
 from tests.identity.people import Person, cookie_of, sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.service import HOST, RpcError, Service, open_service
@@ -48,6 +48,16 @@ async def test_of_a_hundred_first_sign_ins_at_once_one_is_the_admin(service: Ser
             nursery.start_soon(knock, number)
     assert sorted(reply.status for reply in replies) == [200] + [403] * 99
     assert await service.rows("select role from users") == [("admin",)]
+
+
+async def test_a_link_from_this_machine_for_somebody_without_an_account_says_what_to_do(service: Service) -> None:
+    await sign_in(service, "mia@example.org")
+    workspace = service.workspace
+    token = claim_links.make(workspace.home.spool, email="typo@example.org", now=workspace.clock.now())
+    reply = await Person(service).ask("POST", "/auth/claim-link", {"token": token})
+    assert reply.status == 403
+    assert "typo@example.org" in reply.json["detail"]
+    assert "svc invite" in reply.json["detail"]
 
 
 async def test_what_was_there_before_the_claim_becomes_the_first_admins(service: Service) -> None:
