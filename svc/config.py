@@ -170,7 +170,7 @@ def read_config_without_faults(settings: Iterable[AnySetting], environ: Mapping[
 
 def _with_value(fault: ConfigFault, rows: tuple[AnySetting, ...], environ: Mapping[str, str]) -> ConfigFault:
     """Add its value to the fault, except for a secret: its problem says enough."""
-    secret = any(row.secret and fault.name == row.name for row in rows)
+    secret = any(row.secret and fault.name in {row.name, row.stand_in(environ)} for row in rows)
     return fault if secret else replace(fault, value=without_password(environ.get(fault.name, "")))
 
 
@@ -198,10 +198,19 @@ def _value(setting: AnySetting, environ: Mapping[str, str]) -> object:
         raise BadValue(f"{' and '.join(is_set_by)} are both set; unset one of them")
     if (name := _variable(setting, environ)) is not None:
         in_file = name != setting.name and name in setting.names
-        return setting.parse(_read_secret(environ[name]) if in_file else environ[name])
+        return _parsed(setting, _read_secret(environ[name]) if in_file else environ[name])
     if callable(setting.default):
         return setting.default(environ)
     return setting.default
+
+
+def _parsed(setting: AnySetting, value: str) -> object:
+    try:
+        return setting.parse(value)
+    except BadValue:
+        raise
+    except ValueError:  # its text may hold the value, which may be secret
+        raise BadValue("its value is of a form that nothing can read; set it right or unset it") from None
 
 
 def _read_secret(path: str) -> str:
@@ -277,8 +286,8 @@ def file_path(value: str) -> Path:
 
 def http_url(value: str) -> str:
     """An absolute http(s) URL without user, query or fragment; a trailing slash is dropped."""
-    parts = urlsplit(value)
     try:
+        parts = urlsplit(value)
         valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         valid = False

@@ -6,8 +6,9 @@ The settings of a feature are in its folder; ``svc config`` and ``docs/configura
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping
-from ipaddress import ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
 from typing import Final, TypeVar
 from urllib.parse import urlsplit
@@ -33,10 +34,26 @@ def _default_home(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("HOME") or os.path.expanduser("~")) / "Svc"
 
 
-def _bind_host(value: str) -> str:
-    return value.strip("[]")
+def bind_host(value: str) -> str:
+    """An address, or a name that the system looks up. No number in short (`0`, `127.1`): the system takes it for an
+    address, and `0` for all of them."""
+    host = value.strip("[]")
+    labels = host.removesuffix(".").split(".")
+    if not _is_address(host) and (_NUMBER.fullmatch(labels[-1]) or not all(map(_LABEL.fullmatch, labels))):
+        raise BadValue(f"{value!r} is neither an address nor a name; give one, such as 127.0.0.1")
+    return host
 
 
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+_LABEL: Final = re.compile(r"[^\W_](?:[\w-]{0,61}\w)?")
+_NUMBER: Final = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 _TOKEN_MIN_CHARS = 32
 DEFAULT_INTERNAL_PORT = 4782
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
@@ -85,7 +102,7 @@ PORT: Setting[int] = Setting(
 )
 HOST: Setting[str] = Setting(
     name="SVC_HOST",
-    parse=_bind_host,
+    parse=bind_host,
     default="127.0.0.1",
     type="address",
     help="Public bind address. A wildcard is accepted only under SVC_PROFILE=cloud.",
@@ -277,19 +294,17 @@ def default_under_fakes(fake: T, *, otherwise: T) -> Callable[[Mapping[str, str]
 
 
 def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return host == "localhost" or (_is_address(host) and _plain(host).is_loopback)
 
 
 def is_wildcard(host: str) -> bool:
-    try:
-        return ip_address(host).is_unspecified
-    except ValueError:
-        return False
+    return _is_address(host) and _plain(host).is_unspecified
+
+
+def _plain(address: str) -> IPv4Address | IPv6Address:
+    """An IPv4 address that is written as an IPv6 one is that IPv4 address."""
+    found = ip_address(address)
+    return found if isinstance(found, IPv4Address) else found.ipv4_mapped or found
 
 
 def _wildcard_needs_cloud(config: Config) -> Iterable[ConfigFault]:

@@ -3,15 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.app import all_rules, all_settings
-from svc.config import REDACTED, SECRET_FILE_MAX_BYTES, ConfigError, read_config, unknown_names
+from svc.config import REDACTED, SECRET_FILE_MAX_BYTES, AnySetting, ConfigError, read_config, unknown_names
+from svc.control_plane.settings import SETTINGS as CONTROL_PLANE
 from svc.mail.providers.gmail.settings import MAIL_API_URL, MAIL_QUOTA
-from svc.settings import HOME, HOST, IDP_CLIENT_SECRET, INTERNAL_PORT, PORT, PUBLIC_ORIGIN, WORKER_URL, canonical_origin
+from svc.settings import (
+    HOME,
+    HOST,
+    IDP_CLIENT_SECRET,
+    INTERNAL_PORT,
+    PORT,
+    PUBLIC_ORIGIN,
+    WORKER_URL,
+    canonical_origin,
+    is_loopback,
+    is_wildcard,
+)
 
 
 def read(**environ: str):  # type: ignore[no-untyped-def]
@@ -95,6 +108,19 @@ def test_a_wildcard_bind_is_refused_outside_the_cloud_profile(host: str) -> None
     assert faults_of(SVC_HOST=host) == ["SVC_HOST"]
 
 
+@pytest.mark.parametrize(
+    "host", ["0", "0x0", "0.0", "00.0.0.0", "::ffff:0.0.0.0", "127.1", "127.0.0..1", "*", "a b", "[]"]
+)
+def test_no_other_spelling_of_a_wildcard_is_bound_and_no_slip_is_looked_up(host: str) -> None:
+    assert faults_of(SVC_HOST=host) == ["SVC_HOST"]
+
+
+@pytest.mark.parametrize("host", ["mia-laptop", "box.tailnet.example", "100.64.0.7", "fd7a::1", "fe80::1%eth0"])
+def test_an_address_or_a_name_is_taken_as_it_is(host: str) -> None:
+    config = read(SVC_HOST=host)
+    assert (config[HOST], is_loopback(host), is_wildcard(host)) == (host, False, False)
+
+
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "[::1]", "127.0.0.2"])
 def test_a_loopback_bind_is_accepted(host: str) -> None:
     assert read(SVC_HOST=host)[HOST] == host.strip("[]")
@@ -157,6 +183,29 @@ def test_an_endpoint_that_would_leak_secrets_or_is_no_url_is_refused(url: str) -
 def test_a_public_origin_has_no_path() -> None:
     assert read(SVC_PUBLIC_ORIGIN="https://Mail.Example.org")[PUBLIC_ORIGIN] == "https://mail.example.org"
     assert faults_of(SVC_PUBLIC_ORIGIN="https://example.org/svc") == ["SVC_PUBLIC_ORIGIN"]
+
+
+TEXT: Final = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"))
+ALMOST: Final = ("http://[", "https://[::1", "ssh://[", "9" * 5_000, "https://\u2100.example", "x@[:1")
+"""What the parsers of addresses and of numbers choke on."""
+
+
+@given(setting=st.sampled_from([*all_settings(), *CONTROL_PLANE]), value=TEXT)
+def test_whatever_a_variable_holds_is_taken_or_a_fault_of_that_variable(setting: AnySetting, value: str) -> None:
+    for one in (value, *ALMOST):
+        faults: list[str] = []
+        try:
+            read_config([setting], {"HOME": "/home/mia", setting.name: one})
+        except ConfigError as error:
+            faults = [fault.name for fault in error.faults]
+        assert faults in ([], [setting.name])
+
+
+def test_a_secret_that_another_variable_stands_in_for_is_not_told_either() -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_config(CONTROL_PLANE, {"DATABASE_URL": "host=db password=canary"})
+    assert str(caught.value).startswith("DATABASE_URL: ")
+    assert "canary" not in str(caught.value)
 
 
 @given(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), min_size=1))

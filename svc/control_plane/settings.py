@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from svc.config import BadValue, Config, ConfigFault, Setting, one_of, text, whole_number
-from svc.settings import LOG, SERVICE, is_loopback
+from svc.settings import LOG, SERVICE, bind_host, is_loopback
 
 SECRET_MIN_CHARS: Final = 32
 TOKEN_MAX_CHARS: Final = 512
@@ -128,7 +128,7 @@ CELL_TOKENS: Final[Setting[tuple[CellToken, ...]]] = Setting(
 )
 ESCROW_HOST: Final[Setting[str]] = Setting(
     name="SVC_KEY_ESCROW_HOST",
-    parse=lambda value: value.strip("[]"),
+    parse=bind_host,
     default="0.0.0.0",  # noqa: S104  as the specification has it: a platform's proxy stands in front
     type="address",
     help="Bind address.",

@@ -28,13 +28,13 @@ def _repository(value: str) -> str:
         raise BadValue(f"{shown!r} is no address of a repository; {remedy}")
     if value.startswith("/") or _SCP_LIKE.fullmatch(value):
         return value
-    parts = urlsplit(value)
     try:
+        parts = urlsplit(value)
         known = (parts.scheme in {"https", "http", "ssh"} and bool(parts.hostname) and (parts.port or 1) > 0) or (
             parts.scheme == "file" and parts.path.startswith("/") and not parts.netloc
         )
     except ValueError:
-        known = False
+        raise BadValue(f"{shown!r} is no address of a repository; {remedy}") from None
     if not known or parts.query or parts.fragment:
         raise BadValue(f"{shown!r} is no address of a repository; {remedy}")
     if parts.password is not None or (parts.username and parts.scheme != "ssh"):

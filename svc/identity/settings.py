@@ -24,10 +24,23 @@ def _claim_token(value: str) -> str:
 def _origins(value: str) -> tuple[str, ...]:
     found = tuple(value.replace(",", " ").split())
     for origin in found:
-        parts = urlsplit(origin)
-        if parts.scheme not in {"http", "https"} or f"{parts.scheme}://{parts.netloc}" != origin or "*" in origin:
+        if not _is_origin(origin):
             raise BadValue(f"{origin!r} is not an exact http(s) origin; write scheme://host[:port], without a path")
-    return found
+    return tuple(map(_as_sent, found))
+
+
+def _is_origin(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in {"http", "https"} and f"{parts.scheme}://{parts.netloc}" == text and "*" not in text
+
+
+def _as_sent(origin: str) -> str:
+    """As a browser writes it."""
+    scheme, _, rest = origin.lower().partition("://")
+    return f"{scheme}://{rest.removesuffix({'http': ':80', 'https': ':443'}[scheme])}"
 
 
 def _networks(value: str) -> tuple[str, ...]:

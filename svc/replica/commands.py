@@ -15,7 +15,7 @@ import trio
 from svc.command import OK, Argument, Command, Invocation
 from svc.log import Log
 from svc.nursery import Child, Root, Subsystem, ThreadPool, open_task_group, watch_signals
-from svc.settings import LOG
+from svc.settings import LOG, bind_host
 
 if TYPE_CHECKING:
     from svc.replica.serving import ReplicaServer
@@ -92,7 +92,7 @@ COMMANDS: Final = (
         bears_faults=True,
         arguments=(
             Argument(name="--dir", help="the folder for the blobs", required=True),
-            Argument(name="--host", help="the address to listen on (127.0.0.1)", default="127.0.0.1"),
+            Argument(name="--host", help="the address to listen on (127.0.0.1)", type=bind_host, default="127.0.0.1"),
             Argument(name="--port", help="the port to listen on (4784)", type=_port, default=DEFAULT_PORT),
             Argument(
                 name="--token",

@@ -13,10 +13,10 @@ _NEAR_NAMES: Final = (".local", ".lan", ".internal", ".home.arpa")
 
 def _replica_url(value: str) -> str:
     """https, or http within a private network: a second machine at home has no certificate."""
-    parts = urlsplit(value)
-    if parts.scheme == "http" and _is_near(parts.hostname or ""):
+    if value.startswith("http://"):
         http_url("https" + value.removeprefix("http"))  # checks the other rules
-        return value.rstrip("/")
+        if _is_near(urlsplit(value).hostname or ""):
+            return value.rstrip("/")
     try:
         return http_url(value)
     except BadValue as fault:
