@@ -93,11 +93,11 @@ async def start(context: RequestContext, request: Request) -> Response:
 
 async def callback(context: RequestContext, request: Request) -> Response:
     """Redeem the code, identify the person, and open a session if they may have one."""
-    credentials = await _configured(context)
     query = request.query()
     trip = await TRIPS.end(context, request, _VISITOR)
     if trip is None:
         raise ROUND_TRIP_REFUSED
+    credentials = await _configured(context)
     luggage = opened(trip)
     identity = context.workspace.service(Identity)
     try:

@@ -560,9 +560,10 @@ async def test_a_client_rotated_in_the_secrets_store_counts_at_once(door: Servic
 
 
 async def test_without_a_provider_the_way_is_not_configured(service: Service) -> None:
-    for target in ("/auth/idp/start", "/auth/idp/callback?code=x&state=y"):
-        reply = await service.get(target)
-        assert (reply.status, reply.json["code"]) == (501, "not_configured")
+    reply = await service.get("/auth/idp/start")
+    assert (reply.status, reply.json["code"]) == (501, "not_configured")
+    reply = await service.get("/auth/idp/callback?code=x&state=y")  # which was never begun here
+    assert (reply.status, reply.json["code"]) == (403, "forbidden")
 
 
 async def test_knocking_too_often_is_refused(

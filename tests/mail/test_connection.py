@@ -89,17 +89,18 @@ async def begin(
 
 
 async def test_nothing_can_be_connected_under_the_fakes(service: Service) -> None:
-    for path in (START, CALLBACK):
+    reply = await service.get(START)
+    assert (reply.status, reply.json["code"]) == (501, "not_configured")
+    for path in (CALLBACK, f"{CALLBACK}?code=x&state=made-up"):  # the state comes first: nobody begins without a client
         reply = await service.get(path)
-        assert (reply.status, reply.json["code"]) == (501, "not_configured")
+        assert (reply.status, reply.json["code"]) == (403, "forbidden")
 
 
 async def test_nothing_can_be_connected_without_a_client(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
     async with open_service(tmp_path, clock=wall, log=log) as service:
-        for path in (START, CALLBACK):
-            reply = await service.get(path)
-            assert (reply.status, reply.json["code"]) == (501, "not_configured")
-            assert "IDP_CLIENT_ID" in str(reply.json["detail"])
+        reply = await service.get(START)
+        assert (reply.status, reply.json["code"]) == (501, "not_configured")
+        assert "IDP_CLIENT_ID" in str(reply.json["detail"])
 
 
 async def test_the_redirect_asks_for_lasting_access_to_the_mailbox(configured: Service, google: ScriptedGoogle) -> None:

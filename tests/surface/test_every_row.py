@@ -61,7 +61,7 @@ ROUTES: dict[str, Door] = {
     "GET /docs": Door(access="authenticated", target="/docs"),
     "GET /auth/me": Door(access="public", target="/auth/me"),
     "GET /auth/idp/start": Door(access="public", target="/auth/idp/start", status=501),
-    "GET /auth/idp/callback": Door(access="public", target="/auth/idp/callback", status=501),
+    "GET /auth/idp/callback": Door(access="public", target="/auth/idp/callback", status=403),
     "POST /auth/dev-login": Door(access="public", method="POST", target="/auth/dev-login", status=400),
     "POST /auth/claim-link": Door(access="public", method="POST", target="/auth/claim-link", status=400),
     "POST /auth/logout": Door(access="authenticated", method="POST", target="/auth/logout", status=401),
@@ -88,7 +88,7 @@ ROUTES: dict[str, Door] = {
     "GET /mail/messages/:id/eml": Door(access="authenticated", target="/mail/messages/msg_none/eml", status=404),
     "GET /mail/accounts/:id/export": Door(access="authenticated", target="/mail/accounts/acc_none/export", status=404),
     "GET /oauth/mail/start": Door(access="authenticated", target="/oauth/mail/start", status=501),
-    "GET /oauth/mail/callback": Door(access="authenticated", target="/oauth/mail/callback", status=501),
+    "GET /oauth/mail/callback": Door(access="authenticated", target="/oauth/mail/callback", status=403),
     "GET /oauth/mcp/start": Door(access="authenticated", target="/oauth/mcp/start?server=none", status=404),
     "GET /oauth/mcp/callback": Door(access="authenticated", target="/oauth/mcp/callback?state=x", status=302),
     "GET /oauth/mcp/client.json": Door(access="public", target="/oauth/mcp/client.json", status=200),
@@ -96,8 +96,13 @@ ROUTES: dict[str, Door] = {
 }
 PROBES = frozenset({"GET /livez", "GET /readyz", "GET /health"})
 OPEN_TO_ANY_SITE = frozenset({"POST /pair/claim", "POST /gitops/webhook"})
-ASKS_FOR_MORE = frozenset({"POST /mcp", "POST /auth/logout", "POST /auth/socket-ticket", "POST /gitops/webhook"})
-"""A cookie, a token or a signature of its own."""
+ASKS_FOR_MORE = frozenset(
+    {
+        *("POST /mcp", "POST /auth/logout", "POST /auth/socket-ticket", "POST /gitops/webhook"),
+        *("GET /auth/idp/callback", "GET /oauth/mail/callback"),
+    }
+)
+"""A cookie, a token, a signature or a state of its own."""
 
 SOCKETS: dict[str, Access] = {"/ws": "authenticated", "/meetings/audio": "authenticated", "/pty": "terminal"}
 

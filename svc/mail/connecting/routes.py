@@ -68,7 +68,6 @@ async def start(context: RequestContext, request: Request) -> Response:
 
 async def callback(context: RequestContext, request: Request) -> Response:
     """Redeem the code, learn whose mailbox it is, store the tokens, start the sync."""
-    await _any_configured(context)
     query = request.query()
     origin = origin_of(context.workspace)
     ended = await TRIPS.end(context, request, context.principal)
@@ -102,13 +101,6 @@ async def _configured(context: RequestContext, name: str) -> Connecting:
             f"{connecting.kind.client_settings} and start the service again, or set it under Settings > Credentials."
         )
     return connecting
-
-
-async def _any_configured(context: RequestContext) -> None:
-    for connecting in context.workspace.service(Connections).kinds.values():
-        if await is_ready(context.workspace, connecting):
-            return
-    await _configured(context, BY_OAUTH.name)
 
 
 async def is_ready(workspace: Workspace, connecting: Connecting) -> bool:
