@@ -89,6 +89,10 @@ class Door:
         """Whether there is a value that this actor may acquire; acquires nothing."""
         return self.grants.allow(name) and self.broker.secrets.has(tx, name)
 
+    def edition(self, tx: ReadTx, name: str) -> str | None:
+        """A mark that tells a caller who keeps the value whether it is still the one; acquires nothing."""
+        return self.broker.secrets.edition(tx, name) if self.grants.allow(name) else None
+
     def keep(self, tx: Tx, name: str, value: bytes) -> None:
         """Store the value from a consent screen or a connection, in place of the old one."""
         self._demand(name)

@@ -28,8 +28,8 @@ SECRET: Final = "gitops.webhook.secret"  # noqa: S105  the name of a capability
 MAX_BODY_BYTES: Final = 1024 * 1024
 """The body of a push that a forge reports. Beyond: 413 `too_large`."""
 REMEMBERED_S: Final = 30.0
-"""How long the secret is cached. Strangers may call: reading it for each call would let each of them write into the
-audit."""
+"""How long the secret is cached while it stays the same. Strangers may call: acquiring it for each call would let each
+of them write into the audit."""
 
 SIGNATURES: Final = ("x-hub-signature-256", "x-gitea-signature", "x-forgejo-signature")
 TOKENS: Final = ("x-forge-token", "x-gitlab-token")
@@ -57,6 +57,7 @@ class Webhook:
     follower: Follower | None
     branches: frozenset[str]
     _secret: bytes | None = field(default=None, repr=False)
+    _edition: str | None = None
     _known_until: float = field(default=-1.0)
 
     async def take(self, request: Request) -> bool:
@@ -74,7 +75,9 @@ class Webhook:
         return True
 
     async def _known_secret(self) -> bytes | None:
-        if trio.current_time() >= self._known_until:
+        edition = await self.door.broker.store.read_small(self.door.edition, SECRET)
+        if edition != self._edition or trio.current_time() >= self._known_until:
+            self._edition = edition
             try:
                 self._secret = await self.door.acquire(SECRET, purpose="webhook")
             except SecretUnreadable:

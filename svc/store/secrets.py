@@ -134,6 +134,11 @@ class Secrets:
     def has(self, tx: ReadTx, name: str) -> bool:
         return has_secret(tx, name)
 
+    def edition(self, tx: ReadTx, name: str) -> str | None:
+        """A mark of the value that is stored, another for each that is ever stored; ``None`` where there is none."""
+        row = tx.one("select id, version from secrets where name = :name", name=name)
+        return None if row is None else f"{row[0]}.{row[1]}"
+
     def names(self, tx: ReadTx) -> list[str]:
         return [row.name for row in self.rows(tx)]
 

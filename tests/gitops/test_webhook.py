@@ -84,6 +84,19 @@ async def test_without_a_secret_everybody_is_refused(tmp_path: Path, wall: Virtu
         assert (await call(service, PUSH, {"x-hub-signature-256": f"sha256={signature(PUSH, '')}"})).status == 403
 
 
+async def test_a_secret_that_an_admin_sets_or_takes_away_counts_at_once(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    """Whoever sets it up tries again right after a refusal."""
+    async with open_service(tmp_path, clock=wall, log=log) as service:
+        assert (await call(service, PUSH, signed(PUSH))).status == 403
+        for secret, status in (("an earlier one", 403), (SECRET, 202)):
+            await service.mutate("capabilities.set", name="gitops.webhook.secret", value=secret)
+            assert (await call(service, PUSH, signed(PUSH))).status == status
+        await service.mutate("capabilities.remove", name="gitops.webhook.secret")
+        assert (await call(service, PUSH, signed(PUSH))).status == 403
+
+
 async def test_a_body_has_its_bound(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
     async with open_service(tmp_path, clock=wall, log=log, SVC_GITOPS_WEBHOOK_SECRET=SECRET) as service:
         body = b" " * (1024 * 1024) + PUSH
