@@ -23,6 +23,8 @@ _WORKER: Final = (["serve", "--role=worker"], ["serve", "--role", "worker"])
 _OF_THE_PROGRAM: Final = ("-h", "--help", "--version")
 EXIT_PIPE_CLOSED: Final = 141
 """The code with which a shell reports a program that SIGPIPE ended."""
+EXIT_INTERRUPTED: Final = 130
+"""The same for SIGINT."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,17 +38,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         from svc.control_plane import process as control_plane  # it opens no home, and loads no feature
 
         return control_plane.main(arguments)
-    # Imported late: a process for strangers' input imports the main module, and must not load the service with it.
-    from svc import commands
-
-    given = vars(build_parser(commands.all_commands()).parse_args(arguments))
     try:
+        # Imported late: a process for strangers' input imports the main module, and must not load the service with it.
+        from svc import commands
+
+        given = vars(build_parser(commands.all_commands()).parse_args(arguments))
         code = commands.run(given.pop("command"), given)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader has closed the pipe, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_PIPE_CLOSED
+    except (KeyboardInterrupt, BaseExceptionGroup) as error:
+        if not _is_interrupt(error):
+            raise
+        return EXIT_INTERRUPTED
     return code
+
+
+def _is_interrupt(error: BaseException) -> bool:
+    """Whether it is Ctrl-C and nothing else; a nursery wraps it."""
+    if isinstance(error, BaseExceptionGroup):
+        return error.split(KeyboardInterrupt)[1] is None
+    return isinstance(error, KeyboardInterrupt)
 
 
 def _in_full(arguments: list[str]) -> list[str]:

@@ -84,6 +84,16 @@ def run(name: str, given: Mapping[str, Any]) -> int:
         return _complain(EXIT_FAILURE, refusal.detail)
     except StoreBroken as fault:
         return _complain(EXIT_FAILURE, f"The store failed, and the service stopped to keep its promises: {fault}")
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if name == "serve":
+            raise  # nothing that a person has mistyped
+        return _complain(EXIT_FAILURE, _sentence(error))
+
+
+def _sentence(error: OSError) -> str:
+    return str(error) if error.filename is None else f"{error.filename} can't be used: {error.strerror}"
 
 
 def _read(command: Command, rules: tuple[Rule, ...]) -> tuple[Config, list[ConfigFault]]:

@@ -20,7 +20,7 @@ from trio.testing import MockClock
 
 from svc import __version__
 from svc.app import all_settings
-from svc.cli import EXIT_PIPE_CLOSED
+from svc.cli import EXIT_INTERRUPTED, EXIT_PIPE_CLOSED, main
 from svc.clock import VirtualClock
 from svc.nursery import ThreadPool
 from tests.recorded_log import RecordedLog
@@ -129,6 +129,41 @@ def test_a_reader_that_has_had_enough_ends_a_command_without_a_word(tmp_path: Pa
     finally:
         os.close(writer)
     assert (ended.returncode, ended.stderr) == (EXIT_PIPE_CLOSED, b"")
+
+
+@pytest.mark.parametrize(
+    ("home", "words", "said"),
+    [
+        ("home", ["claim", "--email", "nonsense"], "That is not a mail address."),
+        ("/proc/nowhere", ["claim", "--email", "mia@example.org"], "/proc/nowhere can't be used: "),
+    ],
+)
+def test_a_slip_is_told_in_a_sentence_and_nothing_is_made(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    home: str,
+    words: list[str],
+    said: str,
+) -> None:
+    monkeypatch.setenv("SVC_HOME", str(tmp_path / home))
+    assert main(words) == 1
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert said in told.err
+    assert not (tmp_path / home).exists()
+
+
+def test_ctrl_c_ends_a_command_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*given: object) -> int:
+        raise BaseExceptionGroup("of a nursery", [found])
+
+    monkeypatch.setattr("svc.commands.run", interrupted)
+    found: BaseException = KeyboardInterrupt()
+    assert main(["config"]) == EXIT_INTERRUPTED
+    found = BaseExceptionGroup("a bug besides", [found, ValueError()])
+    with pytest.raises(BaseExceptionGroup):
+        main(["config"])
 
 
 def test_a_variable_that_is_no_setting_is_told_with_the_nearest_one(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from svc.clock import rfc3339, rfc3339_or_none
 from svc.command import JSON, OK, Argument, Command, Invocation
 from svc.identity import claim_links, recovery
+from svc.identity.actions import valid_email
 from svc.identity.model import INVITE_DEFAULT_DAYS, Role
 from svc.settings import HOME, PORT, PUBLIC_ORIGIN, canonical_origin
 from svc.store import Home
@@ -15,7 +16,8 @@ from svc.store import Home
 
 def claim(call: Invocation) -> int:
     """Write a file for the server to redeem: the one command that acts while a server holds the home."""
-    token = claim_links.make(Home.spool_of(call.config[HOME]), email=call.given["email"], now=call.clock.now())
+    email = valid_email(call.given["email"])
+    token = claim_links.make(Home.spool_of(call.config[HOME]), email=email, now=call.clock.now())
     _print_link(call, f"/login?claim={token}")
     return OK
 

@@ -83,19 +83,19 @@ def commands(steps: Sequence[IngestStep]) -> tuple[Command, ...]:
 def _import(call: Invocation, *, steps: Sequence[IngestStep]) -> int:
     if call.given["account"] and call.given["local"]:
         raise Conflict("Say --account or --local, not both.")
-    with call.home() as opened:
-        account = opened.store.write_now(_target, address=call.given["account"], name=call.given["local"])
-        tally = Tally()
-        try:
-            with _source(call.given["source"], call.given["format"]) as source:
-                trio.run(partial(_take, call, opened, account, source, tally, steps))
-        except SourceFault as fault:
-            _say(_counted(tally))
-            print(fault, file=sys.stderr)
-            return FAILED
+    tally = Tally()
+    try:
+        # The source first: for a path that was mistyped, no home and no account is made.
+        with _source(call.given["source"], call.given["format"]) as source, call.home() as opened:
+            account = opened.store.write_now(_target, address=call.given["account"], name=call.given["local"])
+            trio.run(partial(_take, call, opened, account, source, tally, steps))
+    except SourceFault as fault:
         _say(_counted(tally))
-        for reason in tally.reasons:
-            print(f"passed over: {reason}", file=sys.stderr)
+        print(fault, file=sys.stderr)
+        return FAILED
+    _say(_counted(tally))
+    for reason in tally.reasons:
+        print(f"passed over: {reason}", file=sys.stderr)
     return OK
 
 

@@ -52,6 +52,15 @@ def test_in_and_out_and_in_again_is_the_same(tmp_path: Path, capsys: pytest.Capt
     assert entries((tmp_path / "two.mbox").read_bytes()) == entries(first)
 
 
+def test_for_a_path_that_was_mistyped_no_home_and_no_account_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SVC_HOME", str(tmp_path / "other"))
+    assert svc("import", tmp_path / "no.mbox") == 1
+    assert f"{tmp_path / 'no.mbox'} can’t be read" in capsys.readouterr().err
+    assert not (tmp_path / "other").exists()
+
+
 def test_a_mailbox_through_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BufferedReader(_Pipe(MAILS))))
     assert svc("import", "-", "--local", "Piped") == 0
