@@ -30,6 +30,7 @@ from svc.log import Log
 from svc.protocol.direct import Direct
 from svc.protocol.drain import Drain
 from svc.protocol.handshake import check_handshake
+from svc.protocol.message_bound import MessageBound
 from svc.protocol.messages import HeaderList, Headers, Request, problem
 from svc.protocol.socket import (
     GOING_AWAY,
@@ -50,7 +51,7 @@ class SocketLimits:
     """The limits of one socket. With the defaults, a peer that vanished is noticed within 45 seconds."""
 
     message_bytes: int = 1024 * 1024
-    """A message of a client, in all its fragments. Beyond: closed with 1009."""
+    """A message of a client, in all its frames, by the lengths that they announce. Beyond: closed with 1009."""
     read_bytes: int = 16 * 1024
     """One receive. Beyond: the rest comes with the next."""
     ping_interval_s: float = 20.0
@@ -173,7 +174,8 @@ class WsprotoSocket(Socket):
             *headers,
         ]
         head = _head(HTTPStatus.SWITCHING_PROTOCOLS, fields)
-        self._frames = Connection(ConnectionType.SERVER, trailing_data=self._early)  # it may hold a Close
+        bound = MessageBound(self._limits.message_bytes)
+        self._frames = Connection(ConnectionType.SERVER, [bound], trailing_data=self._early)  # it may hold a Close
         await self._write(head)
         self._heard_at = trio.current_time()
         # The handshake's headers, and the code that read it, use as much memory as an idle socket.
@@ -336,28 +338,24 @@ class WsprotoSocket(Socket):
 
     async def _on(self, event: Event) -> None:
         if isinstance(event, TextMessage | BytesMessage):
-            await self._assemble(event)
+            self._assemble(event)
         elif isinstance(event, CloseConnection):
             assert self._frames is not None
             self._faulty = _is_fault(event, self._frames.state)
+            if self._faulty and event.code == MESSAGE_TOO_BIG:
+                event = CloseConnection(
+                    code=event.code, reason=f"A message may have at most {self._limits.message_bytes} bytes."
+                )
             await self._say_goodbye(event.response())
         elif isinstance(event, Ping):
             await self._answer(event)
 
-    async def _assemble(self, event: TextMessage | BytesMessage) -> None:
-        """Collect the fragments of a message; their bytes are counted as they arrive, before the message is
-        complete."""
-        whole = event.message_finished and not self._partial
-        piece = event.data.encode() if isinstance(event.data, str) else event.data
-        if len(self._partial) + len(piece) > self._limits.message_bytes:
-            self._partial.clear()
-            self._faulty = True
-            reason = f"A message may have at most {self._limits.message_bytes} bytes."
-            await self._say_goodbye(CloseConnection(code=MESSAGE_TOO_BIG, reason=reason))
-        elif whole:
+    def _assemble(self, event: TextMessage | BytesMessage) -> None:
+        """Collect the pieces of a message: its frames, and what each receive brought of them."""
+        if event.message_finished and not self._partial:
             self._inbox.append(event.data if isinstance(event.data, str) else bytes(event.data))
         else:
-            self._partial += piece
+            self._partial += event.data.encode() if isinstance(event.data, str) else event.data
             if event.message_finished:
                 data = bytes(self._partial)
                 self._partial.clear()

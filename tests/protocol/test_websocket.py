@@ -196,6 +196,28 @@ async def test_a_message_too_long_is_refused_before_its_end_has_come(log: Record
         assert closed.code == 1009
 
 
+async def test_a_frame_that_announces_too_much_is_refused_at_its_head(log: RecordedLog) -> None:
+    async with served(echo, log, limits=SMALL) as client:
+        await client.stream.send_all(b"\x82\xff" + (1 << 62).to_bytes(8, "big") + b"\0\0\0\0")
+        closed = await client.until_closed()
+        assert closed is not None
+        assert (closed.code, closed.reason) == (1009, "A message may have at most 10 bytes.")
+
+
+async def test_the_frames_of_a_message_are_added_up_however_their_heads_arrive(log: RecordedLog) -> None:
+    begins, ping, goes_on = b"\x02\x86\0\0\0\0" + b"x" * 6, b"\x89\x84\0\0\0\0ping", b"\x80\x84\0\0\0\0" + b"y" * 4
+    async with served(echo, log, limits=SMALL) as client:
+        for byte in (begins + ping + goes_on) * 2:
+            await client.stream.send_all(bytes([byte]))
+            await trio.testing.wait_all_tasks_blocked()
+        said = [await client.event() for _ in range(4)]
+        assert said == [Pong(payload=b"ping"), BytesMessage(data=b"x" * 6 + b"y" * 4)] * 2
+        await client.stream.send_all(begins + ping + b"\x80\x85\0\0\0\0")
+        closed = await client.until_closed()
+        assert closed is not None
+        assert closed.code == 1009
+
+
 FAULTS = {
     "invalid UTF-8": (b"\x81\x82\0\0\0\0\xc3\x28", 1007),
     "unmasked frame": (b"\x81\x01a", 1002),
