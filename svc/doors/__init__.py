@@ -3,8 +3,8 @@
 Both planes use them, so this folder knows no feature and no database. It joins the nursery and the protocol.
 """
 
-from svc.doors.door import Door, max_connections, serve_port
+from svc.doors.door import Door, ToTheLast, max_connections, serve_port
 from svc.doors.full import RETRY_AFTER_S, turn_away
 from svc.doors.internal import LOOPBACK, Internal
 
-__all__ = ["LOOPBACK", "RETRY_AFTER_S", "Door", "Internal", "max_connections", "serve_port", "turn_away"]
+__all__ = ["LOOPBACK", "RETRY_AFTER_S", "Door", "Internal", "ToTheLast", "max_connections", "serve_port", "turn_away"]

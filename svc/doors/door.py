@@ -55,7 +55,7 @@ async def serve_port(
     for door in doors:
         child.work.start_soon(door.idle.run, door.limits, drain)
     handler = partial(_serve, doors=doors, log=child.log, drain=drain)
-    to_the_last = [_ToTheLast(one, partial(child.work.start_soon, handler)) for one in listeners]
+    to_the_last = [ToTheLast(one, partial(child.work.start_soon, handler)) for one in listeners]
     serve = partial(trio.serve_listeners, handler, to_the_last, handler_nursery=child.work)
     if linger is not None:
         child.work.start_soon(_serve_on, child, drain, serve, linger)
@@ -75,7 +75,7 @@ async def _serve_on(
         nursery.cancel_scope.cancel()
 
 
-class _ToTheLast(trio.abc.Listener[trio.SocketStream]):
+class ToTheLast(trio.abc.Listener[trio.SocketStream]):
     """Before it closes, it takes the connections that the system has already accepted: it would reset them, and their
     clients may have sent a request. From the last look to the close no other task runs, so hardly one comes between."""
 
@@ -100,11 +100,11 @@ async def _serve(stream: trio.SocketStream, *, doors: Sequence[Door], log: Log, 
     """Serve one connection by the first door that has room. If no door has room, it is turned away before it can hold
     anything."""
     door = next((one for one in doors if _enters(one)), None)
-    if door is not doors[0]:
-        log.warning("http.too_many_connections", turned_away=door is None)
     if door is None:
-        await turn_away(stream)
+        await turn_away(stream, log=log)
         return
+    if door is not doors[0]:
+        log.warning("http.too_many_connections", turned_away=False)
     try:
         peer = stream.socket.getpeername()[0]
     except OSError:

@@ -12,13 +12,23 @@ from svc.protocol.cookies import clear_cookie, cookie, set_cookie
 from svc.protocol.direct import is_readable
 from svc.protocol.drain import Drain
 from svc.protocol.forwarded import NEAR_NETWORKS, Forwarded
-from svc.protocol.guard import Guard, LoopbackGuard, MachinesGuard
+from svc.protocol.guard import Guard, LoopbackGuard, MachinesGuard, is_rpc
 from svc.protocol.http1 import serve_connection
 from svc.protocol.idle import Idle
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
 from svc.protocol.link import Connect, Link, LinkAnswer, LinkFault, LinkStream
 from svc.protocol.memory import stream_pair
-from svc.protocol.messages import BodyReader, FileBody, Headers, Producer, Request, Response, json_response, redirect
+from svc.protocol.messages import (
+    JSON,
+    BodyReader,
+    FileBody,
+    Headers,
+    Producer,
+    Request,
+    Response,
+    json_response,
+    redirect,
+)
 from svc.protocol.router import Router
 from svc.protocol.rows import (
     NOTHING,
@@ -36,19 +46,21 @@ from svc.protocol.rows import (
     Wire,
 )
 from svc.protocol.socket import Nudge, Socket, SocketClosed, encode_text_frame
-from svc.protocol.static import StaticTree
+from svc.protocol.static import Asset, StaticTree
 from svc.protocol.traffic import Traffic
 from svc.protocol.trpc import RpcLayer
 from svc.protocol.websocket import SocketLimits
 
 __all__ = [
     "DEFAULT_LIMITS",
+    "JSON",
     "NEAR_NETWORKS",
     "NOTHING",
     "PAGE",
     "Access",
     "Application",
     "AsgiFace",
+    "Asset",
     "BodyReader",
     "Connect",
     "Drain",
@@ -89,6 +101,7 @@ __all__ = [
     "cookie",
     "encode_text_frame",
     "is_readable",
+    "is_rpc",
     "json_response",
     "redirect",
     "serve_connection",

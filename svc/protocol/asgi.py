@@ -31,7 +31,8 @@ _REFUSAL_EXTENSION: Final = "websocket.http.response"
 
 
 class AsgiFace:
-    """Call it as an ASGI application. On drain it closes sockets with 1001; the front ends the requests."""
+    """Call it as an ASGI application. On drain it closes sockets with 1001, and an answer over HTTP/1.1 is the last of
+    its connection; the front ends what goes on."""
 
     def __init__(self, application: Application[Any], *, log: Log, drain: Drain) -> None:
         self._application = application
@@ -56,6 +57,8 @@ class AsgiFace:
             response = await self._application(request)
         else:
             response = self._application.fault(refusal, peer=request.peer, secure=request.secure)
+        if self._drain() and scope["http_version"].startswith("1"):
+            response.headers.append(("connection", "close"))
         await self._respond(request, response, send)
 
     async def _respond(self, request: Request, response: Response, send: Send) -> None:

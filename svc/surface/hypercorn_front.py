@@ -2,32 +2,40 @@
 
 Hypercorn parses, frames and keeps the deadlines of connections. Guard, routes, errors and headers are those of the same
 application. The number of connections is limited as in our own front, but none are reserved for probes. Unlike our own
-front, it can't cut off a client that sends its head or reads its answer too slowly. Hypercorn's server for one
-connection is used as its own accept loop uses it, with one change: in that loop, a connection whose client is gone
-stays until its idle time is over and the next WebSocket ping is due. Imported only if this front is chosen, because
+front, it can't cut off a client that sends its head too slowly. Imported only if this front is chosen, because
 Hypercorn is an extra (`svc[hypercorn]`).
+
+Hypercorn's server for one connection is used as its own accept loop uses it, with three changes. In that loop a
+connection whose client is gone stays until its idle time is over and the next WebSocket ping is due; one whose client
+reads nothing stays for ever; and on drain idle connections close at once, though a request may be on its way.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import partial
+from ssl import SSLContext
 from typing import Any, Final, cast
 
 import trio
+from h2.exceptions import ProtocolError
+from h2.settings import SettingCodes
 from hypercorn.config import Config as HypercornConfig
-from hypercorn.events import Event, Updated
+from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.logging import Logger
+from hypercorn.protocol.h2 import H2Protocol
 from hypercorn.trio.tcp_server import TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import AppWrapper, ASGIFramework, ConnectionState
 from hypercorn.utils import wrap_app
 
 from svc.config import Config
-from svc.doors import turn_away
+from svc.doors import ToTheLast, turn_away
 from svc.log import Log
 from svc.nursery import Child
-from svc.protocol import DEFAULT_LIMITS, Application, AsgiFace, Drain, Limits, SocketLimits
+from svc.protocol import DEFAULT_LIMITS, Application, AsgiFace, Drain, Limits, SocketLimits, is_readable
 from svc.settings import DRAIN_S, TLS_CERT_FILE, TLS_KEY_FILE
 
 HANDSHAKE_S: Final = 10.0
@@ -48,55 +56,111 @@ async def serve_by_hypercorn(
     sockets: SocketLimits = _SOCKETS,
 ) -> None:
     """Serve until the intake is cancelled. Then the port closes, and requests in flight have the drain's time."""
-    drain, context = Drain(), WorkerContext(None)
+    drain = Drain()
     settings = _settings(config, log=child.log, limits=limits, sockets=sockets)
     face = AsgiFace(application, log=child.log, drain=drain)
     application_of_theirs = wrap_app(cast(ASGIFramework, face), settings.wsgi_max_body_size, "asgi")
-    server = partial(_Connection, application_of_theirs, settings, context)
-    tls = settings.create_ssl_context()
-    opened = [one if tls is None else trio.SSLListener(one, tls, https_compatible=True) for one in listeners]
-    child.work.start_soon(_pass_on_drain, child, drain, context)
-    handler = partial(_serve, server=server, slots=slots, log=child.log)
-    await trio.serve_listeners(handler, opened, handler_nursery=child.work)
+    shared = _Shared(application=application_of_theirs, settings=settings, limits=limits)
+    child.work.start_soon(_pass_on_drain, child, drain, shared)
+    handler = partial(_serve, shared=shared, tls=settings.create_ssl_context(), slots=slots, log=child.log)
+    to_the_last = [ToTheLast(one, partial(child.work.start_soon, handler)) for one in listeners]
+    await trio.serve_listeners(handler, to_the_last, handler_nursery=child.work)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shared:
+    """What all connections have in common; ``connections`` are those that are open."""
+
+    application: AppWrapper
+    settings: HypercornConfig
+    limits: Limits
+    context: WorkerContext = field(default_factory=lambda: WorkerContext(None))
+    connections: set[_Connection] = field(default_factory=set)
 
 
 async def _serve(
-    stream: trio.SocketStream | trio.SSLStream[trio.SocketStream],
-    *,
-    server: Callable[[Any], Awaitable[None]],
-    slots: trio.Semaphore,
-    log: Log,
+    plain: trio.SocketStream, *, shared: _Shared, tls: SSLContext | None, slots: trio.Semaphore, log: Log
 ) -> None:
     """Serve one connection if there is room for it."""
+    stream = plain if tls is None else trio.SSLStream(plain, tls, server_side=True, https_compatible=True)
     try:
         slots.acquire_nowait()
     except trio.WouldBlock:
-        log.warning("http.too_many_connections", turned_away=True)
-        await turn_away(stream)
+        await turn_away(stream, log=log)
         return
+    connection = _Connection(shared, stream)
+    shared.connections.add(connection)
     try:
-        await server(stream)
+        await connection.run()
     finally:
+        shared.connections.discard(connection)
         slots.release()
 
 
 class _Connection(TCPServer):
     """Ends as soon as its client is gone: no task waits any longer once all received data was handed on."""
 
-    def __init__(self, application: AppWrapper, settings: HypercornConfig, context: WorkerContext, stream: Any) -> None:
+    def __init__(self, shared: _Shared, stream: Any) -> None:
         self._over = trio.Event()
-        super().__init__(application, settings, _Context(context, self._over), ConnectionState({}), stream)
+        self._limits = shared.limits
+        context = _Context(shared.context, self._over)
+        super().__init__(shared.application, shared.settings, context, ConnectionState({}), stream)
+
+    @property
+    def _http2(self) -> H2Protocol | None:
+        wrapped = getattr(self, "protocol", None)  # there is none before the end of the TLS handshake
+        return wrapped.protocol if wrapped is not None and isinstance(wrapped.protocol, H2Protocol) else None
+
+    async def take_no_more(self) -> None:
+        """Ask an HTTP/2 client to begin nothing new on this connection. What it has begun is answered."""
+        if self._http2 is not None:
+            with suppress(ProtocolError):  # it is closed already
+                self._http2.connection.update_settings({SettingCodes.MAX_CONCURRENT_STREAMS: 0})
+                await self.protocol_send(RawData(self._http2.connection.data_to_send()))
 
     async def _read_data(self) -> None:
         await super()._read_data()
         self._over.set()
         await self.idle_task.stop()
 
+    async def _idle_timeout(self) -> None:
+        """On drain a connection is idle for a moment before it closes, and a request that has come is answered."""
+        began = trio.current_time()
+        with trio.move_on_after(self.config.keep_alive_timeout):
+            await self.context.terminated.wait()
+            await trio.sleep_until(began + self._limits.drain_idle_s)
+            plain = getattr(self.stream, "transport_stream", self.stream)
+            if self._http2 is None and is_readable(plain.socket):
+                return
+        with trio.CancelScope(shield=True):
+            await self._initiate_server_close()
+
     async def protocol_send(self, event: Event) -> None:
         """Once the client is gone, drop ``Updated``: a late answer must not make the connection wait for a next
         request."""
-        if not (self._over.is_set() and isinstance(event, Updated)):
+        if isinstance(event, RawData):
+            await self._send(event.data)
+        elif not (self._over.is_set() and isinstance(event, Updated)):
             await super().protocol_send(event)
+
+    async def _send(self, data: bytes) -> None:
+        """Send piece by piece. A client that does not take a piece in time loses the connection.
+
+        Shielded as theirs is: half a piece of one HTTP/2 stream would break all the others.
+        """
+        step = self._limits.send_piece_bytes
+        try:
+            async with self.send_lock:
+                for start in range(0, len(data), step):
+                    with trio.fail_after(self._limits.send_piece_s) as scope:
+                        scope.shield = True
+                        await self.stream.send_all(data[start : start + step])
+            return
+        except trio.TooSlowError:
+            await trio.aclose_forcefully(self.stream)
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+        await self.protocol.handle(Closed())
 
 
 class _Context(WorkerContext):
@@ -112,10 +176,13 @@ class _Context(WorkerContext):
             await self._over.wait()
 
 
-async def _pass_on_drain(child: Child, drain: Drain, context: WorkerContext) -> None:
+async def _pass_on_drain(child: Child, drain: Drain, shared: _Shared) -> None:
     await child.wait_draining()
     drain.begin()
-    await context.terminated.set()
+    for one in tuple(shared.connections):
+        child.work.start_soon(one.take_no_more)
+    await trio.sleep(shared.limits.drain_idle_s)
+    await shared.context.terminated.set()
 
 
 def _settings(config: Config, *, log: Log, limits: Limits, sockets: SocketLimits) -> HypercornConfig:
@@ -132,7 +199,7 @@ def _settings(config: Config, *, log: Log, limits: Limits, sockets: SocketLimits
     settings.websocket_ping_interval = sockets.ping_interval_s
     settings.websocket_max_message_size = sockets.message_bytes
     settings.graceful_timeout = float(config[DRAIN_S])
-    settings.include_server_header = False
+    settings.include_server_header = settings.include_date_header = False  # every answer of ours has its date
     settings.errorlog = None
     settings.logger_class = cast(type[Logger], partial(_FrontLog, log=log))
     return settings

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -27,7 +28,7 @@ from svc.settings import canonical_origin
 from svc.surface.hypercorn_front import serve_by_hypercorn
 from tests.sizes import HANGS_S
 from tests.support.certificates import self_signed
-from tests.support.http import HttpWorld, request_bytes
+from tests.support.http import HttpWorld, read_to_end, replies, request_bytes
 
 
 def read(tmp_path: Path, front: Front, **settings: str) -> Config:
@@ -84,11 +85,14 @@ def test_without_the_extra_it_says_how_to_install_it(tmp_path: Path, monkeypatch
 
 
 KEY: Final = "dGhlIHNhbXBsZSBub25jZQ=="
+PATIENT: Final = Limits(idle_s=10 * HANGS_S, drain_idle_s=0.1)
 UPGRADE: Final = {"upgrade": "websocket", "connection": "Upgrade", "sec_websocket_version": "13"}
 
 
 @asynccontextmanager
-async def served(tmp_path: Path) -> AsyncIterator[tuple[HttpWorld, trio.Semaphore, trio.Event]]:
+async def served(
+    tmp_path: Path, *, limits: Limits | None = None
+) -> AsyncIterator[tuple[HttpWorld, trio.Semaphore, trio.Event]]:
     """A small application behind Hypercorn where nothing is idle for too long, and nobody is pinged twice."""
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     world = HttpWorld(port=listeners[0].socket.getsockname()[1])
@@ -104,7 +108,7 @@ async def served(tmp_path: Path) -> AsyncIterator[tuple[HttpWorld, trio.Semaphor
                     world.application,
                     config=read(tmp_path, "hypercorn"),
                     slots=slots,
-                    limits=Limits(idle_s=10 * HANGS_S),
+                    limits=limits or PATIENT,
                     sockets=SocketLimits(ping_interval_s=10 * HANGS_S),
                 )
             )
@@ -150,4 +154,30 @@ async def test_a_drain_waits_for_no_socket_whose_client_says_goodbye(tmp_path: P
                 if isinstance(event, CloseConnection):
                     assert event.code == 1001
                     await live.send_all(client.send(event.response()))
+        await all_free(slots)
+
+
+@pytest.mark.wall_clock
+async def test_on_drain_a_kept_connection_may_ask_once_more_and_the_others_close(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(PATIENT, drain_idle_s=1.0)) as (world, slots, draining):
+        asks, silent = await answered(world, "/hello", b"200"), await answered(world, "/hello", b"200")
+        draining.set()
+        again = request_bytes("GET", "/hello", host=f"127.0.0.1:{world.port}")
+        await asks.send_all(again)
+        told = await read_to_end(asks)
+        (reply,) = replies(told[told.index(b"HTTP/1.1 ") :])
+        assert (reply.status, reply.header("connection")) == (200, "close")
+        assert [name for name, _ in reply.headers].count("date") == 1
+        assert b"HTTP/1.1" not in await read_to_end(silent)
+        await all_free(slots)
+
+
+@pytest.mark.wall_clock
+async def test_who_reads_nothing_of_an_answer_loses_the_connection(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(PATIENT, send_piece_s=0.05)) as (world, slots, _):
+        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+        for _ in range(20):
+            await stream.send_all(request_bytes("GET", "/big", host=f"127.0.0.1:{world.port}"))
+        while slots.value == 3:
+            await trio.lowlevel.checkpoint()
         await all_free(slots)
