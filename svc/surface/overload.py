@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from svc.doors import RETRY_AFTER_S
 from svc.errors import Refusal
-from svc.protocol import DEFAULT_LIMITS, Application, Request, Response
+from svc.protocol import DEFAULT_LIMITS, Application, Request, Response, is_rpc
 
 C = TypeVar("C")
 
@@ -41,4 +41,4 @@ class Overloaded(Application[C]):
             code="unavailable",
             headers={"retry-after": str(RETRY_AFTER_S)},
         )
-        return self.fault(refusal, peer=request.peer, secure=request.secure)
+        return self.fault(refusal, peer=request.peer, secure=request.secure, for_rpc=is_rpc(request))

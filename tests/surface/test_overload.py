@@ -48,6 +48,8 @@ async def test_beyond_the_bound_one_is_told_to_come_back(small: Service) -> None
     reply = await small.get("/auth/me")
     assert (reply.status, reply.json["code"], reply.header("retry-after")) == (503, "unavailable", "5")
     assert reply.header("connection") == "close"
+    rpc = await small.get("/trpc/health.ping")
+    assert (rpc.status, rpc.json["error"]["data"]["httpStatus"], rpc.header("retry-after")) == (503, 503, "5")
     socket = await small.socket()
     assert socket.status == 503
     await let_go(idle)
@@ -70,6 +72,7 @@ async def test_beyond_the_reserve_too_the_answer_is_a_503_before_a_word_was_said
             said += piece
     assert said.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
     assert b"retry-after: 5" in said
+    assert b"\r\nx-request-id: " in said
     await late.aclose()
     await let_go(idle)
 
