@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
 from svc import __version__
 from svc.description.openapi import openapi
-from svc.protocol import PAGE, Request, Response, Route, Says
+from svc.protocol import JSON, PAGE, Asset, Request, Response, Route, Says
 from svc.settings import PORT, canonical_origin
 from svc.surface import Surface
 from svc.workspace import RequestContext, Workspace
@@ -97,18 +97,21 @@ _NOT_FOR_STRANGERS: Final = b"""<!doctype html>
 
 @dataclass(kw_only=True)
 class Description:
-    """The document of this process. It is encoded when it is first requested, in a thread: that takes a tenth of a
-    second."""
+    """The document of this process, once it was requested."""
 
     workspace: Workspace
-    _encoded: bytes = field(default=b"")
+    document: Asset | None = None
 
-    def encoded(self) -> bytes:
-        if not self._encoded:
+    def make(self) -> Asset:
+        """Takes a tenth of a second: for a thread."""
+        if self.document is None:
             workspace = self.workspace
             origin = canonical_origin(workspace.config, port=workspace.port or workspace.config[PORT])
-            self._encoded = msgspec.json.encode(openapi(workspace.features, version=__version__, origin=origin))
-        return self._encoded
+            encoded = msgspec.json.encode(openapi(workspace.features, version=__version__, origin=origin))
+            document = Asset(encoded, JSON)
+            document.prepare()
+            self.document = document
+        return self.document
 
 
 def build(workspace: Workspace) -> None:
@@ -116,9 +119,11 @@ def build(workspace: Workspace) -> None:
 
 
 async def document(context: RequestContext, request: Request) -> Response:
-    fields = [("content-type", "application/json"), ("cache-control", "no-store")]
-    described = await context.workspace.threads.run(context.workspace.service(Description).encoded)
-    return Response(headers=fields, body=described)
+    description = context.workspace.service(Description)
+    made = description.document
+    if made is None:
+        made = await context.workspace.threads.run(description.make)
+    return made.respond(request.headers, extra=[("cache-control", "private, no-cache")])
 
 
 async def shown(context: RequestContext, request: Request) -> Response:
@@ -144,7 +149,7 @@ ROUTES: Final[tuple[Route[RequestContext], ...]] = (
         access="authenticated",
         handle=document,
         summary="Every route and procedure, as OpenAPI 3.1.",
-        says=Says(answers={200: "application/json"}),
+        says=Says(answers={200: JSON, 304: None}),
     ),
     Route(
         method="GET",

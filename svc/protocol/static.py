@@ -5,7 +5,8 @@ relatively, and each release is immutable. The same files without the segment ar
 served from a dictionary filled at boot, so no request ever reaches the file system: no traversal, no link, no dotfile.
 
 Owns the table, the compressed copies (each made at its first request) and the shell's policy. It never reads a file
-after boot.
+after boot. Only what is the same for everybody is compressed: in an answer with a secret beside a stranger's words, the
+compressed length would tell how much the two have in common.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ content."""
 CONFINED_WORKER: Final = ".worker.mjs"
 """The end of the names of scripts that a page starts as workers for content from strangers."""
 
-_COMPRESSIBLE: Final = frozenset({".js", ".mjs", ".css", ".html", ".txt", ".svg", ".webmanifest"})
+_COMPRESSIBLE: Final = re.compile(r"text/|image/svg\+xml$|application/manifest\+json$|application/json$")
 _VERSION_DIGITS: Final = 16
 _SMALLEST_WORTH_GZIP_BYTES: Final = 512
 _INLINE_SCRIPT: Final = re.compile(r"<script\b(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE)
@@ -60,10 +61,10 @@ class BadTree(Exception):
 
 @dataclass(frozen=True)
 class Asset:
-    """One file, plain, and compressed if that is smaller."""
+    """One file, or one document that is the same for everybody: plain, and compressed if that is smaller."""
 
     data: bytes
-    suffix: str
+    content_type: str
 
     @cached_property
     def etag(self) -> str:
@@ -73,7 +74,7 @@ class Asset:
     def gzipped(self) -> bytes | None:
         """Made when the first client asks, so that the boot need not wait for the whole tree. Blocks, long for a large
         file: call :meth:`prepare` in a thread first."""
-        if self.suffix not in _COMPRESSIBLE or len(self.data) < _SMALLEST_WORTH_GZIP_BYTES:
+        if len(self.data) < _SMALLEST_WORTH_GZIP_BYTES or not _COMPRESSIBLE.match(self.content_type):
             return None
         squeezed = gzip.compress(self.data, mtime=0)
         return squeezed if len(squeezed) < len(self.data) else None
@@ -88,7 +89,7 @@ class Asset:
 
     def respond(self, headers: Headers, *, extra: HeaderList) -> Response:
         """200, or 304 if the client already has it; compressed if the client accepts that."""
-        fields = [("content-type", CONTENT_TYPES[self.suffix]), *extra]
+        fields = [("content-type", self.content_type), *extra]
         body, tag = self.data, self.etag
         if self.gzipped is not None:
             fields.append(("vary", "Accept-Encoding"))
@@ -142,9 +143,9 @@ class StaticTree:
         except UnicodeDecodeError as error:
             raise BadTree(f"{SHELL_NAME} or {WORKER_NAME} is not UTF-8") from error
         hashes = tuple(_csp_hash(match[1]) for match in _INLINE_SCRIPT.finditer(page))
-        assets = {name: Asset(data, Path(name).suffix) for name, data in files.items()}
-        shell = Asset(page.encode(), ".html")
-        served_worker = None if worker is None else Asset(worker.encode(), ".js")
+        assets = {name: Asset(data, CONTENT_TYPES[Path(name).suffix]) for name, data in files.items()}
+        shell = Asset(page.encode(), CONTENT_TYPES[".html"])
+        served_worker = None if worker is None else Asset(worker.encode(), CONTENT_TYPES[".js"])
         return cls(assets, shell, served_worker, version=version, csp_hashes=hashes)
 
     def names(self) -> tuple[str, ...]:

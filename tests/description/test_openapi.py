@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Iterator
@@ -105,6 +106,19 @@ async def test_it_is_told_to_whoever_is_signed_in_and_says_where_the_service_is(
     assert "/trpc/fake.mail.inject" in found["paths"]
     names = [tag["name"] for tag in found["tags"]]
     assert FAKES.name in names
+
+
+async def test_it_is_sent_compressed_and_only_to_those_who_do_not_have_it_yet(service: Service) -> None:
+    plain = await service.get("/openapi.json")
+    packed = await service.get("/openapi.json", accept_encoding="gzip")
+    assert (plain.header("content-encoding"), packed.header("content-encoding")) == (None, "gzip")
+    assert gzip.decompress(packed.body) == plain.body
+    assert plain.header("vary") == packed.header("vary") == "Accept-Encoding"
+    assert packed.header("cache-control") == "private, no-cache"
+    tag = str(packed.header("etag"))
+    assert plain.header("etag") not in (tag, None)
+    known = await service.get("/openapi.json", accept_encoding="gzip", if_none_match=tag)
+    assert (known.status, known.body, known.header("vary")) == (304, b"", "Accept-Encoding")
 
 
 def test_records_are_called_by_names_that_read_well(document: Any) -> None:
