@@ -20,7 +20,6 @@ import random
 import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -40,16 +39,16 @@ from svc.backup.litestream import (
     complaint,
     found_program,
     refuse_old,
-    says_nothing_is_there,
     told_of_copy,
 )
 from svc.backup.settings import BIN
 from svc.backup.target import Part
+from svc.backup.writers import archived_ledger, take_over
 from svc.clock import Millis
 from svc.config import Config
 from svc.nursery import Child, ThreadPool, leash, open_task_group, process_group
 from svc.protocol.egress import Egress
-from svc.store import CannotOpen, Home, Ledger, write_durably
+from svc.store import CannotOpen, Home, write_durably
 
 LOOK_S: Final = 5.0
 LATE_S: Final = 60.0
@@ -128,6 +127,8 @@ class Archiver:
     _copy_told: str | None = None
     """What this child reported about a whole copy, also about the first one, which it sends without a request."""
     _process: trio.Process | None = None
+    _may_write: bool = False
+    """Nobody else writes to the target, as of the last look."""
     _ending: bool = False
     """The child is ended on purpose, and a new one must follow."""
     _answers: trio.Event = field(default_factory=trio.Event)
@@ -145,7 +146,7 @@ class Archiver:
             began = trio.current_time()
             try:
                 tool = await self._tool()
-                await self.refuse_foreign(tool)
+                await self._take_over(tool)
                 if await self._live(child, tool):
                     continue
             except (ArchiveFault, CannotOpen) as fault:
@@ -258,27 +259,28 @@ class Archiver:
             environ=environ,
         )
 
-    async def refuse_foreign(self, tool: Litestream) -> None:
-        """Raise if the target has another home's archive: the two must not be mixed. An own archive, from before a
-        restore without a ledger, is taken over."""
-        catalogue = self.archive.catalogue
-        if await self.threads.run(catalogue.home) == self.home.id:
+    async def _take_over(self, tool: Litestream) -> None:
+        """Raise if another home, or another copy of this one, writes to the target: the two must not be mixed. A known
+        archive that does not answer now is looked at later: here, or by the hourly check."""
+        if self._may_write:
             return
-        config = await self.threads.run(
-            partial(self.written_config, tool, socket=self.home.path / "run" / "archive.sock")
-        )
-        with tempfile.TemporaryDirectory(prefix="svc-") as scratch:
-            copy = Path(scratch) / "ledger.sqlite3"
-            try:
-                await tool.restore(config, "ledger", into=copy)
-            except ArchiveFault as fault:
-                if not says_nothing_is_there(str(fault)):
-                    raise
-            found = await self.threads.run(Ledger(copy).under, "") if copy.exists() else {}
-        theirs = found.get("home", b"").decode()
-        if theirs and theirs != self.home.id:
-            raise ArchiveFault(f"{self.archive.target.place} holds the archive of another home; name another folder")
-        await self.threads.run(catalogue.begin, self.home.id, found)
+        catalogue, place = self.archive.catalogue, self.archive.target.place
+        is_known = await self.threads.run(catalogue.home) == self.home.id
+        config = await self.threads.run(partial(self.written_config, tool, parts=("db", "ledger")))
+        try:
+            theirs = await archived_ledger(replace(tool, patience_s=START_S), config, self.threads)
+            answers = True
+        except ArchiveFault:
+            if not is_known:
+                raise
+            theirs, answers = {}, False
+        await self.threads.run(partial(take_over, catalogue, theirs, home=self.home.id, place=place))
+        self._may_write = answers
+
+    async def give_way(self) -> None:
+        """End the archiver: another copy of the home writes to the target. A new one looks first."""
+        self._may_write = False
+        await self._renew()
 
     async def _live(self, child: Child, tool: Litestream) -> bool:
         """Run one child to its end. Returns whether a new one must follow at once."""

@@ -1,9 +1,11 @@
 """The catalogue of the archive, in the ledger that is archived with it: its home, its recovery points with their
-signatures, the keys that verify them, its base backups, and the result of the last drill. All of it blocks.
+signatures, the keys that verify them, its base backups, the result of the last drill, and which copy of the home writes
+it. All of it blocks.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
@@ -20,6 +22,10 @@ POINT: Final = "point/"
 SIGNATURE: Final = "signature/"
 KEY: Final = "key/"
 HOME: Final = "home"
+WRITER: Final = "writer"
+"""The id of the copy of the home that writes the archive (:mod:`svc.backup.writers`)."""
+EARLIER: Final = "earlier/"
+"""The ids of the copies from which this one was restored."""
 BASE: Final = "state/base"
 DRILL: Final = "state/drill"
 
@@ -57,6 +63,21 @@ class Catalogue:
     def begin(self, home: str, earlier: Mapping[str, bytes]) -> None:
         """Start the catalogue for that home; ``earlier`` is the content of its archived ledger."""
         self.ledger.put({**earlier, HOME: home.encode()})
+
+    def knows(self, writer: bytes) -> bool:
+        """Whether it is this copy of the home, or one that it was restored from."""
+        return writer == self.ledger.get(WRITER) or self.ledger.get(EARLIER + writer.decode()) is not None
+
+    def begin_writing(self) -> None:
+        """Give this copy of the home an id, unless it has one."""
+        if self.ledger.get(WRITER) is None:
+            self.ledger.put({WRITER: secrets.token_hex(8).encode()})
+
+    def end_writing(self) -> None:
+        """Note, in the ledger of a restored home, that it is another copy from now on."""
+        writer = self.ledger.get(WRITER)
+        if writer is not None:
+            self.ledger.put({EARLIER + writer.decode(): b""}, without=[WRITER])
 
     def points(self) -> list[Point]:
         """All points, the newest first: by position, because a clock may have been set back. Unreadable ones are left

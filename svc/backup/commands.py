@@ -15,7 +15,14 @@ import trio
 
 from svc.backup.beyond import beyond_of
 from svc.backup.catalogue import Base, BaseState, Catalogue
-from svc.backup.litestream import SNAPSHOT_LEVEL, ArchiveFault, Litestream, found_program, refuse_old
+from svc.backup.litestream import (
+    SNAPSHOT_LEVEL,
+    ArchiveFault,
+    Litestream,
+    found_program,
+    in_our_words,
+    refuse_old,
+)
 from svc.backup.points import fingerprint
 from svc.backup.procedures import NOW_PATH, moment_of
 from svc.backup.restoring import Restored, RestoreFault, Restoring, Wanted
@@ -23,6 +30,7 @@ from svc.backup.settings import BIN, target_of
 from svc.backup.target import Place, any_place
 from svc.backup.verifying import fault_of
 from svc.backup.wire import BaseOut
+from svc.backup.writers import archived_ledger, refuse_another
 from svc.clock import rfc3339
 from svc.command import JSON, OK, Argument, Command, Invocation
 from svc.config import BadValue
@@ -82,6 +90,10 @@ async def _base(call: Invocation, *, home: Home) -> int:
         catalogue = Catalogue(Ledger(Home.ledger_of(home.path)))
         if catalogue.home() != home.id:
             raise ArchiveFault("this home has not been archived yet; start `svc serve` once")
+        look = config.with_name("look.json")
+        write_durably(look, tool.config())
+        theirs = await archived_ledger(tool, look, ThreadPool(limit=1, name="backup"))
+        refuse_another(catalogue, theirs, home=home.id, place=tool.target.place)
         began = call.clock.now()
         await tool.base_backup(config)
         held = await tool.listed(config, "db", level=SNAPSHOT_LEVEL)
@@ -209,7 +221,10 @@ async def _catalogue(call: Invocation) -> AsyncIterator[tuple[Catalogue, Litestr
     """The catalogue, read from the archive and not from the home."""
     async with _tool(call, place=call.given["from"], home=None) as (tool, config):
         copy = config.with_name("ledger.sqlite3")
-        await tool.restore(config, "ledger", into=copy)
+        try:
+            await tool.restore(config, "ledger", into=copy)
+        except ArchiveFault as fault:
+            raise in_our_words(fault, tool.target.place) from None
         yield Catalogue(Ledger(copy)), tool, config
 
 

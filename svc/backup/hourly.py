@@ -1,9 +1,12 @@
 """The hourly check: asks the archive which of its files a restore would use, of the database and of the ledger. They
-must reach from a whole copy to the last sent change. It reads lists and no content; the nightly drill reads all.
+must reach from a whole copy to the last sent change. Of the content it reads the ledger only, which says whether
+another copy of the home writes there, too; the nightly drill reads all.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -11,6 +14,7 @@ from typing import Final
 from svc.backup.archive import Archive
 from svc.backup.archiver import Archiver
 from svc.backup.litestream import ArchiveFault, Litestream
+from svc.backup.writers import AnotherWriter, archived_ledger, refuse_another
 from svc.clock import HOUR_MS, SECOND_MS, Millis
 from svc.nursery import ThreadPool
 
@@ -42,9 +46,25 @@ class Hourly:
         try:
             config = await self.threads.run(partial(self.archiver.written_config, tool, parts=("db", "ledger")))
             reaches = await tool.reaches(config, "db")
-            await tool.reaches(config, "ledger")
+            theirs = await archived_ledger(tool, config, self.threads)
+            await self.threads.run(partial(self._refuse_another, theirs))
+        except AnotherWriter:
+            await self.archiver.give_way()  # the next one looks again, and tells
+            return None
         except ArchiveFault as fault:
             return f"a restore would not work: {fault}"
+        if not theirs:
+            return "a restore would not work: the ledger of the archive is gone"
+        with suppress(ArchiveFault):  # it may have ended meanwhile
+            ours = (await self.archiver.position()).txid
+            if reaches > ours:
+                return (
+                    f"the archive ends at {reaches:x}, and this home at {ours:x}: another copy of it writes there, too"
+                )
         if reaches < sent:
             return f"a restore would end at {reaches:x}, and {sent:x} was sent: files are missing in the archive"
         return None
+
+    def _refuse_another(self, theirs: Mapping[str, bytes]) -> None:
+        archive = self.archive
+        refuse_another(archive.catalogue, theirs, home=self.archiver.home.id, place=archive.target.place)

@@ -29,7 +29,7 @@ from typing import Final
 import msgspec
 import trio
 
-from svc.backup.target import Part, Target
+from svc.backup.target import Part, Place, Target
 from svc.clock import Millis
 from svc.nursery import leash, process_group
 
@@ -291,6 +291,13 @@ def told_of_copy(line: bytes, database: Path) -> str | None:
 def says_nothing_is_there(fault: str) -> bool:
     """Whether the message means that the place has no archive yet."""
     return "no matching backup" in fault or "no snapshots available" in fault or "transaction not available" in fault
+
+
+def in_our_words(fault: ArchiveFault, place: Place) -> ArchiveFault:
+    """The fault; where it means that there is no archive, in words that say where."""
+    if not says_nothing_is_there(str(fault)):
+        return fault
+    return ArchiveFault(f"there is no archive at {place}; see whether this is where it lies")
 
 
 def complaint(said: bytes) -> str:

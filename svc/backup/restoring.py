@@ -23,7 +23,7 @@ import trio
 from svc.backup.beyond import Bringing
 from svc.backup.catalogue import Catalogue
 from svc.backup.folders import scratch_for
-from svc.backup.litestream import ArchiveFault, Litestream, says_nothing_is_there
+from svc.backup.litestream import ArchiveFault, Litestream, in_our_words
 from svc.backup.minting import names_in
 from svc.backup.points import Point, digest_of
 from svc.capabilities import CodeRefused, code_fits, key_source, put_back, sealed_of
@@ -186,15 +186,12 @@ class Restoring:
         try:
             await self.tool.restore(config, "ledger", into=ledger)
         except ArchiveFault as fault:
-            if not says_nothing_is_there(str(fault)):
-                raise
-            raise ArchiveFault(
-                f"there is no archive at {self.tool.target.place}; see whether this is where it lies"
-            ) from fault
+            raise in_our_words(fault, self.tool.target.place) from None
         catalogue = Catalogue(Ledger(ledger))
         home = await self.threads.run(catalogue.home)
         if home is None:
             raise ArchiveFault("the archive does not say of which home it is")
+        await self.threads.run(catalogue.end_writing)
         await self.threads.run(Home.begin, scratch, home)
         return catalogue, config
 

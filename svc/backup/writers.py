@@ -1,0 +1,61 @@
+"""Decides which copy of a home may write to its archive.
+
+Theory. A restored home continues in the archive of the lost one. If that one comes back, both would write to one place,
+each from its own database, and a restore would give the older state, a mixture of both, or nothing. So each copy of a
+home has an id, the writer, in the ledger that is archived beside the database. A restored home knows the writers before
+it, and takes the archive over: it writes an id of its own. A copy that finds a writer there that it does not know
+archives nothing more, and says so.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from svc.backup.catalogue import HOME, WRITER, Catalogue
+from svc.backup.litestream import ArchiveFault, Litestream, says_nothing_is_there
+from svc.backup.target import Place
+from svc.nursery import ThreadPool
+from svc.store import Ledger
+
+
+class AnotherWriter(ArchiveFault):
+    """The archive belongs to another home, or another copy of this one continues it."""
+
+
+async def archived_ledger(tool: Litestream, config: Path, threads: ThreadPool) -> dict[str, bytes]:
+    """The content of the ledger in the archive; empty where there is no archive yet. Raises :class:`ArchiveFault`."""
+    with tempfile.TemporaryDirectory(prefix="svc-") as scratch:
+        copy = Path(scratch) / "ledger.sqlite3"
+        try:
+            await tool.restore(config, "ledger", into=copy)
+        except ArchiveFault as fault:
+            if says_nothing_is_there(str(fault)):
+                return {}
+            raise
+        return await threads.run(partial(Ledger(copy).under, ""))
+
+
+def refuse_another(catalogue: Catalogue, theirs: Mapping[str, bytes], *, home: str, place: Place) -> None:
+    """Raise :class:`AnotherWriter` unless this copy of the home may write there. ``theirs``: the archived ledger.
+    Blocks."""
+    other = theirs.get(HOME, b"").decode()
+    if other and other != home:
+        raise AnotherWriter(f"{place} holds the archive of another home; name another folder")
+    writer = theirs.get(WRITER)
+    if writer is not None and catalogue.home() == home and not catalogue.knows(writer):
+        raise AnotherWriter(
+            f"another copy of this home archives to {place}, which was restored from it; stop one of the two, or name "
+            "another folder for this one"
+        )
+
+
+def take_over(catalogue: Catalogue, theirs: Mapping[str, bytes], *, home: str, place: Place) -> None:
+    """Make this copy of the home the writer. An own archive from before a restore without a ledger is continued.
+    Raises :class:`AnotherWriter`. Blocks."""
+    refuse_another(catalogue, theirs, home=home, place=place)
+    if catalogue.home() != home:
+        catalogue.begin(home, theirs)
+    catalogue.begin_writing()

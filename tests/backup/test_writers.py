@@ -1,0 +1,176 @@
+"""Of two copies of one home only one writes to its archive: the one that was restored last."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from svc.backup.archiver import Archiver
+from svc.backup.catalogue import Catalogue
+from svc.backup.control import Position
+from svc.backup.hourly import Hourly
+from svc.backup.litestream import ArchiveFault, Litestream
+from svc.backup.restoring import Wanted
+from svc.backup.target import Target, place_of
+from svc.backup.writers import AnotherWriter, archived_ledger, refuse_another, take_over
+from svc.clock import HOUR_MS, VirtualClock
+from svc.config import Config
+from svc.nursery import ThreadPool
+from svc.store import Home, Ledger
+from tests.backup.archives import archive_of
+from tests.backup.test_restoring import HOME, Archived, archived, tool_of
+
+pytestmark = pytest.mark.wall_clock
+
+PLACE = place_of("file", "/mnt/disk/svc")
+
+
+def written(catalogue: Catalogue) -> dict[str, bytes]:
+    return catalogue.ledger.under("")
+
+
+def copy_of(directory: Path, theirs: dict[str, bytes]) -> Catalogue:
+    """A home that was restored from an archive with that ledger."""
+    catalogue = Catalogue(Ledger(directory / "ledger.sqlite3"))
+    directory.mkdir()
+    catalogue.ledger.put(theirs)
+    catalogue.end_writing()
+    return catalogue
+
+
+def test_the_copy_that_was_restored_last_writes_and_the_others_are_refused(tmp_path: Path) -> None:
+    old = Catalogue(Ledger(tmp_path / "ledger.sqlite3"))
+    take_over(old, {}, home=HOME, place=PLACE)
+    take_over(old, written(old), home=HOME, place=PLACE)  # it is started again
+    first, second = (copy_of(tmp_path / name, written(old)) for name in ("first", "second"))
+    take_over(first, written(old), home=HOME, place=PLACE)
+    take_over(first, written(old), home=HOME, place=PLACE)  # what it wrote has not arrived yet
+    for late in (old, second):
+        with pytest.raises(AnotherWriter, match="another copy of this home"):
+            take_over(late, written(first), home=HOME, place=PLACE)
+        take_over(late, {}, home=HOME, place=PLACE)  # to another place
+    last = copy_of(tmp_path / "last", written(first))
+    take_over(last, written(first), home=HOME, place=PLACE)
+    with pytest.raises(AnotherWriter):
+        refuse_another(first, written(last), home=HOME, place=PLACE)
+    refuse_another(last, written(old), home=HOME, place=PLACE)  # it is late with what it wrote before
+    with pytest.raises(AnotherWriter, match="of another home"):
+        take_over(last, written(last), home="home_1", place=PLACE)
+
+
+async def test_what_a_restored_home_writes_is_found_in_the_archive_by_the_old_one(
+    tmp_path: Path, threads: ThreadPool
+) -> None:
+    kept = await archived(tmp_path, threads)
+    old = Catalogue(Ledger(tool_of(tmp_path).ledger))
+    await kept.restoring().restore(Wanted(into=kept.into))
+    restored, tool = Catalogue(Ledger(Home.ledger_of(kept.into))), tool_in(kept)
+    config = tmp_path / "once.json"
+    config.write_bytes(tool.config())
+    theirs = await archived_ledger(tool, config, threads)
+    take_over(restored, theirs, home=HOME, place=PLACE)
+    await tool.base_backup(config)
+    with pytest.raises(AnotherWriter):
+        refuse_another(old, await archived_ledger(tool, config, threads), home=HOME, place=PLACE)
+    nowhere = replace(tool, target=Target(place=place_of("file", str(tmp_path / "nowhere"))))
+    config.write_bytes(nowhere.config())
+    assert await archived_ledger(nowhere, config, threads) == {}
+
+
+def tool_in(kept: Archived) -> Litestream:
+    """For the restored home, with the same archive."""
+    return replace(tool_of(kept.directory), database=Home.database_of(kept.into), ledger=Home.ledger_of(kept.into))
+
+
+class Stood:
+    """An archiver that stands at a position, and a program that finds what is in the archive."""
+
+    def __init__(self, home: str, reaches: int, theirs: dict[str, bytes]) -> None:
+        self.home, self.found, self.theirs = SimpleNamespace(id=home), reaches, theirs
+        self.gave_way = 0
+
+    def written_config(self, tool: object, *, parts: object) -> Path:
+        return Path()
+
+    async def position(self) -> Position:
+        return Position(txid=8, replicated_txid=7)
+
+    async def give_way(self) -> None:
+        self.gave_way += 1
+
+    async def reaches(self, config: Path, part: str) -> int:
+        return self.found
+
+    async def restore(self, config: Path, part: str, *, into: Path) -> None:
+        Ledger(into).put(self.theirs)
+
+
+async def test_an_archiver_that_was_refused_once_is_refused_again_until_the_archive_is_its_own(
+    tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    archive = archive_of(tmp_path, wall)
+    archive.catalogue.begin(HOME, {"writer": b"ours"})
+    home = cast(Home, SimpleNamespace(id=HOME, path=tmp_path, database=tmp_path / "svc.sqlite3"))
+    archiver = Archiver(archive=archive, home=home, config=cast(Config, None), threads=threads, rng=random.Random(1))
+    config = tool_of(tmp_path).config()
+
+    @dataclass(frozen=True)
+    class Answers:
+        """The program: what is archived, or a fault."""
+
+        writer: str = ""
+        patience_s: float = 0
+
+        def config(self, **parts: object) -> bytes:
+            return config
+
+        async def restore(self, config: Path, part: str, *, into: Path) -> None:
+            if not self.writer:
+                raise ArchiveFault("it is away")
+            Ledger(into).put({"home": HOME.encode(), "writer": self.writer.encode()})
+
+    async def take_over(writer: str = "") -> None:
+        await archiver._take_over(cast(Litestream, Answers(writer)))
+
+    await take_over()  # it is away, and known
+    for _ in range(2):
+        with pytest.raises(AnotherWriter):
+            await take_over("theirs")
+    await take_over("ours")
+    await take_over("theirs")  # it was looked at
+    await archiver.give_way()
+    with pytest.raises(AnotherWriter):
+        await take_over("theirs")
+
+
+@pytest.mark.parametrize(
+    ("reaches", "writer", "said", "gives_way"),
+    [
+        (7, "ours", None, 0),
+        (8, "ours", None, 0),
+        (6, "ours", "files are missing", 0),
+        (9, "ours", "another copy of it writes there", 0),
+        (7, "theirs", None, 1),
+    ],
+)
+async def test_each_hour_it_is_seen_who_else_writes(
+    reaches: int, writer: str, said: str | None, gives_way: int, tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    archive = archive_of(tmp_path, wall)
+    archive.catalogue.begin(HOME, {"writer": b"ours"})
+    stood: Any = Stood(HOME, reaches, {"home": HOME.encode(), "writer": writer.encode()})
+    archive.tool, archive.synced_at = cast(Litestream, stood), wall.now()
+    noted: list[str | None] = []
+
+    async def note(part: str, problem: str | None) -> None:
+        noted.append(problem)
+
+    archive.note = note  # type: ignore[method-assign]
+    assert await Hourly(archive=archive, archiver=cast(Archiver, stood), threads=threads).run() == wall.now() + HOUR_MS
+    assert stood.gave_way == gives_way
+    assert [(one is None) == (said is None) and (said or "") in (one or "") for one in noted] == [True]
