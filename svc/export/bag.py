@@ -19,6 +19,7 @@ from typing import Final
 from svc.clock import SECOND_MS, Millis, rfc3339
 
 TOP: Final = "svc-export"
+MEETINGS: Final = "data/meetings/"
 BAGIT: Final = b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n"
 MANIFEST: Final = "manifest-sha256.txt"
 TAG_MANIFEST: Final = "tagmanifest-sha256.txt"

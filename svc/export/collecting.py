@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -13,8 +13,8 @@ import msgspec
 
 from svc.clock import rfc3339
 from svc.errors import Invalid
-from svc.export import rows
-from svc.export.bag import Entry, Names, safe
+from svc.export import choices, rows
+from svc.export.bag import MEETINGS, Entry, Names, safe
 from svc.ids import derived_id
 from svc.log import Log
 from svc.mail import MailExport
@@ -63,6 +63,10 @@ class Collecting:
             for owner, wanted in await self.store.read(rows.preferences)
         ]
         yield _json("data/preferences.json", chosen)
+        for name, read in choices.LISTS:
+            yield _json(f"data/{name}.json", await self.store.read(read))
+        async for entry in self._meetings():
+            yield entry
         if self.lost:
             yield _json("data/lost.json", self.lost)
 
@@ -179,6 +183,9 @@ class Collecting:
             about: dict[str, object] = {"path": page.path, "title": page.title, "file": entry.name, "owner": page.owner}
             mark = await self.store.read(page_mark, page.id)
             about |= {"access": page.access, "grants": [{"to": to, "level": of} for to, of in page.grants]}
+            if (current := await self.store.read(rows.current, page.id)) is not None:  # else deleted since
+                author, created_at, updated_at = current
+                about |= {"author": author, "createdAt": rfc3339(created_at), "updatedAt": rfc3339(updated_at)}
             told.append(about if mark is None else about | {"fromOutside": mark})
             async for one in self._earlier(page, entry.name.removeprefix("data/pages/"), earlier):
                 yield one
@@ -196,6 +203,11 @@ class Collecting:
             yield Entry(name=file, size=len(data), pieces=_once(data))
             about = {"path": page.path, "title": found.title, "author": found.author, "at": rfc3339(found.at)}
             told.append({**about, "file": file})
+
+    async def _meetings(self) -> AsyncIterator[Entry]:
+        for meeting_id in await self.store.read(choices.meeting_ids):
+            if (meeting := await self.store.read(choices.meeting, meeting_id)) is not None:
+                yield _json(f"{MEETINGS}{meeting_id}.json", meeting)
 
     async def _deleted_pages(self) -> AsyncIterator[Entry]:
         """Each deleted page with all its texts, the newest last, without front matter."""
@@ -261,7 +273,7 @@ def _draft(row: rows.DraftRow) -> dict[str, object]:
     }
 
 
-def _json(name: str, rows: Sequence[object]) -> Entry:
+def _json(name: str, rows: object) -> Entry:
     data = msgspec.json.format(msgspec.json.encode(rows), indent=1)
     return Entry(name=name, size=len(data), pieces=_once(data))
 

@@ -1,10 +1,10 @@
 """``svc import``: reads an export into an empty home. The whole archive is compared with its manifest before anything
 is stored.
 
-The order: people who may sign in, files, mail and drafts, pages, preferences. Mail that was to be sent becomes a draft,
-so that two homes do not send it twice. Pages keep their paths and files their ids, so that links still work. If the
-archive is not complete, the home does not change. Each step may be repeated: an interrupted import continues when the
-same archive is given again. Until the end the home knows it by the hash of its manifest.
+The order: people who may sign in, files, mail and drafts, pages, what people have set, meetings. Mail that was to be
+sent becomes a draft, so that two homes do not send it twice. Pages keep their paths and files their ids, so that links
+still work. If the archive is not complete, the home does not change. Each step may be repeated: an interrupted import
+continues when the same archive is given again. Until the end the home knows it by the hash of its manifest.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ import trio
 from svc.clock import SECOND_MS, Millis
 from svc.command import OK, Invocation, OpenedHome
 from svc.errors import Conflict, Invalid
-from svc.export import rows
+from svc.export import choices, rows
+from svc.export.bag import MEETINGS
+from svc.export.choices_back import Choices
 from svc.export.reading import PIECE_BYTES, Bag, open_bag
 from svc.files import UPLOAD, File, add_file, bring_back_deleted
 from svc.identity import ClaimHook, bring_back
@@ -72,6 +74,7 @@ class FileIn(msgspec.Struct, frozen=True):
     size: int
     path: str
     owner: str | None = None
+    created_at: datetime | None = msgspec.field(name="createdAt", default=None)
 
 
 class MailIn(msgspec.Struct, frozen=True):
@@ -140,7 +143,7 @@ class GrantIn(msgspec.Struct, frozen=True):
 
 class PageIn(msgspec.Struct, frozen=True, rename="camel"):
     """``from_outside``: the mark of a page with text that its people did not write themselves
-    (:func:`svc.tools.page_mark`)."""
+    (:func:`svc.tools.page_mark`). ``author``: of its current text. An export of an earlier version has no times."""
 
     path: str
     title: str
@@ -148,6 +151,9 @@ class PageIn(msgspec.Struct, frozen=True, rename="camel"):
     access: Literal["inherited", "explicit"]
     grants: tuple[GrantIn, ...]
     owner: str | None = None
+    author: str | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
     from_outside: str | None = None
 
 
@@ -216,6 +222,7 @@ class Importing:
             for one in self.bag.json("data/preferences.json", form=list[PreferencesIn]):
                 wanted: object = msgspec.json.decode(one.wanted)
                 await store.write(bring_preferences_back, user_id=self._user(one.owner), wanted=wanted)
+            await self._choices()
             Home.tell(home, UNDER_WAY, "")
             nursery.cancel_scope.cancel()
 
@@ -239,6 +246,7 @@ class Importing:
                     mime=one.mime,
                     size=ref.size,
                     origin=UPLOAD if holder is None else bringing_back.draft_origin(holder),
+                    created_at=None if one.created_at is None else _millis(one.created_at),
                 )
             )
         for gone in self._some("data/deleted-files.json", DeletedFileIn):
@@ -356,6 +364,19 @@ class Importing:
             await self.opened.store.write(_page, one, body=body, users=self.users, earlier=before)
         self.told.append(f"{len(pages):,} pages")
 
+    async def _choices(self) -> None:
+        back = Choices(store=self.opened.store, user=self._user, account=self._account)
+        await back.snippets(self._some("data/snippets.json", choices.Snippet))
+        await back.trusted_senders(self._some("data/trusted-senders.json", choices.TrustedSender))
+        await back.mailboxes(self._some("data/mailboxes.json", choices.Mailbox))
+        await back.notifications(self._some("data/notifications.json", choices.Notified))
+        await back.sorting(self._some("data/sorting.json", choices.Sorting))
+        meetings = [name for name in self.bag.members if name.startswith(MEETINGS)]
+        for name in meetings:
+            await back.meeting(self.bag.json(name, form=choices.Meeting))
+        if meetings:
+            self.told.append(f"{len(meetings):,} meetings")
+
     async def _deleted_pages(self) -> None:
         deleted = self._some("data/deleted-pages.json", DeletedPageIn)
         here = {one.id for one in self.bag.json("data/files.json", form=list[FileIn])}
@@ -400,6 +421,10 @@ def _page(tx: Tx, one: PageIn, *, body: str, users: dict[str, str], earlier: Seq
         bring_mark_back(tx, page.id, one.from_outside)
     if earlier is not None:
         alone.bring_history(tx, ME, page, earlier)
+    if one.created_at is not None and one.updated_at is not None:
+        author_id = None if one.author is None else users.get(one.author)
+        times = {"created_at": _millis(one.created_at), "updated_at": _millis(one.updated_at)}
+        alone.bring_times(tx, page, author_id=author_id, **times)
     alone.share(tx, ME, page, access=one.access, grants=_grants(one.grants, users))
 
 

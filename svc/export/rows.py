@@ -117,6 +117,20 @@ def revision(tx: ReadTx, *, page_id: str, number: int) -> Revision | None:
     return None if row is None else Revision(title=row[0], author=row[1], at=row[2], body=row[3])
 
 
+def current(tx: ReadTx, page_id: str) -> tuple[str | None, Millis, Millis] | None:
+    """``(author, created at, updated at)`` of a page; the author, an address, is that of its current text."""
+    row = tx.one(
+        """
+        select u.email, p.created_at, p.updated_at
+        from pages p join page_revisions r on r.page_id = p.id and r.revision = p.revision
+            left join users u on u.id = r.author_id
+        where p.id = :id
+        """,
+        id=page_id,
+    )
+    return None if row is None else (row[0], row[1], row[2])
+
+
 @dataclass(frozen=True, kw_only=True)
 class DeletedPage:
     """``owner``, ``deleted_by`` and the grantees are addresses; ``files`` are those that it shows."""
@@ -311,6 +325,7 @@ def weight(tx: ReadTx) -> int:
             + (select coalesce(sum(size), 0) from deleted_files)
             + (select coalesce(sum(raw_size), 0) from mail_messages)
             + ((select count(*) from page_revisions) + (select count(*) from page_trash_revisions)) * 4096
+            + (select count(*) from meeting_lines) * 256
         """
     )
     return cast(int, found)

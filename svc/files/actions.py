@@ -21,13 +21,23 @@ RESTORABLE_MS: Final = DAY_MS
 
 
 def add_file(
-    tx: Tx, *, id: str, owner_id: str | None, sha256: str, name: str, mime: str, size: int, origin: str
+    tx: Tx,
+    *,
+    id: str,
+    owner_id: str | None,
+    sha256: str,
+    name: str,
+    mime: str,
+    size: int,
+    origin: str,
+    created_at: Millis | None = None,
 ) -> None:
-    """Record a file whose blob is already durable. Repeating the same id changes nothing."""
+    """Record a file whose blob is already durable. Repeating the same id changes nothing. ``created_at``: of a file
+    from another home; default is now."""
     tx.run(
         """
         insert into files (id, owner_id, sha256, name, mime, size, origin, created_at)
-        values (:id, :owner_id, :sha256, :name, :mime, :size, :origin, :now) on conflict do nothing
+        values (:id, :owner_id, :sha256, :name, :mime, :size, :origin, :created_at) on conflict do nothing
         """,
         id=id,
         owner_id=owner_id,
@@ -36,7 +46,7 @@ def add_file(
         mime=mime,
         size=size,
         origin=origin,
-        now=tx.now,
+        created_at=tx.now if created_at is None else created_at,
     )
 
 

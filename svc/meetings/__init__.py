@@ -7,8 +7,10 @@ So a slow, broken or missing recogniser can't stop or thin out a recording, no s
 crash the meeting simply ends at that point. Start reading at ``live.py``.
 """
 
+from svc.meetings.actions import bring_back
 from svc.meetings.feature import FEATURE
+from svc.meetings.model import Line, Meeting
 from svc.meetings.recognisers.choice import Recognisers
 from svc.meetings.recognisers.seam import Heard, Listener, Sound, Tell
 
-__all__ = ["FEATURE", "Heard", "Listener", "Recognisers", "Sound", "Tell"]
+__all__ = ["FEATURE", "Heard", "Line", "Listener", "Meeting", "Recognisers", "Sound", "Tell", "bring_back"]

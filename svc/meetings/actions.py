@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -136,6 +137,50 @@ def finish(tx: Tx, meeting: Meeting, *, body: str, problem: str) -> str:
     )
     _tell(tx, meeting.id, meeting.owner_id)
     return path
+
+
+def bring_back(tx: Tx, meeting: Meeting, lines: Sequence[Line]) -> None:
+    """Add a meeting as it was in another home. Repeating the same id changes nothing."""
+    if queries.meeting(tx, meeting.id) is not None:
+        return
+    tx.run(
+        """
+        insert into meetings (
+            id, owner_id, title, format, rate, state, started_at, ended_at, sound_ms, file_id, page_id, problem
+        ) values (
+            :id, :owner_id, :title, :format, :rate, 'done', :started_at, :ended_at, :sound_ms, :file_id, :page_id,
+            :problem
+        )
+        """,
+        id=meeting.id,
+        owner_id=meeting.owner_id,
+        title=meeting.title,
+        format=meeting.format,
+        rate=meeting.rate,
+        started_at=meeting.started_at,
+        ended_at=meeting.ended_at,
+        sound_ms=meeting.sound_ms,
+        file_id=meeting.file_id,
+        page_id=meeting.page_id,
+        problem=meeting.problem,
+    )
+    tx.run_many(
+        """
+        insert into meeting_lines (meeting_id, number, start_ms, end_ms, text, speaker)
+        values (:id, :number, :start_ms, :end_ms, :text, :speaker)
+        """,
+        [
+            {
+                "id": meeting.id,
+                "number": number,
+                "start_ms": line.start_ms,
+                "end_ms": line.end_ms,
+                "text": line.text[:MAX_LINE_CHARS],
+                "speaker": line.speaker,
+            }
+            for number, line in enumerate(lines[:MAX_LINES])
+        ],
+    )
 
 
 def discard(tx: Tx, meeting: Meeting) -> None:

@@ -4,6 +4,9 @@ Owns who is notified of which account, when and in how much detail, and the brow
 the events that mail records (``mail-received``), so that nothing here slows down or breaks the storing of a message.
 """
 
+from svc.notifications.actions import set_preferences
 from svc.notifications.feature import FEATURE
+from svc.notifications.model import Preferences
+from svc.notifications.wire import QuietInput, quiet_of
 
-__all__ = ["FEATURE"]
+__all__ = ["FEATURE", "Preferences", "QuietInput", "quiet_of", "set_preferences"]

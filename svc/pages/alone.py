@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from svc.clock import Millis
 from svc.errors import Conflict
 from svc.pages import news, queries, trash, tree
 from svc.pages.model import Access, Earlier, Grant, Page, page_body, page_path, page_title
@@ -73,6 +74,21 @@ def bring_history(tx: Tx, manager: Principal, page: Page, earlier: Sequence[Earl
             at=one.at,
             body=page_body(one.body),
         )
+
+
+def bring_times(tx: Tx, page: Page, *, author_id: str | None, created_at: Millis, updated_at: Millis) -> None:
+    """Give the page and its current text the times, and that text the author, that they had in another home."""
+    times = {"created_at": created_at, "updated_at": updated_at}
+    tx.run("update pages set created_at = :created_at, updated_at = :updated_at where id = :id", id=page.id, **times)
+    tx.run(
+        """
+        update page_revisions set at = :at, author_id = :author_id
+        where page_id = :id and revision = (select revision from pages where id = :id)
+        """,
+        id=page.id,
+        at=updated_at,
+        author_id=author_id,
+    )
 
 
 def share(tx: Tx, manager: Principal, page: Page, *, access: Access, grants: Sequence[Grant]) -> None:

@@ -6,6 +6,7 @@ answers or hides one. Plain rules decide (:mod:`svc.triage.deciding`). A model d
 the rules are not sure. A person's correction beats both, and is remembered for the sender.
 """
 
+from svc.triage.actions import bring_back
 from svc.triage.feature import FEATURE
 
-__all__ = ["FEATURE"]
+__all__ = ["FEATURE", "bring_back"]

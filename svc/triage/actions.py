@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -224,3 +225,12 @@ def kind_of(word: str) -> Kind:
         if one == word:
             return one
     raise Invalid("There is no such kind of mail.")
+
+
+def bring_back(tx: Tx, owner: str, *, asks_model: bool | None, senders: Sequence[tuple[str, Kind]]) -> None:
+    """Restore a person's choice and corrections from an export. ``asks_model``: ``None`` where it was off; ``senders``:
+    the oldest first."""
+    if asks_model is not None:
+        queries.switch(tx, owner, on=True, asks_model=asks_model)
+    for address, kind in senders:
+        queries.learn(tx, owner, address, kind)

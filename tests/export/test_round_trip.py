@@ -16,7 +16,9 @@ import trio
 from svc import cli
 from svc.clock import VirtualClock
 from svc.export.bag import Names, safe
+from svc.meetings import Line, actions
 from svc.okf import read
+from svc.store import Tx
 from svc.tools.taint import taint_page
 from tests.files.uploads import uploaded
 from tests.full_disk import files_end_at
@@ -25,6 +27,7 @@ from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, Service, open_service
 
 SAID: Final = ("revisions", "drafts", "blocked", "aside", "deleted", "deleted pages")
+CHOICES: Final = ("snippets", "trusted-senders", "mailboxes", "notifications", "sorting")
 HOSTILE: Final = 'a/../b "c"\u202e.txt'
 
 
@@ -49,16 +52,14 @@ def said(bag: dict[str, bytes]) -> dict[str, Any]:
     files = json.loads(bag["data/files.json"])
     return {
         "users": sorted(json.loads(bag["data/users.json"]), key=lambda one: str(one["email"])),
-        "files": [({**one, "createdAt": ""}, bag[one["path"]]) for one in files],
+        "files": [(one, bag[one["path"]]) for one in files],
         "mail": sorted(
             (one["owner"], one["mails"], mails_in(b"".join(bag[file] for file in one["files"])))
             for one in json.loads(bag["data/mail.json"])
         ),
         "pages": [({**one, "file": ""}, read(bag[one["file"]]).body) for one in pages],
         "preferences": json.loads(bag["data/preferences.json"]),
-        "revisions": [
-            ({**one, "file": "", "at": ""}, bag[one["file"]]) for one in json.loads(bag["data/revisions.json"])
-        ],
+        "revisions": [({**one, "file": ""}, bag[one["file"]]) for one in json.loads(bag["data/revisions.json"])],
         "drafts": sorted(
             ({**as_kept(one), "sendAt": None, "wasToBeSent": False} for one in json.loads(bag["data/drafts.json"])),
             key=lambda one: str(one["id"]),
@@ -70,6 +71,9 @@ def said(bag: dict[str, bytes]) -> dict[str, Any]:
             (one, [bag[text["file"]] for text in one["revisions"]])
             for one in json.loads(bag["data/deleted-pages.json"])
         ],
+        "choices": {name: json.loads(bag[f"data/{name}.json"]) for name in CHOICES if name != "mailboxes"},
+        "mailboxes": [as_kept(one) for one in json.loads(bag["data/mailboxes.json"])],
+        "meetings": [json.loads(data) for name, data in bag.items() if name.startswith("data/meetings/")],
     }
 
 
@@ -104,6 +108,8 @@ async def lived_in(service: Service) -> Person:
         await mia.mutate("fake.mail.inject", **mail, labels=labels, attachments=attachments)
     await mia.mutate("fake.mail.syncNow", address=MIA)
     await worked_with(mia, file["id"])
+    await chosen_by(mia, colleague=users["ben@example.org"])
+    await service.workspace.store.write(met, owner_id=users[MIA], file_id=file["id"])
     for path, writer in (("private", None), ("plan/below", "system:rules"), ("gone", None)):
         every = "select id, path from pages union all select id, path from page_trash"
         ((page_id,),) = await service.rows(f"select id from ({every}) where path = :path", path=path)
@@ -137,6 +143,30 @@ async def worked_with(mia: Person, file_id: str) -> None:
     await mia.mutate("mail.send", **written, subject="To be sent", sendAt="2026-12-24T18:00:00Z")
 
 
+async def chosen_by(mia: Person, *, colleague: str) -> None:
+    """One of each kind of thing that a person sets, or teaches svc."""
+    (account,) = await mia.query("mail.accounts")
+    await mia.mutate("mail.saveSnippet", name="Thanks", html="<p><b>Thanks</b></p>", subject="Re", to=["noa@e.example"])
+    await mia.mutate("mail.setSignature", accountId=account["id"], html="<p>Mia</p>")
+    await mia.mutate("mail.trustSender", address="noa@elsewhere.example", trusted=True)
+    await mia.mutate("mail.shareAccount", accountId=account["id"], userId=colleague, access="read")
+    quiet = {"timeZone": "Europe/Berlin", "begin": 1_320, "end": 420}
+    await mia.mutate("notifications.set", accountIds=[account["id"]], words="sender", quiet=quiet)
+    await mia.mutate("triage.set", enabled=True, asksModel=False)
+    (first, *_) = (await mia.query("mail.threads", section="all"))["threads"]
+    await mia.mutate("triage.correct", threadId=first["id"], kind="reading")
+
+
+def met(tx: Tx, *, owner_id: str, file_id: str) -> None:
+    """A meeting that is over."""
+    meeting = actions.begin(tx, owner_id=owner_id, title="Plan", format="opus", rate=48_000)
+    actions.end_recording(tx, meeting, sound_ms=2_000, ended_at=meeting.started_at + 2_000)
+    for start_ms, text in ((0, "Good <b>morning"), (1_000, "Bye")):
+        actions.add_line(tx, meeting.id, Line(start_ms=start_ms, end_ms=start_ms + 900, text=text, speaker="One"))
+    tx.run("update meetings set file_id = :file_id where id = :id", id=meeting.id, file_id=file_id)
+    actions.finish(tx, meeting, body="Summary", problem="")
+
+
 @pytest.mark.thorough
 async def test_nothing_is_lost_on_the_way_out_and_in_again(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
@@ -165,6 +195,9 @@ async def test_nothing_is_lost_on_the_way_out_and_in_again(
     assert await svc("new", "export", tmp_path / "again.tar") == 1  # nothing is written over
     again = bag_of((tmp_path / "again.tar").read_bytes())
     assert said(again) == said(bag)
+    assert all(said(bag)["choices"].values())
+    ((lines,), (shared,)) = ([one["lines"] for one in said(bag)["meetings"]], said(bag)["mailboxes"])
+    assert (len(lines), shared["signature"], shared["sharedWith"][0]["person"]) == (2, "<p>Mia</p>", "ben@example.org")
     marks = {one["path"]: one.get("fromOutside") for one in json.loads(again["data/pages.json"])}
     gone = {one["path"]: one["fromOutside"] for one in json.loads(again["data/deleted-pages.json"])}
     found = (marks["private"], marks["plan/below"], marks["plan"], gone["gone"])

@@ -44,6 +44,19 @@ def trust_sender(tx: Tx, principal: Principal, *, address: str, trusted: bool) -
     )
 
 
+def bring_back(tx: Tx, *, owner_id: str | None, address: str) -> None:
+    """Restore the trust in a sender from an export. It holds only for mail with a verified origin."""
+    tx.run(
+        """
+        insert into mail_trusted_senders (owner_id, address, since, bound) values (:owner_id, :address, :now, 1)
+        on conflict do nothing
+        """,
+        owner_id=owner_id,
+        address=clean_token(address).lower(),
+        now=tx.now,
+    )
+
+
 def bind(tx: Tx, principal: Principal, *, addresses: Iterable[str]) -> None:
     """Bind the trust in these senders, whose mail has a verified origin: from now on it holds only for such mail."""
     tx.run(

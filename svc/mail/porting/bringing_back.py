@@ -1,5 +1,5 @@
 """Restores the mail data of an export other than the mails into a new home: drafts, blocked senders, muted and snoozed
-threads. Each function is a part of a transaction, and idempotent.
+threads, snippets, signatures, shares. Each function is a part of a transaction, and idempotent.
 
 A thread is identified by the hash of one of its mails' bytes, because thread ids differ in another home.
 """
@@ -9,14 +9,37 @@ from __future__ import annotations
 from dataclasses import replace
 
 from svc.clock import Millis
+from svc.formats.html import plan, text_to_html
+from svc.formats.text import text_from_html
+from svc.formats.writing import outgoing_html
+from svc.mail.accounts import shares
+from svc.mail.images import actions as images
 from svc.mail.sending import drafts
 from svc.mail.sending import queries as sending_queries
 from svc.mail.sending.model import Answers, Quote, QuoteKind, SendRequest, draft_origin
+from svc.mail.sharing.actions import SharedAccess
+from svc.mail.snippets import actions as snippets
+from svc.mail.snippets.model import SnippetInput
 from svc.mail.threads import blocks, mutes, snoozes
 from svc.mail.threads.blocks import BlockedTo
 from svc.store import ReadTx, Tx
 
-__all__ = ["Answers", "BlockedTo", "Quote", "SendRequest", "block", "draft", "draft_origin", "mute", "snooze"]
+__all__ = [
+    "Answers",
+    "BlockedTo",
+    "Quote",
+    "SendRequest",
+    "SnippetInput",
+    "block",
+    "draft",
+    "draft_origin",
+    "mute",
+    "share",
+    "signature",
+    "snippet",
+    "snooze",
+    "trust",
+]
 
 
 def thread_of_mail(tx: ReadTx, *, account_id: str, raw_sha256: str | None) -> str | None:
@@ -88,3 +111,26 @@ def snooze(tx: Tx, *, account_id: str, mail: str, until: Millis) -> None:
     if thread_id is None or not _is_away(tx, thread_id):
         return
     snoozes.begin(tx, thread_id=thread_id, account_id=account_id, until=until)
+
+
+def snippet(tx: Tx, *, owner_id: str | None, wanted: SnippetInput) -> None:
+    snippets.bring_back(tx, owner_id=owner_id, wanted=replace(wanted, html=_clean(wanted.html)))
+
+
+def signature(tx: Tx, *, account_id: str, html: str) -> None:
+    drafts.put_signature(tx, account_id=account_id, html=_clean(html))
+
+
+def trust(tx: Tx, *, owner_id: str | None, address: str) -> None:
+    """Show the pictures in mail of that sender at once."""
+    images.bring_back(tx, owner_id=owner_id, address=address)
+
+
+def share(tx: Tx, *, account_id: str, user_id: str, access: SharedAccess) -> None:
+    shares.put(tx, account_id=account_id, user_id=user_id, access=access)
+
+
+def _clean(html: str) -> str:
+    """HTML that may be shown and sent: anybody may have changed the archive. What no parser handles quickly becomes
+    text."""
+    return outgoing_html(html if plan(html) == "inline" else text_to_html(text_from_html(html))).html

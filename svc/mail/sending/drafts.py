@@ -133,13 +133,16 @@ def restore(tx: Tx, principal: Principal, row: Outgoing) -> str:
 
 def set_signature(tx: Tx, principal: Principal, *, account_id: str, html: str) -> None:
     """``html`` is sanitized already."""
-    account = account_of(tx, principal, account_id, to="own")
+    put_signature(tx, account_id=account_of(tx, principal, account_id, to="own").id, html=html)
+
+
+def put_signature(tx: Tx, *, account_id: str, html: str) -> None:
     tx.run(
         """
         insert into mail_signatures (account_id, html, updated_at) values (:id, :html, :now)
         on conflict do update set html = :html, updated_at = :now
         """,
-        id=account.id,
+        id=account_id,
         html=html,
         now=tx.now,
     )

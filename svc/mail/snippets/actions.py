@@ -29,6 +29,21 @@ def save(tx: Tx, principal: Principal, *, snippet_id: str | None, wanted: Snippe
         raise NotFound(NO_SNIPPET)
     _check_room(others, wanted)
     snippet_id = snippet_id or new_id("snp")
+    _put(tx, snippet_id, owner_id=principal.user_id, wanted=wanted)
+    _tell(tx, principal)
+    return snippet_id
+
+
+def bring_back(tx: Tx, *, owner_id: str | None, wanted: SnippetInput) -> None:
+    """Restore a snippet from an export, unless its owner has one of that name. Raises :class:`Invalid`."""
+    if not NAME.fullmatch(wanted.name):
+        raise Invalid(f"{wanted.name!r} is no name of a snippet.")
+    known = "select 1 from mail_snippets where owner_id is :owner_id and name_key = :key"
+    if tx.value(known, owner_id=owner_id, key=_key(wanted.name)) is None:
+        _put(tx, new_id("snp"), owner_id=owner_id, wanted=wanted)
+
+
+def _put(tx: Tx, snippet_id: str, *, owner_id: str | None, wanted: SnippetInput) -> None:
     tx.run(
         """
         insert into mail_snippets (
@@ -38,7 +53,7 @@ def save(tx: Tx, principal: Principal, *, snippet_id: str | None, wanted: Snippe
             to_addresses = :to, cc_addresses = :cc, bcc_addresses = :bcc, updated_at = :now
         """,
         id=snippet_id,
-        owner_id=principal.user_id,
+        owner_id=owner_id,
         name=wanted.name,
         key=_key(wanted.name),
         html=wanted.html,
@@ -48,8 +63,6 @@ def save(tx: Tx, principal: Principal, *, snippet_id: str | None, wanted: Snippe
         bcc=json_array(wanted.bcc),
         now=tx.now,
     )
-    _tell(tx, principal)
-    return snippet_id
 
 
 def delete(tx: Tx, principal: Principal, *, snippet_id: str) -> None:
