@@ -1,7 +1,7 @@
 // @ts-check
 /** The mail page: tabs, list and thread, connected to addresses, keys and live events. */
 import { effect } from "@preact/signals";
-import { useEffect, useLayoutEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { late } from "../late.js";
 import { navigate } from "../router.js";
@@ -54,9 +54,15 @@ export function MailPage({ accountId, threadId, view }) {
   const ofDrafts = view.kind === "drafts";
   useLayoutEffect(() => (ofDrafts ? registerKeys("Drafts", DRAFT_SHORTCUTS) : undefined), [ofDrafts]);
   useEffect(showConnectRefusal, []);
+  const before = useRef(threadId);
   useEffect(() => {
-    if (threadId === null) close();
-    else void openThread(threadId);
+    if (threadId !== null) void openThread(threadId);
+    else {
+      close();
+      const isLost = document.activeElement === document.body; // the browser's Back leaves it nowhere
+      if (before.current !== null && isLost) select(selectedId.value, { focus: true });
+    }
+    before.current = threadId;
   }, [threadId]);
   const became = opened.value?.id === threadId ? opened.value?.detail?.thread.id : undefined;
   useEffect(() => {

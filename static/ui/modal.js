@@ -1,5 +1,8 @@
 // @ts-check
-/** A modal dialog: it has the whole keyboard while it is in the document, and returns the focus when it is removed. */
+/**
+ * A modal dialog: it has the whole keyboard while it is in the document, and returns the focus when it is removed. It
+ * closes when the browser's Back or Forward shows another page below it.
+ */
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { html } from "./html.js";
 
@@ -12,7 +15,15 @@ export function Modal({ label, class: name = "", close, children }) {
   useLayoutEffect(() => {
     const mine = dialog.current;
     mine?.showModal();
-    return () => mine?.close();
+    const at = location.href;
+    const moved = () => {
+      if (location.href !== at) close();
+    };
+    addEventListener("popstate", moved);
+    return () => {
+      removeEventListener("popstate", moved);
+      mine?.close();
+    };
   }, []);
   return html`<dialog
     ref=${dialog}

@@ -109,6 +109,12 @@ def test_j_and_k_walk_from_thread_to_thread_while_one_is_open(app: App) -> None:
     page.wait_for_url("**/t/thr_00")
     page.go_back()
     app.at("/p/mail")
+    app.focuses("thr_00")
+    app.press("l")
+    page.get_by_role("dialog", name="Labels").wait_for()
+    page.go_forward()
+    app.at("/p/mail/t/thr_00")
+    expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_a_click_into_a_mail_gives_the_keyboard_back_however_late_its_frame_is_said_to_have_it(app: App) -> None:
