@@ -4,10 +4,12 @@ import { useState } from "preact/hooks";
 import { toast } from "../ui/toast.js";
 
 /**
- * The listeners for an element that takes dropped files. `over`: whether files are dragged over it now.
+ * The listeners for an element that takes dropped files. `over`: whether files are dragged over it now. `folders` gets
+ * the dropped folders, which browsers do not upload; without it, a notice says so.
  * @param {(files: File[], event: DragEvent) => void} send
+ * @param {(folders: FileSystemDirectoryEntry[]) => void} [folders]
  */
-export function useDrop(send) {
+export function useDrop(send, folders = refuse) {
   const [over, setOver] = useState(false);
   const carries = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes("Files") ?? false;
   return {
@@ -27,16 +29,16 @@ export function useDrop(send) {
         setOver(false);
         if (!carries(event)) return;
         event.preventDefault();
-        send(filesOf(event.dataTransfer), event);
+        const items = [...(event.dataTransfer?.items ?? [])].filter(({ kind }) => kind === "file");
+        const found = items.map((one) => one.webkitGetAsEntry()).filter((one) => one?.isDirectory);
+        const files = items.filter((one) => !one.webkitGetAsEntry()?.isDirectory).map((one) => one.getAsFile());
+        if (found.length) folders(/** @type {FileSystemDirectoryEntry[]} */ (found));
+        send(files.filter((one) => one !== null), event);
       },
     },
   };
 }
 
-/** The dropped files without folders, since browsers do not upload those. @param {DataTransfer | null} carried */
-function filesOf(carried) {
-  const items = [...(carried?.items ?? [])].filter(({ kind }) => kind === "file");
-  const files = items.filter((one) => !one.webkitGetAsEntry()?.isDirectory).map((one) => one.getAsFile());
-  if (files.length < items.length) toast("A folder is not uploaded. Drop the files in it.", { tone: "error" });
-  return files.filter((one) => one !== null);
+function refuse() {
+  toast("A folder is not uploaded. Drop the files in it.", { tone: "error" });
 }

@@ -29,6 +29,30 @@ class FailedImport(World):
         ]
 
 
+DROPPED: str = """place => {
+    const asked = [];
+    const folder = name => ({ kind: "file", getAsFile: () => null, webkitGetAsEntry: () => ({ isDirectory: true, name,
+        getFile: (file, _, found, none) => {
+            asked.push(file);
+            found({ file: done => done(new File(["From "], "mbox")) });
+        } }) });
+    const event = new Event("drop", { bubbles: true, cancelable: true });
+    const carried = { types: ["Files"], items: [folder("Maildir"), folder("Boats.mbox")] };
+    Object.defineProperty(event, "dataTransfer", { value: carried });
+    place.dispatchEvent(event);
+    return asked; }"""
+
+
+def test_a_folder_is_told_to_be_packed_and_a_mailbox_of_apple_mail_is_opened(start: Callable[..., App]) -> None:
+    app = start(FailedImport())
+    app.tolerated = ("404",)
+    page = app.open("/settings/import", ready=".import-drop")
+    with page.expect_request("**/files") as sent:
+        assert page.locator(".import-drop").evaluate(DROPPED) == ["mbox"]
+    assert sent.value.headers["x-svc-filename"] == "Boats.mbox"
+    expect(page.get_by_text("A folder is not uploaded: pack it as .zip or .tgz, and drop that.")).to_be_visible()
+
+
 def test_a_retry_that_is_refused_is_told(start: Callable[..., App]) -> None:
     world = FailedImport()
     world.failing["runs.retry"] = Refusal("CONFLICT", 409, "This run is at work already.")

@@ -3,6 +3,7 @@
  * Import and export: imports a mailbox file into an account that exists only here, and exports any account to a file.
  */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useDrop } from "../../files/drop.js";
 import { UploadList, useUploads } from "../../files/uploads.js";
 import { mutate } from "../../rpc.js";
 import { Pending, reasonOf, useFetched } from "../../settings/fetched.js";
@@ -46,7 +47,6 @@ export function ImportSection() {
 function ImportForm({ begun }) {
   const [name, setName] = useState(DEFAULT_NAME);
   const [problem, setProblem] = useState("");
-  const [isOver, setOver] = useState(false);
   const picker = useRef(/** @type {HTMLInputElement | null} */ (null));
   const { uploads, send, cancel } = useUploads(async (file) => {
     setProblem("");
@@ -58,11 +58,16 @@ function ImportForm({ begun }) {
       setProblem(`${file.name}: ${reasonOf(error)}`);
     }
   });
+  const { over, listeners } = useDrop((files) => send(files), async (folders) => {
+    const found = await Promise.all(folders.map(mailboxIn));
+    send(found.filter((file) => file !== null));
+    if (found.includes(null)) setProblem("A folder is not uploaded: pack it as .zip or .tgz, and drop that.");
+  });
   const kept = (accounts.value ?? []).filter((one) => one.provider === "local");
   return html`<section class="setting" aria-labelledby="import-title">
     <h2 id="import-title">Import mail</h2>
-    <p class="fine">An mbox, Google’s Takeout archive, a Maildir as .zip or .tgz, or single mails (.eml). What is here
-      already stays as it is, and nothing imported is announced.</p>
+    <p class="fine">An mbox, Google’s Takeout archive, a Maildir or Apple Mail’s folder as .zip or .tgz, or single mails
+      (.eml). What is here already stays as it is, and nothing imported is announced.</p>
     <div class="field">
       <label for="import-name">Into the account</label>
       <input id="import-name" type="text" maxlength="100" value=${name} list="import-names"
@@ -77,14 +82,7 @@ function ImportForm({ begun }) {
             ${`Import into “${DEFAULT_NAME}”`}</button>
         </div></div>`
       : html`<p class="fine">It is kept on this server alone: it syncs with nothing, and nothing is sent from it.</p>`}
-    <div class=${isOver ? "import-drop over" : "import-drop"}
-      onDragOver=${(/** @type {DragEvent} */ event) => { event.preventDefault(); setOver(true); }}
-      onDragLeave=${() => setOver(false)}
-      onDrop=${(/** @type {DragEvent} */ event) => {
-        event.preventDefault();
-        setOver(false);
-        send(event.dataTransfer?.files ?? []);
-      }}>
+    <div class=${over ? "import-drop over" : "import-drop"} ...${listeners}>
       <p>Drop a mailbox here, or</p>
       <button type="button" class="button" onClick=${() => picker.current?.click()}>
         <${Icon} name="plus" size=${16} /> Choose a file</button>
@@ -97,6 +95,21 @@ function ImportForm({ begun }) {
     <${UploadList} uploads=${uploads} cancel=${cancel} />
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </section>`;
+}
+
+/**
+ * The mails of a mailbox that Apple Mail has exported: a folder “Work.mbox” with a file “mbox”.
+ * @param {FileSystemDirectoryEntry} folder
+ * @returns {Promise<File | null>}
+ */
+function mailboxIn(folder) {
+  return new Promise((resolve) => {
+    const none = () => resolve(null);
+    const read = (/** @type {FileSystemEntry} */ entry) => /** @type {FileSystemFileEntry} */ (entry).file(
+      (file) => resolve(new File([file], folder.name, { type: file.type })), none);
+    if (folder.name.toLowerCase().endsWith(".mbox")) folder.getFile("mbox", {}, read, none);
+    else none();
+  });
 }
 
 /** @param {{ one: Import, changed: () => Promise<void> }} props */

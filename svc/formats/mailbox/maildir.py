@@ -1,12 +1,14 @@
 """Maildir: one file per mail, in ``cur`` and ``new``, with its flags after ``:2,`` in its name; folders as
-``.Name.Below``."""
+``.Name.Below``, in the modified UTF-7 of IMAP."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import Final
+from unicodedata import normalize
 
-from svc.formats.mailbox import takeout
+from svc.formats.mailbox import takeout, utf7
 from svc.formats.mailbox.marks import DRAFT, STARRED, UNREAD, Marks
 
 HOLDS_MAIL: Final = frozenset({"cur", "new"})
@@ -16,13 +18,17 @@ INBOX: Final = "INBOX"
 def folder_of(path: PurePosixPath) -> str | None:
     """The folder of a file in a Maildir, by its path below the root; ``None`` if the file is no mail.
 
-    The root is :data:`INBOX`. ``.Work.2024`` and ``Work/2024`` are both ``Work/2024``.
+    The root is :data:`INBOX`. ``.Work.2024`` and ``Work/2024`` are both ``Work/2024``, and ``.Entw&APw-rfe`` is
+    ``Entwürfe``.
     """
     if len(path.parts) < 2 or path.parts[-2] not in HOLDS_MAIL or path.name.startswith("."):
         return None
     names = [name for part in path.parts[:-2] for name in part.strip(".").split(".") if part.startswith(".")]
     plain = [part for part in path.parts[:-2] if not part.startswith(".")]
-    return "/".join([*plain, *names]) or INBOX
+    name = "/".join([*plain, *names]) or INBOX
+    with suppress(ValueError):  # then it is as it is shown
+        return utf7.decoded(name)
+    return name
 
 
 def flags_of(name: str) -> frozenset[str] | None:
@@ -55,6 +61,7 @@ def in_folder(marks: Marks, folder: str) -> Marks:
     """The marks with the folder's label, if the mail itself names none: a system label, or a label of the user."""
     if marks.said_labels or not folder:
         return marks
+    folder = normalize("NFC", folder)  # a Mac writes names of files in another form
     label = takeout.label_of(folder)
     if label is None:
         return Marks(system=marks.system, own=(*marks.own, folder), is_deleted=marks.is_deleted)

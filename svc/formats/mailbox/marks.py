@@ -25,6 +25,7 @@ from svc.formats.writing.headers import encoded_words, field
 
 MAX_LABELS: Final = 100
 MAX_LABEL_CHARS: Final = 225
+MAX_TAGS_BYTES: Final = 4_096
 
 UNREAD: Final = "UNREAD"
 STARRED: Final = "STARRED"
@@ -36,6 +37,15 @@ _ADDED: Final = re.compile(
     rb"(?P<labels>X-Gmail-Labels:[^\n]*\n(?:[ \t][^\n]*\n)*)"
     rb"(?P<status>Status: [RO]*\r\nX-Status: [FA]*\r\n(?:X-Svc-Unended: (?P<unended>yes|no)\r\n)?)?"
 )
+_TAGS: Final = {
+    "$label1": "Important",
+    "$label2": "Work",
+    "$label3": "Personal",
+    "$label4": "To Do",
+    "$label5": "Later",
+}
+"""The names that Thunderbird gives its first five tags. It writes its other tags by their names."""
+_NO_TAGS: Final = frozenset({"junk", "nonjunk", "notjunk", "junkrecorded", "forwarded", "mdnsent", "old", "redirected"})
 _NAME: Final = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,]*))\s*(?:,|$)')
 _DELETED_MOZILLA, _READ_MOZILLA, _STARRED_MOZILLA = 0x8, 0x1, 0x4
 
@@ -127,7 +137,14 @@ def _marks_of(fields: Fields) -> Marks:
         system |= {STARRED} if b"F" in more or (mozilla or 0) & _STARRED_MOZILLA else set()
         system |= {DRAFT} if b"T" in more else set()
     deleted = bool((mozilla or 0) & _DELETED_MOZILLA)
-    return Marks(system=frozenset(system), own=found.own, said_labels=found.said_labels, is_deleted=deleted)
+    own = tuple(dict.fromkeys((*found.own, *_tags(fields.first("x-mozilla-keys")))))
+    return Marks(system=frozenset(system), own=own, said_labels=found.said_labels, is_deleted=deleted)
+
+
+def _tags(value: bytes) -> list[str]:
+    """The tags of Thunderbird, without the keywords that programs set for their own use."""
+    small = [(word, word.lower()) for word in value[:MAX_TAGS_BYTES].decode("utf-8", "replace").split()[:MAX_LABELS]]
+    return [_TAGS.get(low, word) for word, low in small if low in _TAGS or not (low[0] == "$" or low in _NO_TAGS)]
 
 
 def _fields(raw: bytes) -> Fields:

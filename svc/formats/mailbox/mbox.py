@@ -1,8 +1,9 @@
 """The mbox format: mails one after the other, each below a line ``From address date`` (RFC 4155).
 
-Theory: a mail begins only at a line that starts with ``From `` and holds a date. The program that wrote the file may
-not have quoted such lines in bodies, so ``From `` alone is not enough. A quoted line (``>From ``) loses one ``>``, as
-it gets one here (mboxrd), so all bytes come back. The blank line before the next mail belongs to the file.
+Theory: a mail begins at a line that starts with ``From `` and holds a date. The program that wrote the file may not
+have quoted such lines in bodies, so ``From `` alone is not enough. Thunderbird writes ``From `` and nothing else: such
+a line counts after a blank line and before a header. A quoted line (``>From ``) loses one ``>``, as it gets one here
+(mboxrd), so all bytes come back. The blank line before the next mail belongs to the file.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ MAX_MAIL_BYTES: Final = 100 * 1024 * 1024
 PIECE_BYTES: Final = 256 * 1024
 """Bytes read at a time."""
 MAX_ENVELOPE_BYTES: Final = 1_024
+AHEAD_BYTES: Final = 1_024
+"""Bytes that are looked at after a line without a date: two lines of a header."""
 
 _FROM: Final = b"From "
 _MONTH: Final = rb"(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
@@ -30,6 +33,9 @@ _ENVELOPE: Final = re.compile(
 _TIME: Final = re.compile(rb"(?<!\d)(\d{1,2}):(\d\d)(?::(\d\d))?(?!\d)")
 _YEAR: Final = re.compile(rb"(?<![+\-\d])(\d{4})(?!\d)")
 _ZONE: Final = re.compile(rb"\s([+-])(\d\d)(\d\d)(?!\d)")
+_UNDATED: Final = re.compile(rb"From +(?:-|[^\s@]+@[^\s@]+)?[ \t]*\r?\n")
+_HEADER: Final = re.compile(rb"[!-9;-~]+:[^\n]*(?:\n(?:[!-9;-~]+:|[ \t])|$)")
+"""The beginning of a header: a field and the beginning of another line of it. Or a field that is cut off."""
 _QUOTED: Final = re.compile(rb"^>(>*From )", re.MULTILINE)
 _TO_QUOTE: Final = re.compile(rb"^(>*From )", re.MULTILINE)
 _ADDRESS: Final = re.compile(r"[!-~]{1,320}")
@@ -73,17 +79,32 @@ def envelope_date(line: bytes) -> Millis | None:
     return (round(at.timestamp()) - ahead * 60) * SECOND_MS
 
 
+def is_mbox(head: bytes) -> bool:
+    """Whether a file that begins like this is an mbox. ``head``: two thousand bytes of it, or all."""
+    head = head.lstrip(b"\r\n")
+    line, end, after = head.partition(b"\n")
+    return envelope_date(line.rstrip(b"\r")) is not None or _begins(line + end, after[:AHEAD_BYTES])
+
+
+def _begins(line: bytes, ahead: bytes) -> bool:
+    """Whether a line without a date begins a mail, by what comes after it."""
+    return _UNDATED.fullmatch(line) is not None and _HEADER.match(ahead) is not None
+
+
 def mails(stream: IO[bytes], *, limit: int = MAX_MAIL_BYTES) -> Iterator[Mail | TooLong]:
     """Each mail of an mbox, in order, unquoted. Text before the first envelope line is no mail."""
     held: bytearray | None = None  # one buffer: many short lines as objects would take fifty times the memory
     size = 0
     at: Millis | None = None
-    for piece, may_begin in _pieces(stream):
-        begins = envelope_date(piece.rstrip(b"\r\n")) if may_begin else None
-        if begins is not None:
+    last = b"\n\n"  # the last bytes before the piece
+    for piece, ahead in _pieces(stream):
+        dated = None if ahead is None else envelope_date(piece.rstrip(b"\r\n"))
+        after_blank_line = last.endswith((b"\n\n", b"\n\r\n"))
+        last = (last + piece[-3:])[-3:]
+        if dated is not None or (ahead is not None and after_blank_line and _begins(piece, ahead)):
             if held is not None:
                 yield _mail(held, size, limit, at)
-            held, size, at = bytearray(), 0, begins
+            held, size, at = bytearray(), 0, dated
         elif held is not None:
             size += len(piece)
             if size <= limit:
@@ -94,8 +115,9 @@ def mails(stream: IO[bytes], *, limit: int = MAX_MAIL_BYTES) -> Iterator[Mail | 
         yield _mail(held, size, limit, at)
 
 
-def _pieces(stream: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
-    """The whole stream in pieces, each with whether it is one line that begins with ``From ``."""
+def _pieces(stream: IO[bytes]) -> Iterator[tuple[bytes, bytes | None]]:
+    """The whole stream in pieces. A line that begins with ``From `` is a piece of its own, and comes with the bytes
+    after it, as far as they are needed; with any other piece comes ``None``."""
     read = getattr(stream, "read1", stream.read)  # one read at a time: data before an error is not lost
     data, at_start = b"", True  # data not yielded yet, and whether it begins a line
     while True:
@@ -107,23 +129,25 @@ def _pieces(stream: IO[bytes]) -> Iterator[tuple[bytes, bool]]:
                 start = data.find(b"\n" + _FROM, position) + 1
                 if not start:
                     break
-                yield data[position:start], False
+                yield data[position:start], None
                 position, at_start = start, True
             end = data.find(b"\n", position) + 1
             if not end and more and len(data) - position <= MAX_ENVELOPE_BYTES:
                 break  # the line may continue
             end = end or len(data)
-            yield data[position:end], True
+            if more and len(data) - end < AHEAD_BYTES and _UNDATED.fullmatch(data, position, end):
+                break  # what follows is needed
+            yield data[position:end], data[end : end + AHEAD_BYTES]
             position, at_start = end, data.endswith(b"\n", 0, end)
         if not more:
             if position < len(data):
-                yield data[position:], at_start and data.startswith(_FROM, position)
+                yield data[position:], b"" if at_start and data.startswith(_FROM, position) else None
             return
         kept = position
         if not (at_start and data.startswith(_FROM, position)):
             kept = max(position, len(data) - len(_FROM))  # the last bytes may be the beginning of such a line
         if kept > position:
-            yield data[position:kept], False
+            yield data[position:kept], None
             at_start = data.endswith(b"\n", 0, kept)
         data = data[kept:]
 

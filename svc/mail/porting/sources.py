@@ -1,4 +1,5 @@
-"""The sources of an import: an mbox, a mail, a Maildir, a folder of these, and each of them in a zip or tar archive.
+"""The sources of an import: an mbox, a mail, a Maildir, the mails of Apple Mail, a folder of these, and each of them in
+a zip or tar archive.
 
 Reading blocks, so it runs in a thread. No file is ever written under a name from an archive, and no link is followed,
 so a name can only become a label. The unpacked size of an archive is bounded by its own size, and each mail has its own
@@ -17,13 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import IO, Final, Literal, cast
 
-from svc.formats.mailbox import MAX_MAIL_BYTES, Mail, Marks, TooLong, envelope_date, mails, read_marks, takeout
+from svc.formats.mailbox import MAX_MAIL_BYTES, Mail, Marks, TooLong, emlx, is_mbox, mails, read_marks, takeout
 from svc.formats.mailbox.maildir import flags_of, folder_of, in_folder, with_flags
 from svc.mail.porting.archives import Bounds, SourceFault, tar_members, zip_members
 
 Format = Literal["auto", "mbox", "eml", "maildir"]
 
 PEEKED_BYTES: Final = 2_048
+_BELOW: Final = ".sbd"
 _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
 
@@ -106,8 +108,10 @@ def _file(file: IO[bytes], *, name: str, format: Format, total: int) -> Iterator
         yield from _members(tar_members(file, name=name, bounds=Bounds.of(total)), format)
     elif format == "maildir":
         raise SourceFault("A Maildir is a folder, or an archive of one.")
-    elif format == "mbox" or (format == "auto" and _is_mbox(head)):
+    elif format == "mbox" or (format == "auto" and is_mbox(head)):
         yield from _mbox(file, folder=_known_folder(PurePosixPath(name).stem))
+    elif PurePosixPath(name).suffix.lower() == emlx.SUFFIX and format in {"auto", "eml"}:
+        yield _apples(file, PurePosixPath(name))
     elif format == "eml" or _looks_like_mail(head):
         yield _single(file, what=name)
     else:
@@ -124,14 +128,19 @@ def _members(members: Iterator[tuple[str, IO[bytes]]], format: Format) -> Iterat
 
 
 def _member(path: PurePosixPath, file: IO[bytes], format: Format) -> Iterator[Found]:
+    if path.name.startswith("._"):  # a Mac puts such a file beside each file, with what its file system knows of it
+        yield Skipped(reason="")
+        return
     folder = folder_of(path)
     if folder is not None and format in {"auto", "maildir"}:
         yield _maildir_mail(file, folder=folder, name=path.name, is_new=path.parts[-2] == "new")
+    elif path.suffix.lower() == emlx.SUFFIX and format in {"auto", "eml"}:
+        yield _apples(file, path)
     elif path.suffix.lower() == ".eml" and format in {"auto", "eml"}:
         yield _single(file, what=path.name)
     elif format in {"auto", "mbox"}:
         head = _peek(file)
-        if _is_mbox(head) or (format == "mbox" and head):
+        if is_mbox(head) or (format == "mbox" and head):
             yield from _mbox(file, folder=_folder_named(path))
 
 
@@ -172,6 +181,17 @@ def _single(file: IO[bytes], *, what: str) -> Found:
     return _item(Mail(raw, None), folder="")
 
 
+def _apples(file: IO[bytes], path: PurePosixPath) -> Found:
+    data = file.read(MAX_MAIL_BYTES + emlx.MAX_AROUND_BYTES)
+    read = emlx.read(data)
+    if read is None:
+        return Skipped(reason=f"{_shown(path.name)} is damaged, or has more than {MAX_MAIL_BYTES // 2**20} MB.")
+    raw, marks = read
+    if marks.is_deleted:
+        return Skipped(reason="")
+    return Item(raw=raw, marks=in_folder(marks, emlx.folder_of(path)), at=None)
+
+
 def _maildir_mail(file: IO[bytes], *, folder: str, name: str, is_new: bool) -> Found:
     raw = file.read(MAX_MAIL_BYTES + 1)
     if len(raw) > MAX_MAIL_BYTES:
@@ -205,9 +225,12 @@ def _known_folder(name: str) -> str:
 
 
 def _folder_named(path: PurePosixPath) -> str:
-    """The folder that an mbox file is named after: ``Work.mbox``, or Apple's ``Work.mbox/mbox``."""
+    """The folder that an mbox file is named after: ``Work.mbox``, or Apple's ``Work.mbox/mbox``. Thunderbird's
+    ``Work.sbd/2024`` is ``Work/2024``."""
     named = path.parent if path.name == "mbox" and path.parent.name else path
-    return named.stem if named.suffix.lower() == ".mbox" else named.name
+    name = named.stem if named.suffix.lower() == ".mbox" else named.name
+    above = [part[: -len(_BELOW)] for part in named.parts[:-1] if part.lower().endswith(_BELOW)]
+    return "/".join([*above, name])
 
 
 def _too_long(size: int) -> Skipped:
@@ -220,10 +243,6 @@ def _peek(file: IO[bytes]) -> bytes:
     head = file.read(PEEKED_BYTES)
     file.seek(0)
     return head
-
-
-def _is_mbox(head: bytes) -> bool:
-    return envelope_date(head.lstrip(b"\r\n").partition(b"\n")[0].rstrip(b"\r")) is not None
 
 
 def _looks_like_mail(head: bytes) -> bool:

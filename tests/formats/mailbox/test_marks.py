@@ -33,6 +33,9 @@ def test_encoded_labels_are_decoded_before_they_are_split() -> None:
         ("Category Updates", "CATEGORY_UPDATES"),
         ("Opened", ""),
         ("Archiviert", ""),
+        ("Beérkező levelek", "INBOX"),
+        ("Entwu\u0308rfe", "DRAFT"),  # as a Mac names a folder
+        ("Kategorie: Werbung", "CATEGORY_PROMOTIONS"),
         ("Work", None),
     ],
 )
@@ -94,6 +97,8 @@ def test_other_programs_say_read_and_starred_in_their_own_ways(
         ("cur/1.a", "INBOX"),
         (".Work.2024/new/1.a", "Work/2024"),
         ("Work/2024/cur/1.a", "Work/2024"),
+        (".Entw&APw-rfe.a&-b/cur/1.a", "Entwürfe/a&b"),
+        ("R&D-x/cur/1.a", "R&D-x"),
         ("cur/.hidden", None),
         ("tmp/1.a", None),
         ("note.txt", None),
@@ -101,6 +106,12 @@ def test_other_programs_say_read_and_starred_in_their_own_ways(
 )
 def test_the_folders_of_a_maildir(path: str, folder: str | None) -> None:
     assert folder_of(PurePosixPath(path)) == folder
+
+
+def test_the_tags_of_thunderbird_are_labels() -> None:
+    marks, _ = read_marks(b"X-Mozilla-Keys: $label1 NonJunk $Forwarded Boats   \n" + MAIL)
+    assert marks.own == ("Important", "Boats")
+    assert not marks.said_labels
 
 
 def test_the_flags_in_a_name_win_over_what_stands_in_the_mail() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.formats.mailbox import Mail, TooLong, entry, envelope_date, mails, read_marks, with_marks
+from svc.formats.mailbox import Mail, TooLong, entry, envelope_date, is_mbox, mails, read_marks, with_marks
 
 NOV_23 = 1_795_415_745_000
 """2026-11-23T06:35:45Z"""
@@ -74,6 +74,20 @@ def test_a_line_that_begins_with_from_and_has_no_date_belongs_to_its_mail() -> N
     assert [mail.raw for mail in mails(io.BytesIO(box)) if isinstance(mail, Mail)] == [
         b"Subject: x\n\nFrom here on\nall is well\n"
     ]
+
+
+@pytest.mark.parametrize("line", [b"From \r\n", b"From - \r\n", b"From a@b.example\r\n"])
+def test_a_line_without_a_date_begins_a_mail_between_a_blank_line_and_a_header(line: bytes) -> None:
+    first = b"X-Mozilla-Status: 0001\r\nSubject: a\r\n\r\nx\r\nFrom \r\nTo: you\r\nCc: me\r\n\r\nFrom \r\nhere: on\r\n"
+    second, dated = b"Received: by x;\r\n  Mon\r\n\r\n", b"From - Mon Nov 23 06:35:45 2026\r\n"
+    box = line + first + b"all is well\r\n\r\n" + line + second + b"\r\n" + dated + b"Subject: b\r\n\r\n\r\n"
+    assert is_mbox(box[:2_000])
+    assert list(mails(io.BytesIO(box))) == [
+        Mail(first + b"all is well\r\n", None),
+        Mail(second, None),
+        Mail(b"Subject: b\r\n\r\n", NOV_23),
+    ]
+    assert not is_mbox(line + b"hello there\r\n")
 
 
 def test_line_ends_stay_as_they_are_and_the_blank_line_between_two_mails_goes() -> None:

@@ -122,6 +122,38 @@ def test_a_file_of_one_mail_and_an_mbox_that_is_packed_alone() -> None:
     assert subjects(read(gzip.compress(mbox("a", "b")), "old.mbox.gz")) == ["a", "b"]
 
 
+def test_a_profile_of_thunderbird_gives_its_folders_with_the_paths_that_they_have_there() -> None:
+    bare = b"From \r\n" + mail("a") + b"\r\n"
+    found = read(zipped({"Local/Sent": bare, "Local/Boats.sbd/2024": bare, "Local/Boats.msf": b"// <!-- <mdb:mork"}))
+    assert [(one.marks.system, one.marks.own) for one in found if isinstance(one, Item)] == [
+        ({"SENT"}, ()),
+        (set(), ("Boats/2024",)),
+    ]
+
+
+def test_what_a_mac_packs_gives_its_mails_and_nothing_of_its_own_files_beside_them() -> None:
+    written = mail("apple")
+    plist = b"<plist><dict><key>flags</key>\n<integer>%d</integer></dict></plist>"
+    of = "Mail/Boats.mbox/8C/Data/Messages"
+    data = zipped(
+        {
+            f"{of}/1.emlx": b"%-10d\n" % len(written) + written + plist % 0x10,
+            f"{of}/2.emlx": b"%d\n" % len(written) + written + plist % 0x3,
+            f"{of}/3.emlx": b"%d\n" % 4_000 + written,
+            "__MACOSX/Mail/._4.eml": b"\x00\x05\x16\x07\x00\x02\x00\x00Mac OS X",
+            "Mail/4.eml": mail("alone"),
+        }
+    )
+    found = read(data)
+    assert subjects(found) == ["apple", "alone"]
+    apple = found[0]
+    assert isinstance(apple, Item)
+    assert (apple.raw, apple.marks.system, apple.marks.own) == (written, {"UNREAD", "STARRED"}, ("Boats",))
+    assert [one.reason for one in found if isinstance(one, Skipped) and one.reason] == [
+        "3.emlx is damaged, or has more than 100 MB.",
+    ]
+
+
 def test_an_mbox_named_as_a_folder_that_everybody_has_gives_its_label() -> None:
     assert [one.marks.system for one in read(mbox("a"), "Sent.mbox") if isinstance(one, Item)] == [{"SENT"}]
     assert [one.marks.own for one in read(mbox("a"), "notes.mbox") if isinstance(one, Item)] == [()]
@@ -244,7 +276,14 @@ def test_many_short_lines_take_no_more_room_than_their_bytes() -> None:
     assert most < 6 * len(found.raw)
 
 
-@given(st.lists(st.sampled_from([LINE, LINE[:-1], b"From ", b"Fr", b"\n", b"\r\n", b"x", b">From a\n"]), max_size=10))
+@given(
+    st.lists(
+        st.sampled_from(
+            [LINE, LINE[:-1], b"From ", b"\nFrom \nA: b\nC: d\n", b"Fr", b"\n", b"\r\n", b"x", b">From a\n"]
+        ),
+        max_size=10,
+    )
+)
 def test_an_mbox_is_cut_into_the_same_mails_however_it_comes_in_pieces(parts: list[bytes]) -> None:
     box = b"".join(parts)
     at_once = list(mails(io.BytesIO(box)))

@@ -7,11 +7,11 @@ them, and encoded only for new folders.
 from __future__ import annotations
 
 import re
-from base64 import b64decode, b64encode
-from binascii import Error as Base64Error
+from base64 import b64encode
 from typing import Final
 
-_SHIFTED: Final = re.compile(r"&([^-]*)-")
+from svc.formats.mailbox import utf7
+
 _TO_SHIFT: Final = re.compile(r"&|[^\x20-\x7e]+")
 _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
@@ -19,11 +19,9 @@ _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 def shown_name(name: bytes, *, utf8: bool = False) -> str:
     """The name to show. A name that can't be decoded stays as it came; control characters are removed."""
     try:
-        if utf8 or any(byte > 0x7E for byte in name):
-            text = name.decode("utf-8")
-        else:
-            text = _SHIFTED.sub(lambda found: _unshifted(found[1]), name.decode("ascii"))
-    except (UnicodeDecodeError, Base64Error):
+        is_utf8 = utf8 or any(byte > 0x7E for byte in name)
+        text = name.decode("utf-8") if is_utf8 else utf7.decoded(name.decode("ascii"))
+    except ValueError:
         text = name.decode("latin-1")
     return _CONTROLS.sub("", text)
 
@@ -31,13 +29,6 @@ def shown_name(name: bytes, *, utf8: bool = False) -> str:
 def written_name(name: str) -> bytes:
     """The name of a new folder, in modified UTF-7."""
     return _TO_SHIFT.sub(lambda found: _shifted(found[0]), name).encode("ascii")
-
-
-def _unshifted(text: str) -> str:
-    if not text:
-        return "&"
-    packed = text.replace(",", "/")
-    return b64decode(packed + "=" * (-len(packed) % 4), validate=True).decode("utf-16-be")
 
 
 def _shifted(text: str) -> str:
