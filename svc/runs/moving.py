@@ -97,9 +97,9 @@ def wake(tx: Tx, run_id: str) -> None:
 
 
 def end_timers(tx: Tx, run_id: str) -> None:
-    """End the timers of a waiting run now, because what it waits for has happened."""
+    """End the timers of a run now, because what it waits for has happened. Its worker may not have released it yet."""
     row = queries.run(tx, run_id)
-    if row is None or row.state != "waiting":
+    if row is None or row.state not in {"running", "waiting"}:
         return
     for step in queries.steps(tx, run_id):
         if step.state == "waiting" and step.kind == "timer":

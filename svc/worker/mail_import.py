@@ -20,17 +20,43 @@ async def import_mailbox(run: Run, input: Json) -> Json:
     asked = {"import": input["import"]}
     pause_s = FIRST_PAUSE_S
     while True:
+        # One step: it is told how the import ended, or waits, and its wait ends with the import.
+        told = await run.call(LOOK, {**asked, "pauseS": pause_s}, name="look how far it is")
+        pause_s = min(pause_s * GROWTH, LONGEST_PAUSE_S)
+        if told is not None and (result := await _result(run, asked, told)) is not None:
+            return result
+
+
+async def _look_then_wait(run: Run, input: Json) -> Json:
+    """Version 1: an import that ended between the look and the wait was heard of at the next look."""
+    asked = {"import": input["import"]}
+    pause_s = FIRST_PAUSE_S
+    while True:
         told = await run.call(LOOK, asked, name="look how far it is")
-        if told["state"] == "failed":
-            # Refused now, and a refused call is not kept: a retry makes this call again, and is told that the import
-            # goes on.
-            told = await run.call(LOOK, {**asked, "after": told.get("lease", 0)}, name="go on where it stood")
-        if told["state"] == "done":
-            return {key: told[key] for key in ("added", "known", "skipped")}
-        if told["state"] != "working":
-            raise StepFailed(told["problem"] or "The import was stopped.")
+        if (result := await _result(run, asked, told)) is not None:
+            return result
         await run.sleep("wait", pause_s)
         pause_s = min(pause_s * GROWTH, LONGEST_PAUSE_S)
 
 
-IMPORT: Final = Workflow(name="mail.import", version=1, title="Import a mailbox", code=import_mailbox, calls=(LOOK,))
+async def _result(run: Run, asked: Json, told: Json) -> Json:
+    """``None`` while the import goes on. Raises :class:`StepFailed` if it was stopped."""
+    if told["state"] == "failed":
+        # Refused now, and a refused call is not kept: a retry makes this call again, and is told that the import
+        # goes on.
+        told = await run.call(LOOK, {**asked, "after": told.get("lease", 0)}, name="go on where it stood")
+    if told["state"] == "done":
+        return {key: told[key] for key in ("added", "known", "skipped")}
+    if told["state"] != "working":
+        raise StepFailed(told["problem"] or "The import was stopped.")
+    return None
+
+
+IMPORT: Final = Workflow(
+    name="mail.import",
+    version=2,
+    title="Import a mailbox",
+    code=import_mailbox,
+    older={1: _look_then_wait},
+    calls=(LOOK,),
+)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from svc.clock import SECOND_MS
 from svc.errors import Conflict, NotFound
 from svc.mail.porting import actions, queries
 from svc.mail.porting.importer import Importer
@@ -24,7 +25,7 @@ from svc.protocol import Nothing, Procedure
 from svc.runs import Dispatcher
 from svc.store import ReadTx, Tx
 from svc.worker.mail_import import LOOK
-from svc.workflow import Call, Caller, Json
+from svc.workflow import Call, Caller, Json, Waiting
 from svc.workspace import RequestContext, Workspace
 
 
@@ -67,8 +68,9 @@ def _waits_for(row: ImportRow, *, first: ImportRow | None, without_room: str | N
     return "room" if row.id == without_room else None
 
 
-def _look(workspace: Workspace, tx: Tx, caller: Caller, wanted: LookInput) -> Json:
-    """The state of a run's import. Only an active run asks, so an import that was stopped with its run continues.
+def _look(workspace: Workspace, tx: Tx, caller: Caller, wanted: LookInput) -> Json | Waiting:
+    """The state of a run's import, or the wait for it: :func:`actions.end` ends that wait, and no end can come between
+    the two. Only an active run asks, so an import that was stopped with its run continues.
 
     A failed import is first returned as failed, with the current lease. If the run then asks with the same lease in
     ``after``, the call raises :class:`Conflict` with the import's own problem. If the lease in ``after`` is an older
@@ -83,6 +85,8 @@ def _look(workspace: Workspace, tx: Tx, caller: Caller, wanted: LookInput) -> Js
     if row.state == "stopped" or (row.state == "failed" and wanted.after is not None):
         actions.go_on(tx, row)
         row = queries.import_of(tx, row.id) or row
+    if row.state == "working" and wanted.pause_s is not None:
+        return Waiting(kind="timer", due_at=tx.now + round(wanted.pause_s * SECOND_MS))
     return {
         "state": row.state,
         "added": row.added,

@@ -50,10 +50,12 @@ class ImportOut(Wire, frozen=True):
 
 
 class LookInput(Wire, frozen=True):
-    """``after``: the lease in which the run was told that the import had failed."""
+    """``after``: the lease in which the run was told that the import had failed. ``pause_s``: how long the run waits
+    while the import goes on."""
 
     import_: str = msgspec.field(name="import")
     after: int | None = None
+    pause_s: Annotated[float, msgspec.Meta(ge=0, le=3_600)] | None = None
 
 
 ExportFormat = Literal["mbox", "maildir"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,14 @@ import pytest
 import trio
 
 from svc.clock import VirtualClock
-from svc.mail.porting import taking
+from svc.mail.porting import actions, queries, taking
 from svc.mail.porting.importer import Importer
+from svc.mail.porting.model import ImportRow
 from svc.mail.porting.sources import SourceFault
+from svc.runs import telling
+from svc.runs.tokens import RunGrant
+from svc.store import Tx
+from svc.worker import mail_import
 from tests.files.uploads import uploaded
 from tests.formats.mime import corpus
 from tests.full_disk import limit_pages
@@ -357,3 +363,32 @@ async def test_what_an_import_waits_for_is_told_and_its_run_hears_at_once_how_it
     await service.workspace.store.write(limit_pages, None)
     await trio.sleep(40)  # room is looked for after 420 s, and the runs look by themselves after 454 s
     assert [(await service.query("runs.get", id=one["runId"]))["state"] for one in begun] == ["done", "failed"]
+
+
+async def test_an_import_that_ends_while_its_run_is_going_to_wait_is_heard_of_at_once(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begins_to_wait = telling.wait
+
+    async def idle(self: Importer, row: ImportRow) -> None:
+        await trio.sleep_forever()
+
+    def wait(tx: Tx, grant: RunGrant, *, keys: list[str]) -> None:
+        row = queries.import_of_run(tx, grant.run_id)
+        assert row is not None
+        actions.end(tx, row, state="done")
+        begins_to_wait(tx, grant, keys=keys)
+
+    monkeypatch.setattr(Importer, "_work", idle)
+    monkeypatch.setattr(mail_import, "FIRST_PAUSE_S", 3_000.0)
+    monkeypatch.setattr(telling, "wait", wait)
+    began_s = trio.current_time()
+    assert await imported(service, await account(service), mbox("a")) == {"added": 0, "known": 0, "skipped": 0}
+    assert trio.current_time() - began_s < 60
+
+
+async def test_an_import_whose_run_is_of_an_older_version_comes_to_its_end(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(actions, "IMPORT", replace(mail_import.IMPORT, version=1))
+    assert await imported(service, await account(service), mbox("a")) == {"added": 1, "known": 0, "skipped": 0}
