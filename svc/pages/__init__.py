@@ -14,7 +14,17 @@ from svc.pages.edits import Edit, EditedPage
 from svc.pages.feature import FEATURE
 from svc.pages.finding import FoundPage, found_pages, readable_ids, searched_texts
 from svc.pages.finding import find as find_pages
-from svc.pages.model import EVERYONE, MAX_BODY_BYTES, SHARED_SURFACES, Earlier, Grant, Page, page_path, page_title
+from svc.pages.model import (
+    EVERYONE,
+    MAX_BODY_BYTES,
+    SHARED_SURFACES,
+    Earlier,
+    Grant,
+    Page,
+    page_body,
+    page_path,
+    page_title,
+)
 from svc.pages.news import PAGE_CHANGED, tell_of_below
 from svc.pages.news import TOPIC as PAGES_TOPIC
 from svc.pages.openness import Openness, openness
@@ -64,6 +74,7 @@ __all__ = [
     "managed",
     "move_page",
     "openness",
+    "page_body",
     "page_path",
     "page_text",
     "page_title",

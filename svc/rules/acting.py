@@ -14,9 +14,9 @@ from svc import mail
 from svc.errors import Refusal
 from svc.ids import derived_id
 from svc.mail import INBOX, SENT, STARRED, UNREAD, Changes, Step
-from svc.pages import page_text, readable_page, save_page
 from svc.principal import Principal
-from svc.rules.finding import Found, InForce, owner
+from svc.rules.filing import Filing
+from svc.rules.finding import Found, InForce
 from svc.rules.matching import Hit, Plan, in_order, plan_of
 from svc.rules.model import Action, What
 from svc.store import ReadTx, Tx
@@ -60,19 +60,20 @@ def take(tx: Tx, found: Found, *, batch: str, state: str) -> str | None:
     return run_id if taken else None
 
 
-def act(tx: Tx, found: Found, matched: Sequence[Hit[InForce]], *, run_id: str, quiet: bool) -> Draft | None:
-    """Do the actions of these rules, in order, up to ``stop``. Returns the reply to be drafted, if there is one.
+def act(filing: Filing, found: Found, matched: Sequence[Hit[InForce]], *, run_id: str, quiet: bool) -> Draft | None:
+    """Do the actions of these rules, in order, up to ``stop``. Returns the reply to be drafted, if there is one. The
+    caller closes ``filing``, which is the mail's owner's.
 
     ``quiet``: for mail from before; it is sorted, and no reply is drafted. If a part of it can't be done, the mail
     stays in the inbox, and the record says so.
     """
     counted = in_order(matched)
-    principal = owner(found.account.owner_id)
+    tx, principal = filing.tx, filing.principal
     opened = Step(tx=tx, principal=principal).thread(found.message.thread_id)
     if opened is None:
         return None
     plan = plan_of(counted, stays=any(SENT in one.labels for one in opened.messages))
-    problems = _keep(tx, principal, found, plan)
+    problems = _keep(filing, found, plan)
     changes = _relabel(tx, principal, found, plan, problems)
     tx.run(
         "update rule_runs set state = 'done', changes = :changes where id = :id",
@@ -146,7 +147,7 @@ def _relabel(tx: Tx, principal: Principal, found: Found, plan: Plan, problems: P
     return step.close(None)
 
 
-def _keep(tx: Tx, principal: Principal, found: Found, plan: Plan) -> Problems:
+def _keep(filing: Filing, found: Found, plan: Plan) -> Problems:
     """Write lines on pages: where the mail is filed, and tasks. Returns what could not be done."""
     address = f"/p/mail/t/{found.message.thread_id}"
     subject = found.message.subject.replace("[", "(").replace("]", ")").strip() or "(no subject)"
@@ -157,17 +158,10 @@ def _keep(tx: Tx, principal: Principal, found: Found, plan: Plan) -> Problems:
     problems: Problems = {}
     for name, path, line in lines:
         try:
-            _append(tx, principal, path, line)
+            filing.add(path, line)
         except Refusal as refusal:
             problems[name] = f"failed: {path}: {refusal.detail}"
     return problems
-
-
-def _append(tx: Tx, principal: Principal, path: str, line: str) -> None:
-    page = readable_page(tx, principal, path)
-    before = "" if page is None else page_text(tx, page_id=page.id, revision=page.revision)
-    if line not in before.splitlines():
-        save_page(tx, principal, path=path, title=None, body=f"{before.rstrip()}\n{line}\n".lstrip())
 
 
 def undo(tx: Tx, principal: Principal, *, run_id: str) -> int:

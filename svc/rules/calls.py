@@ -13,6 +13,7 @@ from svc.formats.writing import mailbox_text, reply_subject
 from svc.mail import answer_to
 from svc.protocol import Wire
 from svc.rules import acting, finding
+from svc.rules.filing import Filing
 from svc.rules.finding import InForce
 from svc.rules.matching import Hit
 from svc.rules.page import KIND
@@ -68,7 +69,9 @@ def _decide(workspace: Workspace, tx: Tx, caller: Caller, wanted: DecideInput) -
         for place, hit in enumerate(_hits(workspace, tx, wanted.hits))
         if hit is not None and (hit.rule.value.ask is None or wanted.answers.get(f"q{place}", False))
     ]
-    draft = acting.act(tx, found, hits, run_id=run_id, quiet=bool(wanted.batch))
+    filing = Filing(tx=tx, principal=finding.owner(found.account.owner_id))
+    draft = acting.act(filing, found, hits, run_id=run_id, quiet=bool(wanted.batch))
+    filing.close()
     return {"draft": None if draft is None else {"rule": draft.rule_id, "instructions": draft.instructions}}
 
 
@@ -135,6 +138,7 @@ def _next(workspace: Workspace, tx: Tx, caller: Caller, wanted: NextInput) -> Js
     )
     total = tx.value("select count(*) from rule_batches where run_id = :id", id=caller.run_id)
     asking: list[Any] = []
+    filing = Filing(tx=tx, principal=finding.owner(caller.principal.user_id))
     for (text,) in rows:
         given = msgspec.json.decode(text)
         if given["questions"]:
@@ -146,7 +150,8 @@ def _next(workspace: Workspace, tx: Tx, caller: Caller, wanted: NextInput) -> Js
         run_id = acting.take(tx, found, batch=caller.run_id, state="done")
         hits = [hit for hit in _hits(workspace, tx, given["hits"]) if hit is not None]
         if run_id is not None and hits:
-            acting.act(tx, found, hits, run_id=run_id, quiet=True)
+            acting.act(filing, found, hits, run_id=run_id, quiet=True)
+    filing.close()
     after = wanted.after + len(rows)
     progress(tx, caller.run_id, done=after, total=int(total or 0))
     return {"asking": asking, "after": after, "more": len(rows) == A_TIME, "total": total}

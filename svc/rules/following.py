@@ -18,6 +18,7 @@ from svc.errors import Refusal
 from svc.mail import MAIL_RECEIVED, Body, text_of_body
 from svc.models import Models
 from svc.rules import acting, finding, habits
+from svc.rules.filing import Filing
 from svc.rules.finding import Found, InForce
 from svc.rules.matching import Hit
 from svc.rules.page import KIND
@@ -160,7 +161,9 @@ def take_on(tx: Tx, sorting: Sorting, *, given: dict[str, Any]) -> None:
     run_id = acting.take(tx, found, batch="", state="asking" if asks else "done")
     if run_id is None:
         return
-    draft = None if asks else acting.act(tx, found, sorting.hits, run_id=run_id, quiet=False)
+    filing = Filing(tx=tx, principal=finding.owner(found.account.owner_id))
+    draft = None if asks else acting.act(filing, found, sorting.hits, run_id=run_id, quiet=False)
+    filing.close()
     if draft is not None:
         given = {**given, "draft": {"rule": draft.rule_id, "instructions": draft.instructions}}
     if asks or draft is not None:

@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from svc.clock import VirtualClock
-from svc.rules import acting, following
+from svc.rules import acting, filing, following
 from svc.store import Tx
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service, open_service
@@ -37,7 +37,7 @@ class Desk:
             "fake.mail.inject", **{"address": ME, "from": sender, "subject": subject, "text": "Hello.", **more}
         )
         await self.service.mutate("fake.mail.syncNow", address=ME)
-        (thread_id,) = [one["id"] for one in await self.threads() if one["subject"] == subject]
+        (thread_id,) = {one["id"] for one in await self.threads() if one["subject"] == subject}  # it may move meanwhile
         return str(thread_id)
 
     async def threads(self) -> list[dict[str, Any]]:
@@ -115,6 +115,41 @@ async def test_mail_is_sorted_by_the_rules_in_their_order_says_why_and_goes_back
     await desk.service.mutate("rules.teach", path="mail-rules/a-shop", threadId=thread)
     third = await desk.comes("Invoice 2", text="Please pay.")
     assert [one["rule"] for one in await desk.until(lambda: desk.why(third))] == ["mail-rules/b-stars"]
+
+
+async def test_a_rule_that_files_many_mails_writes_few_revisions_of_the_page_and_goes_on_when_it_is_full(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    subjects = [f"Report {number}" for number in range(8)]
+    for subject in subjects:
+        await desk.comes(subject)
+    await desk.service.mutate("pages.save", path="notes/reports", body="Mine\n\n")
+    await desk.rule("reports", "when: {subject: report}\nthen: [{file: notes/reports}]")
+
+    async def applied() -> dict[str, Any]:
+        run_id = (await desk.service.mutate("rules.apply", path="mail-rules/reports"))["runId"]
+
+        async def ended() -> Any:
+            run = await desk.service.query("runs.get", id=run_id)
+            return run if run["state"] == "done" else None
+
+        await desk.until(ended)
+        found: dict[str, Any] = await desk.service.query("pages.get", path="notes/reports")
+        return found
+
+    page = await applied()
+    lines = page["body"].splitlines()
+    assert (lines[0], sorted(line[3 : line.index("]")] for line in lines[1:])) == ("Mine", subjects)
+    assert page["revision"] == 3
+    assert (await applied())["revision"] == 3, "the lines are there"
+    room = len(page["body"].encode()) - len(lines[-1].encode())
+    await desk.service.mutate("pages.save", path="notes/reports", body="x" * 20)
+    monkeypatch.setattr(filing, "MAX_BODY_BYTES", room)
+    full = await applied()
+    assert 2 <= len(full["body"].splitlines()) < len(subjects)
+    threads = [one["id"] for one in await desk.threads() if one["subject"] in subjects]
+    did = [(await desk.why(one))[0]["did"][0] for one in threads]
+    assert {one.partition(":")[0] for one in did} == {"file", "failed"}
 
 
 async def test_a_handed_over_mail_that_comes_again_is_sorted_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
