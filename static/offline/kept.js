@@ -20,9 +20,10 @@ const MAX_ROWS = 1_000;
 const MAX_BYTES = 48 * 1024 * 1024;
 const MAX_THREAD_BYTES = 4 * 1024 * 1024;
 const PAGE = 200;
+/** Small answers that list what is in accounts. @type {Set<ProcedureName>} */
+const LISTS = new Set(/** @type {ProcedureName[]} */ (["mail.labels", "mail.drafts", "mail.outgoing"]));
 /** Small answers that the app can't work without. @type {Set<ProcedureName>} */
-const ANSWERS = new Set(/** @type {ProcedureName[]} */ (["mail.accounts", "mail.labels", "mail.drafts", "mail.outgoing",
-  "mail.signature"]));
+const ANSWERS = new Set(/** @type {ProcedureName[]} */ ([...LISTS, "mail.accounts", "mail.signature"]));
 const ACCOUNTS = keyOf("mail.accounts", undefined);
 
 /** @typedef {(name: import("./store.js").Table) => IDBObjectStore} Of */
@@ -41,9 +42,7 @@ function keep(name, input, output) {
   if (name === "mail.thread") return () => putThread(output);
   if (name === "mail.accounts") return () => putAccounts(output);
   if (name === "mail.signature") return () => putSignature(input, output);
-  if (ANSWERS.has(name)) {
-    return () => inStore(["answers"], "readwrite", (of) => of("answers").put(output, keyOf(name, input)));
-  }
+  if (LISTS.has(name)) return () => putList(keyOf(name, input), output);
   return null;
 }
 
@@ -129,6 +128,7 @@ function putAccounts(fresh) {
       of("answers").put(fresh, ACCOUNTS);
       if (known?.every(({ id }) => ids.has(id))) return;
       sift(of("answers").openCursor(), (_, key) => key.startsWith("mail.signature ") && !signatures.has(key));
+      for (const name of LISTS) shorten(of("answers").openCursor(keysOf(name)), ({ accountId }) => ids.has(accountId));
       sift(of("rows").openCursor(), (/** @type {Thread} */ row) => !ids.has(row.accountId));
       sift(of("threads").openCursor(), (/** @type {{ detail: ThreadDetail }} */ { detail }) =>
         !ids.has(detail.thread?.accountId));
@@ -161,6 +161,27 @@ function putSignature(input, output) {
   return inStore(["answers"], "readwrite", (of) => whereHeld(of, (isHeld) => {
     if (isHeld(input.accountId)) of("answers").put(output, keyOf("mail.signature", input));
   }));
+}
+
+/** @param {string} key @param {{ accountId: string }[]} list */
+function putList(key, list) {
+  return inStore(["answers"], "readwrite", (of) => whereHeld(of, (isHeld) => {
+    of("answers").put(list.filter(({ accountId }) => isHeld(accountId)), key);
+  }));
+}
+
+/**
+ * Leaves in each list only that for which `stays` holds.
+ * @param {IDBRequest<IDBCursorWithValue | null>} walk
+ * @param {(one: { accountId: string }) => boolean} stays
+ */
+function shorten(walk, stays) {
+  walk.onsuccess = () => {
+    const cursor = walk.result;
+    if (!cursor) return;
+    cursor.update(cursor.value.filter(stays));
+    cursor.continue();
+  };
 }
 
 /**
@@ -274,6 +295,11 @@ function newestFirst(one, other) {
 /** @param {ProcedureName} name @param {unknown} input */
 function keyOf(name, input) {
   return `${name} ${JSON.stringify(input ?? {})}`;
+}
+
+/** The keys of all answers of a procedure. @param {ProcedureName} name */
+function keysOf(name) {
+  return IDBKeyRange.bound(`${name} `, `${name} \uffff`);
 }
 
 /** @returns {never} */

@@ -96,29 +96,33 @@ LATE = """async base => {
     const [{ adopt }, { heard }, { all, inStore }] = await Promise.all(
         ["owner", "kept", "store"].map(name => import(`${base}/offline/${name}.js`)));
     await adopt({ user: { id: "usr_ada" }, mode: "claimed" });
-    const come = (id, accountId) => {
+    const lists = ["mail.labels", "mail.drafts", "mail.outgoing"];
+    const come = (id, accountId, names = lists) => {
         const thread = { id, accountId, lastMessageAt: "" };
         heard("mail.thread", { id }, { thread, messages: [] });
         heard("mail.threads", {}, { threads: [{ ...thread, id: `${id}_row` }], nextCursor: null });
         heard("mail.signature", { accountId }, { html: "" });
+        for (const name of names) heard(name, {}, [{ accountId: "acc_hers" }, { accountId }]);
     };
     heard("mail.accounts", undefined, [{ id: "acc_hers" }, { id: "acc_lost" }]);
     come("thr_hers", "acc_hers");
     come("thr_lost", "acc_lost");
     heard("mail.accounts", undefined, [{ id: "acc_hers" }]);
-    come("thr_late", "acc_lost");
-    heard("mail.labels", {}, []);
-    while (!(await inStore(["answers"], "readonly", of => of("answers").getAllKeys())).includes("mail.labels {}"));
+    come("thr_late", "acc_lost", ["mail.drafts"]);
+    heard("mail.signature", { accountId: "acc_hers" }, { html: "last" });
+    const get = key => inStore(["answers"], "readonly", of => of("answers").get(key));
+    while ((await get('mail.signature {"accountId":"acc_hers"}'))?.html !== "last");
     const answers = await inStore(["answers"], "readonly", of => of("answers").getAllKeys());
     const kept = [...await all("rows"), ...await all("threads")].map(({ id }) => id);
-    return [...kept, ...answers.filter(key => key.startsWith("mail.signature"))].sort(); }"""
+    const listed = (await Promise.all(lists.map(name => get(`${name} {}`)))).flat().map(({ accountId }) => accountId);
+    return [...kept, ...listed, ...answers.filter(key => key.startsWith("mail.signature"))].sort(); }"""
 
 
 def test_mail_of_an_account_that_was_taken_away_goes_and_late_answers_do_not_bring_it_back(page: Page) -> None:
     page.route("**/app.js", lambda route: route.abort())  # it would ask for the accounts by itself
     page.goto("/login")
     base = page.evaluate("() => document.querySelector('script[type=module]').src").rpartition("/")[0]
-    hers = ['mail.signature {"accountId":"acc_hers"}', "thr_hers", "thr_hers", "thr_hers_row"]
+    hers = [*["acc_hers"] * 3, 'mail.signature {"accountId":"acc_hers"}', "thr_hers", "thr_hers", "thr_hers_row"]
     assert page.evaluate(LATE, base) == hers
 
 
