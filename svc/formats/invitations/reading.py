@@ -32,7 +32,7 @@ from svc.formats.text import clean_line, clean_token, cut
 
 _TOO_OFTEN: Final = frozenset({"SECONDLY", "MINUTELY"})
 """No meeting repeats so often; such a rule would only take time."""
-_FOLD: Final = re.compile(r"\r?\n[ \t]")
+_FOLD: Final = re.compile(rb"\r?\n[ \t]")
 _BARE_ZONE: Final = re.compile(
     r'^([A-Z-]{3,20}(?:;VALUE=[A-Z-]{1,20})?;TZID=)([^":;\r\n]{0,80}:[^";\r\n]{0,80}):(\d{8}(?:T\d{6})?[\dTZ,]*)(?=\r?$)',
     re.MULTILINE,
@@ -72,9 +72,17 @@ def parsed(data: bytes) -> Any:
     from icalendar.timezone import tzp
 
     tzp.use_default()  # drops the zones of the last file
-    text = _FOLD.sub("", data.decode("utf-8", "replace").lstrip("\ufeff"))
-    calendars = Calendar.from_ical(_BARE_ZONE.sub(r'\1"\2":\3', text), multiple=True)
+    calendars = Calendar.from_ical(_BARE_ZONE.sub(r'\1"\2":\3', _decoded(data)), multiple=True)
     return next(one for one in calendars if one.name == "VCALENDAR")
+
+
+def _decoded(data: bytes) -> str:
+    """The text of a file, with its lines unfolded first: a fold may stand in the middle of a letter (RFC 5545, 3.1).
+    Where no letter is one of UTF-8, the file is in the character set of old programs in Western Europe."""
+    plain = _FOLD.sub(b"", data)
+    text = plain.decode("utf-8", "replace").lstrip("\ufeff")
+    is_other = "\ufffd" in text and text.replace("\ufffd", "").isascii()
+    return plain.decode("cp1252", "replace") if is_other else text
 
 
 class NoSuchEvent(ValueError):

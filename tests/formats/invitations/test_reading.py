@@ -76,6 +76,16 @@ def test_a_rule_in_words(rule: str, words: str) -> None:
     assert one.recurrence == words
 
 
+def test_letters_that_a_fold_divides_and_those_of_an_old_character_set_are_read() -> None:
+    whole = google()
+    folded = whole.replace("æ".encode(), b"\xc3\r\n \xa6")
+    old = whole.replace("æ".encode(), b"\xe6")
+    assert whole != folded != old
+    for data in (folded, old):
+        (one,) = read_invitations(data, NOW)
+        assert one.location == "Harbour 4, Fjærvik"
+
+
 def test_apples_whole_days_are_dates() -> None:
     (one,) = read_invitations(apple(), NOW)
     assert (one.all_day, one.start.text, one.end.text, one.times) == (True, "2027-03-03", "2027-03-05", ())
