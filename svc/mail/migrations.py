@@ -21,7 +21,15 @@ from svc.mail.invitations.tables import TABLES as INVITATIONS_TABLES
 from svc.mail.labelling.tables import TABLES as LABELLING_TABLES
 from svc.mail.porting.tables import IMPORTS_TABLES
 from svc.mail.proposing.tables import TABLES as PROPOSING_TABLES
-from svc.mail.providers.imap.tables import DRAFT_TEXTS, MADE_KEYWORDS, MOVES, OWN_DRAFTS, RENAMED, SERVER_IDS
+from svc.mail.providers.imap.tables import (
+    DRAFT_CONTENTS,
+    DRAFT_TEXTS,
+    MADE_KEYWORDS,
+    MOVES,
+    OWN_DRAFTS,
+    RENAMED,
+    SERVER_IDS,
+)
 from svc.mail.providers.imap.tables import TABLES as IMAP_TABLES
 from svc.mail.providers.tables import NUMBERED_DRAFTS
 from svc.mail.search.tables import ERASED_WHEN_ASKED, VOCABULARY
@@ -422,4 +430,11 @@ def m068_texts_of_draft_copies(db: Database) -> None:
 def m069_unsubscribed_by_mail(db: Database) -> None:
     """The mail that asked to unsubscribe, which may be held back or fail."""
     for statement in UNSUBSCRIBED_BY_MAIL:
+        db.execute(statement)
+
+
+@MIGRATIONS(name="m070_contents_of_draft_copies")
+def m070_contents_of_draft_copies(db: Database) -> None:
+    """The digest of the content of each draft copy at an IMAP server whose arrival was not answered."""
+    for statement in DRAFT_CONTENTS:
         db.execute(statement)

@@ -403,7 +403,7 @@ CREATE TABLE mail_imap_copies (             -- messages that are being moved by 
 
 CREATE TABLE mail_imap_drafts (             -- drafts that are, or may be, on the server as our copies
     account_id text not null references mail_accounts (id) on delete cascade,
-    mark text not null, size integer, sha256 blob,
+    mark text not null, size integer, sha256 blob, content blob,
     primary key (account_id, mark)
 ) strict, without rowid
 ;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +15,7 @@ from svc.fakes.mail.provider import FakeProvider
 from svc.log import Log
 from svc.mail.changes import queries as change_queries
 from svc.mail.labelling import inbox_actions
-from svc.mail.providers.seam import HistoryPage, Throttled, Unreachable
+from svc.mail.providers.seam import HistoryPage, RefusedForNow, Throttled, Unreachable
 from svc.mail.sync import tasks
 from svc.nursery import ThreadPool
 from tests.recorded_log import RecordedLog
@@ -40,6 +40,25 @@ class Watched(FakeProvider):
         if self.before is not None:
             await self.before()
         await super().modify(message_id, add=add, remove=remove)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Odd(Watched):
+    """Refuses each change of one message, for now."""
+
+    async def modify(self, message_id: str, *, add: Labels, remove: Labels) -> None:
+        if message_id == "fake-1":
+            self._refuse(message_id)
+        await super().modify(message_id, add=add, remove=remove)
+
+    async def modify_many(self, message_ids: Sequence[str], *, add: Labels, remove: Labels) -> None:
+        if "fake-1" in message_ids:
+            self._refuse("fake-1")
+        await super().modify_many(message_ids, add=add, remove=remove)
+
+    def _refuse(self, message_id: str) -> None:
+        self.asked.append((trio.current_time(), message_id, NONE, INBOX))
+        raise RefusedForNow("Not now.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,6 +220,19 @@ async def test_a_provider_that_asks_for_a_pause_gets_it(rig: Rig) -> None:
     first, second = [at for at, *_ in provider.asked]
     assert 400 <= second - first < 411
     assert await rig.pending() == []
+
+
+async def test_a_change_that_is_refused_for_now_again_and_again_is_given_up_soon_and_holds_up_nobody(rig: Rig) -> None:
+    account_id = await rig.synced("one", "two")
+    provider = Odd(world=rig.world, address=MIA)
+    await archive(rig, "fake-1")
+    await archive(rig, "fake-2")
+    async with rig.running(rig.loop_of(account_id, provider)):
+        await trio.sleep(600)
+    assert [at for at, message_id, *_ in provider.asked if message_id == "fake-1"][1] >= tasks.FIRST_PAUSE_S / 2
+    assert await rig.pending() == []
+    assert await rig.failures() == [("fake-1", "change", "Not now.")]
+    assert await rig.labels_at_provider("fake-2") == {"UNREAD"}
 
 
 async def test_pauses_grow_while_the_provider_fails_and_end_when_it_is_back(rig: Rig) -> None:

@@ -7,7 +7,14 @@ The modules: ``message`` puts it together; ``headers`` writes fields, ``addresse
 sanitizes for sending, ``text`` derives the text, ``quoting`` quotes an answered or forwarded message.
 """
 
-from svc.formats.writing.addresses import Recipients, mailbox_text, parse_mailboxes, recipients, sendable_address
+from svc.formats.writing.addresses import (
+    Recipients,
+    ascii_domain,
+    mailbox_text,
+    parse_mailboxes,
+    recipients,
+    sendable_address,
+)
 from svc.formats.writing.headers import NotAsMeant, references_of
 from svc.formats.writing.message import Attached, Composed, compose, content_id_of, encoded_size
 from svc.formats.writing.outgoing_html import OutgoingHtml, outgoing_html
@@ -22,6 +29,7 @@ __all__ = [
     "OutgoingHtml",
     "QuoteKind",
     "Recipients",
+    "ascii_domain",
     "bare_subject",
     "compose",
     "content_id_of",

@@ -121,7 +121,7 @@ def sendable_address(address: str) -> str:
         raise Invalid(f"{_shown(address)} is no e-mail address: what stands before the “@” is none.")
     if "=?" in local:
         raise Invalid(f"{_shown(address)} can't be sent to: it would be read as encoded text.")
-    whole = f"{local}@{_ascii_domain(domain, address=address)}"
+    whole = f"{local}@{ascii_domain(domain, address=address)}"
     if len(whole) > MAX_ADDRESS_CHARS:
         raise Invalid(f"{_shown(address)} is longer than an e-mail address can be.")
     return whole
@@ -145,7 +145,8 @@ def _unseen(texts: Iterable[str], seen: set[str]) -> tuple[Person, ...]:
     return tuple(people)
 
 
-def _ascii_domain(domain: str, *, address: str) -> str:
+def ascii_domain(domain: str, *, address: str) -> str:
+    """The ASCII form of a domain. Raises :class:`Invalid`, with the ``address`` that has it, if it is none."""
     if _LITERAL.fullmatch(domain):
         return domain
     labels = [_ascii_label(label, address=address) for label in _DOTS.split(domain)]

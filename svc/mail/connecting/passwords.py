@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from svc.connections import Credentials, credentials_of
 from svc.errors import Conflict, Invalid, NotConfigured, NotFound
 from svc.mail.accounts import actions as account_actions
@@ -17,6 +19,7 @@ from svc.mail.providers.imap.access import Access, WayIn
 from svc.mail.providers.imap.discovery.model import Found
 from svc.mail.providers.imap.faults import Reason, later
 from svc.mail.providers.imap.kind import dialler_of
+from svc.mail.providers.imap.login import without_copied_spaces
 from svc.mail.providers.kinds import BY_PASSWORD
 from svc.mail.providers.seam import Provider
 from svc.mail.providers.table import Providers
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 DOCUMENT_S: Final = 5.0
 DOCUMENT_BYTES: Final = 128 * 1024
 _AUTH: Final = frozenset[Reason]({"auth_failed", "app_password", "imap_off"})
+_WRONG: Final = frozenset[Reason]({"auth_failed", "app_password"})
 _PLAIN: Final = frozenset[Reason]({"oauth_only", "tls_failed", "not_imap"})
 
 
@@ -55,9 +59,15 @@ class Passwords:
 
     async def connect(self, principal: Principal, access: Access, *, address: str, name: str | None) -> str:
         """Try the servers, then store the account. Returns its id. Raises :class:`Invalid` with the reason, and stores
-        nothing then."""
+        nothing then. A password that is refused is tried again without the spaces that were copied with it."""
         self._demand_real()
-        wrong = await accesses.try_access(dialler_of(self.workspace), access)
+        dialler = dialler_of(self.workspace)
+        wrong = await accesses.try_access(dialler, access)
+        plain = without_copied_spaces(access.password)
+        if wrong is not None and wrong.fault.reason in _WRONG and plain != access.password:
+            again = msgspec.structs.replace(access, password=plain)
+            if await accesses.try_access(dialler, again) is None:
+                access, wrong = again, None
         if wrong is not None:
             self.workspace.log.info("mail.password_refused", reason=wrong.fault.reason, smtp=wrong.is_smtp)
             raise _refusal(wrong)

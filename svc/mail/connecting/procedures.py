@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from svc.errors import Invalid
+from svc.formats.writing import ascii_domain
 from svc.mail.connecting.connection import Connections
 from svc.mail.connecting.passwords import Passwords
 from svc.mail.connecting.routes import is_ready, origin_of
@@ -79,7 +80,10 @@ async def connect(context: RequestContext, wanted: ConnectInput) -> ConnectedOut
         imap, smtp = imap or _asked(found.imap), smtp or _asked(found.smtp)
         username = username or found.username
     access = Access(
-        imap=_server(imap, "IMAP"), smtp=_server(smtp, "SMTP"), username=username or address, password=wanted.password
+        imap=_server(imap, "IMAP"),
+        smtp=_server(smtp, "SMTP"),
+        username=(username or "").strip() or address,
+        password=wanted.password,
     )
     account_id = await passwords.connect(context.principal, access, address=address, name=wanted.name)
     await context.workspace.service(MailEngine).start_account(account_id)
@@ -93,8 +97,8 @@ def _passwords(context: RequestContext) -> Passwords:
 def _address(text: str) -> str:
     local, at, domain = text.strip().rpartition("@")
     try:
-        name = domain.encode("idna").decode("ascii").lower()
-    except UnicodeError:
+        name = domain.encode("idna").decode().lower() if domain.isascii() else ascii_domain(domain, address=text)
+    except (Invalid, UnicodeError):
         name = ""
     if not (local and at and "." in name.strip(".")) or any(
         one.isspace() or not one.isprintable() for one in text.strip()

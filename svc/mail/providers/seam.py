@@ -267,6 +267,11 @@ class Throttled(ProviderFault):
         return pause_s if self.retry_after_s is None else max(pause_s, self.retry_after_s)
 
 
+class RefusedForNow(Throttled):
+    """The provider did not do this one thing, perhaps only for now. Nothing happened. A change that it refuses so again
+    and again counts as refused: the cause may be the message, and others wait behind it."""
+
+
 class Unreachable(ProviderFault):
     """No connection, TLS failure, 408 or 5xx before anything was accepted. Nothing happened; later may work."""
 

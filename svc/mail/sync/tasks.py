@@ -29,6 +29,7 @@ from svc.mail.providers.seam import (
     Provider,
     ProviderFault,
     Refused,
+    RefusedForNow,
 )
 from svc.mail.sync.account_sync import AccountSync
 from svc.mail.sync.listening import Listening
@@ -47,6 +48,8 @@ OUTBOX_MIN_ATTEMPTS: Final = 20
 OUTBOX_GIVES_UP_MS: Final = 7 * DAY_MS
 """A change that failed both this often and for this long becomes a failure that is shown. Days, since a laptop may be
 offline that long."""
+REFUSED_TRIES: Final = 6
+"""A change that the provider refuses "for now" more often than this is a failure: about five minutes."""
 DISK_FULL: Final = "The disk of this server is full, so no mail can be stored. It goes on by itself once there is room."
 
 
@@ -238,7 +241,9 @@ class AccountLoop:
             else:
                 ids = [row.provider_message_id for row in rows]
                 await self.provider.modify_many(ids, add=first.add, remove=first.remove)
-        except (Refused, MessageGone) as fault:
+        except ProviderFault as fault:
+            if not _is_final(fault, first):
+                raise
             if _is_made(first.add | first.remove) and await self.sync.refresh_labels():
                 return  # changes that name a deleted label left the queue just now, and are failures that are shown
             if len(rows) == 1:
@@ -252,12 +257,14 @@ class AccountLoop:
     async def _modify_alone(self, row: LabelChange) -> None:
         try:
             await self.provider.modify(row.provider_message_id, add=row.add, remove=row.remove)
-        except (Refused, MessageGone) as fault:
+        except ProviderFault as fault:
+            if not _is_final(fault, row):
+                raise
             await self._end(row, fault)
         else:
             await self._confirm([row])
 
-    async def _end(self, row: LabelChange, fault: Refused | MessageGone) -> None:
+    async def _end(self, row: LabelChange, fault: ProviderFault) -> None:
         """Gives up a change that can never succeed: shows the provider's labels again, and notes the reason."""
         there: frozenset[str] | None = None
         if isinstance(fault, MessageGone) and not _is_made(row.add | row.remove):
@@ -299,6 +306,12 @@ class AccountLoop:
 
 def _is_hopeless(row: LabelChange, now: Millis) -> bool:
     return row.attempts >= OUTBOX_MIN_ATTEMPTS and now - row.created_at > OUTBOX_GIVES_UP_MS
+
+
+def _is_final(fault: ProviderFault, row: LabelChange) -> bool:
+    if isinstance(fault, RefusedForNow):
+        return row.attempts >= REFUSED_TRIES
+    return isinstance(fault, Refused | MessageGone)
 
 
 def _is_made(labels: Iterable[str]) -> bool:

@@ -45,11 +45,13 @@ def _nothing() -> None:
 @dataclass(kw_only=True)
 class FolderServer:
     """``tells_copyuid``: whether a copy and a move say the new UIDs. ``adds``: a header line that it gives to each
-    message that is appended."""
+    message that is appended. Where it does not ``answers_append``, it hangs up instead."""
 
     able: str = PLAIN
     tells_copyuid: bool = True
     adds: bytes = b""
+    answers_append: bool = True
+    searches_headers: bool = True
     boxes: dict[str, Box] = field(default_factory=lambda: {name: Box() for name in ("INBOX", *USES, "Boats")})
     between: Callable[[], None] = _nothing
     heard: list[str] = field(default_factory=list)
@@ -115,6 +117,8 @@ class FolderServer:
             elif name == "APPEND":
                 done = self._append(words[1], await wire.taken(int(literal.rstrip("+}"))), set(words[3:-1]))
                 await wire.line()
+                if not self.answers_append:
+                    return
             elif name == "UID":
                 is_there = any(one is opened for one in self.boxes.values())
                 said, done = self._uid_command(opened if opened is not None and is_there else Box(), words)
@@ -144,10 +148,13 @@ class FolderServer:
     def _uid_command(self, box: Box, words: list[str]) -> tuple[list[bytes], str]:
         name = words[1].upper()
         if name == "SEARCH" and "HEADER" in words:
+            if not self.searches_headers:
+                return [], "BAD Unknown search key"
             found = [one.uid for one in box.mails if f"{words[-2]}: {words[-1]}\r\n".encode() in one.raw]
             return [f"* SEARCH {' '.join(map(str, found))}".strip().encode()], "OK"
         if name == "SEARCH":
-            found = [one.uid for one in box.mails if is_in(one.uid, words[-1])]
+            some = [one for one in box.mails if words[-1] != "DELETED" or "\\Deleted" in one.flags]
+            found = [one.uid for one in some if is_in(one.uid, words[words.index("UID", 1) + 1])]
             if "RETURN" in words:
                 among = f" ALL {','.join(map(str, found))}" if found else ""
                 return [f'* ESEARCH (TAG "x") UID{among}'.encode()], "OK"

@@ -172,6 +172,8 @@ class LabelServer:
         return self._move(some, words[3])
 
     def _matches(self, mail: Kept, words: list[str]) -> bool:
+        if words[-1] == "DELETED":
+            return "\\Deleted" in mail.flags
         return str(mail.number) == words[-1] if "X-GM-MSGID" in words else is_in(mail.uid, words[-1])
 
     def _store(self, mail: Kept, item: str, changed: set[str]) -> None:

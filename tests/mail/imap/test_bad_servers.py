@@ -75,6 +75,8 @@ class Odd:
             self.boxes.setdefault(self.opened, [])
             told = [f"UIDVALIDITY {self.validity}", f"UIDNEXT {self._next(self.opened)}"]
             return [f"* {len(self.uids)} EXISTS", *(f"* OK [{one}] ok" for one in told)]
+        if command.startswith("UID SEARCH") and command.endswith(" DELETED"):
+            return ["* SEARCH"]
         if command.startswith("UID SEARCH"):
             return [f"* SEARCH {' '.join(map(str, self.uids))}"]
         if command.startswith("UID FETCH"):
@@ -329,6 +331,13 @@ async def test_what_keeps_an_account_out_is_told_as_what_it_is(
     mailbox = await provider()
     odd.odd = lambda command: [answer] if command.startswith("AUTHENTICATE") else None
     with pytest.raises(fault):
+        await mailbox.profile()
+
+
+async def test_a_mailbox_whose_inbox_stays_closed_is_no_empty_one(provider: Make, odd: Odd) -> None:
+    mailbox = await provider()
+    odd.odd = lambda command: ["T NO SELECT Unsafe Login."] if command.startswith("SELECT") else None
+    with pytest.raises(Unreachable, match="Unsafe Login"):
         await mailbox.profile()
 
 

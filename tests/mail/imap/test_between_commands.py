@@ -64,6 +64,34 @@ async def test_a_mail_that_moves_after_it_was_met_comes_all_the_same(desk: Folde
     assert {one.kind for one in await desk.look(provider) if one.message_id in ids} == {"labels-removed", "deleted"}
 
 
+@pytest.mark.parametrize("able", [PLAIN, MOVING, COUNTING])
+async def test_a_mail_that_is_only_marked_as_deleted_is_gone_and_comes_back_without_the_mark(
+    desk: FolderDesk, able: str
+) -> None:
+    server = desk.server
+    server.able = able
+    for name in ("Kept", "Marked", "Filed", "Before"):
+        server.deliver("INBOX", letter(name))
+    server.flag("INBOX", "Before", "\\Deleted")
+    provider, _ = desk.started()
+    desk.cursor = (await provider.profile()).cursor
+    assert len(desk.places()) == 3
+    server.flag("INBOX", "Marked", "\\Deleted")
+    (marked,) = await desk.look(provider)
+    assert marked.kind == "deleted"
+    assert await desk.look(provider) == ()
+    server.deliver("Archive", server.text("INBOX", "Filed"))
+    server.flag("INBOX", "Filed", "\\Deleted")
+    (filed,) = await desk.look(provider)
+    assert (filed.kind, filed.labels, sorted(desk.places().values())) == (
+        "labels-removed",
+        frozenset({"INBOX"}),
+        ["Archive", "INBOX"],
+    )
+    server.flag("INBOX", "Marked", "\\Deleted")
+    assert [(one.kind, one.message_id) for one in await desk.look(provider)] == [("added", marked.message_id)]
+
+
 async def test_what_was_fetched_along_is_asked_for_anew_by_who_comes_later(desk: FolderDesk) -> None:
     desk.server.deliver("INBOX", letter("One"))
     desk.server.deliver("INBOX", letter("Two"))

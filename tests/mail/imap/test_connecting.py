@@ -85,7 +85,8 @@ async def test_it_is_connected_again_with_another_password(service: Service, ser
     first = await service.mutate("mail.connectImap", **wanted(server))
     engine = service.workspace.service(MailEngine)
     await service.mutate("mail.disconnect", accountId=first["accountId"], erase=False)
-    again = await service.mutate("mail.connectImap", **wanted(server))
+    copied = wanted(server, password=f" {PASSWORD}\N{NO-BREAK SPACE}", username=f"{ADDRESS} ")
+    again = await service.mutate("mail.connectImap", **copied)
     assert again == first
     await engine.sync_now(first["accountId"])
     (account,) = await service.query("mail.accounts")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 
+import msgspec
 import pytest
 import trio
 
@@ -15,7 +16,7 @@ from svc.mail.providers.imap.opening import connected
 from svc.mail.providers.imap.protocol.responses import Exists
 from svc.mail.providers.imap.seam_faults import as_of_mail
 from svc.mail.providers.imap.servers import Certificate, MailServer, checked
-from svc.mail.providers.seam import GrantLost, Unreachable
+from svc.mail.providers.seam import GrantLost, ProviderFault, Refused, RefusedForNow, Throttled, Unreachable
 from svc.nursery import open_task_group
 from tests.mail.imap.scripted_server import SERVER, STARTTLS, Script, ScriptedDialler, Wire, answers
 
@@ -145,6 +146,37 @@ def test_a_certificate_that_nobody_accepted_wants_a_person_and_one_that_ran_out_
     other = as_of_mail(MailServerFault("tls_failed", "It shows another one.", certificate=shown))
     assert isinstance(other, GrantLost)
     assert isinstance(as_of_mail(MailServerFault("tls_failed", "It has expired.")), Unreachable)
+
+
+@pytest.mark.parametrize("host", ["imap.163.com", "imap.example.com"])
+async def test_a_program_says_its_name_only_where_nothing_is_opened_without_it(serve: Serve, host: str) -> None:
+    dialler = serve(answers(HELLO, AUTHENTICATE=["T OK [CAPABILITY IMAP4rev1 IDLE] in"], ID=["* ID NIL", "T OK done"]))
+    await signed_in(dialler, msgspec.structs.replace(SERVER, host=host))
+    (wire,) = dialler.wires
+    assert [line.partition(" ")[2] for line in wire.said if " ID " in line] == (
+        ['ID ("name" "svc" "version" "0.1.0" "vendor" "svc")'] if host == "imap.163.com" else []
+    )
+
+
+async def test_a_server_that_asks_to_slow_down_refuses_nothing(serve: Serve) -> None:
+    dialler = serve(answers(HELLO, UID=["T BAD Request is throttled. Suggested Backoff Time: 92415 milliseconds"]))
+    with pytest.raises(MailServerFault) as told:
+        await answered(dialler, "UID", "STORE", "1", "+FLAGS", "(\\Seen)")
+    fault = as_of_mail(told.value, writes=True)
+    assert type(fault) is Throttled
+    assert fault.pause_s(5.0) == pytest.approx(92.415)
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [("T NO [SERVERBUG] Internal error occurred.", RefusedForNow), ("T NO [OVERQUOTA] The mailbox is full.", Refused)],
+)
+async def test_what_a_server_in_trouble_refuses_is_not_refused_for_good(
+    serve: Serve, words: str, kind: type[ProviderFault]
+) -> None:
+    with pytest.raises(CommandRefused) as told:
+        await answered(serve(answers(HELLO, UID=[words])), "UID", "STORE", "1", "+FLAGS", "(\\Seen)")
+    assert type(as_of_mail(told.value, writes=True)) is kind
 
 
 @pytest.mark.parametrize(

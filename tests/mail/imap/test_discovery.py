@@ -19,6 +19,7 @@ from svc.mail.providers.imap.discovery.model import Found
 from svc.mail.providers.imap.discovery.names import SystemNames, Target
 from svc.mail.providers.imap.discovery.presets import PRESETS, by_domain
 from svc.mail.providers.imap.faults import unreachable
+from svc.mail.providers.imap.login import without_copied_spaces
 from svc.mail.providers.imap.servers import MailServer, checked
 from svc.nursery import open_task_group
 from tests.mail.imap.scripted_server import ScriptedDialler, answers
@@ -206,6 +207,24 @@ def test_every_preset_names_servers_that_may_be_connected_to() -> None:
         assert checked(preset.smtp) == preset.smtp
         assert preset.domains or preset.exchangers
     assert by_domain("example.org") is None
+
+
+def test_a_server_of_a_name_with_a_sharp_s_is_not_the_one_of_a_name_with_ss() -> None:
+    server = checked(MailServer(host="imap.Stra\N{LATIN SMALL LETTER SHARP S}e.example", port=993, security="tls"))
+    assert server is not None
+    assert server.host == "imap.xn--strae-oqa.example"
+
+
+@pytest.mark.parametrize(
+    ("copied", "plain"),
+    [
+        ("abcd\N{NO-BREAK SPACE}efgh\N{NO-BREAK SPACE}ijkl\N{NO-BREAK SPACE}mnop ", "abcdefghijklmnop"),
+        ("abcd-efgh-ijkl-mnop\n", "abcd-efgh-ijkl-mnop"),
+        ("a  horse on a boat", "a  horse on a boat"),
+    ],
+)
+def test_the_spaces_that_are_copied_with_a_password_are_left_out(copied: str, plain: str) -> None:
+    assert without_copied_spaces(copied) == plain
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 
 from svc.clock import VirtualClock
 from svc.mail.providers.imap.provider import ImapProvider
+from svc.mail.providers.seam import Unreachable
 from svc.nursery import open_task_group
 from tests.mail.imap.folder_desk import FolderDesk
 from tests.mail.imap.folder_server import COUNTING, FolderServer
@@ -57,7 +58,11 @@ async def test_what_another_program_made_of_a_copy_comes_here_and_stays_there(
     assert desk.server.subjects("Drafts") == ["Rope"]
 
 
-async def test_a_copy_that_no_answer_named_or_that_is_numbered_anew_is_still_ours(desk: FolderDesk) -> None:
+@pytest.mark.parametrize("searches_headers", [True, False])
+async def test_a_copy_that_no_answer_named_or_that_is_numbered_anew_is_still_ours(
+    desk: FolderDesk, searches_headers: bool
+) -> None:
+    desk.server.searches_headers = searches_headers
     provider = await kept(desk)
     desk.server.number_anew("Drafts")
     assert [one.kind for one in await desk.look(provider)] == []
@@ -74,6 +79,27 @@ async def test_a_copy_that_the_server_has_changed_is_still_ours_when_it_is_numbe
     assert await desk.look(provider) == ()
     await provider.drafts.keep(copy("Newer", second=2), mark=MARK)
     assert desk.server.subjects("Drafts") == ["Newer"]
+
+
+@pytest.mark.parametrize("theirs", ["Ours", "Rope"])
+async def test_a_copy_that_the_server_has_changed_and_no_answer_named_is_ours_if_it_says_the_same(
+    desk: FolderDesk, theirs: str
+) -> None:
+    desk.server.adds = b"X-Server: Boats\r\n"
+    desk.server.answers_append = False
+    provider, _ = desk.started()
+    desk.cursor = (await provider.profile()).cursor
+    with pytest.raises(Unreachable):
+        await provider.drafts.keep(copy("Ours", second=1), mark=MARK)
+    desk.server.answers_append = True
+    (lies,) = desk.server.boxes["Drafts"].mails
+    lies.raw = lies.raw.replace(b"Ours", theirs.encode())
+    is_ours = theirs == "Ours"
+    assert [one.kind for one in await desk.look(provider)] == ([] if is_ours else ["added"])
+    desk.server.number_anew("Drafts")
+    await desk.look(provider)
+    await provider.drafts.keep(copy("Newer", second=2), mark=MARK)
+    assert sorted(desk.server.subjects("Drafts")) == ["Newer"] + [theirs] * (not is_ours)
 
 
 async def test_a_copy_that_was_noted_before_texts_were_compared_is_still_ours(desk: FolderDesk) -> None:

@@ -11,8 +11,9 @@ import trio
 from svc.mail.providers.folders import ARCHIVE
 from svc.mail.providers.imap import labels
 from svc.mail.providers.imap.answers import CommandRefused
+from svc.mail.providers.imap.connection import ImapConnection
 from svc.mail.providers.imap.dialling import Dialler
-from svc.mail.providers.imap.faults import MailServerFault, says_nothing
+from svc.mail.providers.imap.faults import MailServerFault, login_fault, says_nothing
 from svc.mail.providers.imap.login import Login
 from svc.mail.providers.imap.opening import connected, shown_certificate
 from svc.mail.providers.imap.protocol.responses import Folder
@@ -68,17 +69,28 @@ async def _tried(dialler: Dialler, access: Access, *, is_smtp: bool) -> WayIn | 
 
 
 async def _mailbox(dialler: Dialler, access: Access) -> None:
-    """Signs in to IMAP. A server that keeps labels must also list its folder of all mail: all messages are in it."""
+    """Signs in to IMAP, and opens the inbox: some servers refuse only that. A server that keeps labels must also list
+    its folder of all mail: all messages are in it."""
     connection = await connected(dialler, access.imap, access.login)
     try:
         if labels.ABILITY in connection.able:
             listed = await connection.command("LIST", Text(b""), Text(b"*"))
             if not any(one.label == ARCHIVE for one in labels.places(listed.all(Folder))):
                 raise MailServerFault("imap_off", labels.HIDDEN)
+        else:
+            await _open_inbox(connection)
     except CommandRefused as refused:
         raise MailServerFault("refused", f"{access.imap} lists no folders.", said=refused.state.words) from refused
     finally:
         await connection.aclose()
+
+
+async def _open_inbox(connection: ImapConnection) -> None:
+    try:
+        await connection.command("EXAMINE", Text(b"INBOX"))
+    except CommandRefused as refused:
+        said = refused.state.words
+        raise login_fault(host=str(connection.server), code=refused.code, said=said) from refused
 
 
 async def _submission(dialler: Dialler, access: Access) -> None:

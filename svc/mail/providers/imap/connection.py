@@ -167,8 +167,8 @@ class ImapConnection:
         if done.outcome == "OK":
             return Answer(found, done)
         busy = busy_fault(host=str(self.server), code=done.code.name if done.code else "", said=done.words)
-        if busy is not None and busy.reason != "busy":
-            raise busy
+        if busy is not None and (busy.reason != "busy" or busy.retry_after_s is not None):
+            raise busy  # of the whole account, and not of what this command asks
         raise CommandRefused(done)
 
     async def _until_tagged(self, tag: str, found: list[Response], *, or_go_on: bool = False) -> State | None:

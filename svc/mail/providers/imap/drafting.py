@@ -15,9 +15,10 @@ from typing import Final
 from svc.clock import Clock
 from svc.mail.model import DRAFT, INBOX
 from svc.mail.providers.draft_mark import MARK_FIELD, MAX_HEAD_BYTES, draft_mark, mark_in
+from svc.mail.providers.imap.answers import CommandRefused
 from svc.mail.providers.imap.changing import Changing
-from svc.mail.providers.imap.looking import MEET, arrivals
-from svc.mail.providers.imap.own_drafts import copies_among, digest, text_digest
+from svc.mail.providers.imap.looking import ALL, MEET, arrivals, is_deleted
+from svc.mail.providers.imap.own_drafts import content_digest, copies_among, digest, text_of
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.responses import Found
 from svc.mail.providers.imap.protocol.sets import UidSet
@@ -59,9 +60,7 @@ class Drafting:
             before = await self._found(using, folder, mark) | await self._originals(using, folder, instead_of)
             new = draft_mark(raw[:MAX_HEAD_BYTES])
             assert new is not None
-            await self.store.write(
-                draft_rows.claim, account_id=self.account_id, mark=new, size=len(raw), sha256=digest(raw)
-            )
+            await self._claim(raw, mark=new, content=content_digest(raw))
             told = await using.command("APPEND", Text(folder.name), "(\\Draft \\Seen)", Bytes(raw))
             validity, uid = (*told.codes().get("APPENDUID", ()), b"", b"")[:2]
             if uid.isdigit() and validity == str(folder.uid_validity).encode():
@@ -84,7 +83,7 @@ class Drafting:
         if folder is None:
             return False
         async with self.turn() as using:
-            return bool((await self._found(using, folder, mark)).ranges)
+            return bool((await self._found(using, folder, mark, with_deleted=False)).ranges)
 
     async def _originals(self, using: Using, folder: FolderRow, message_ids: Sequence[str]) -> UidSet:
         """The UIDs of these messages in the folder. A message that was moved away is no draft any more."""
@@ -109,7 +108,7 @@ class Drafting:
 
     async def _note(self, using: Using, folder: FolderRow, uid: int, raw: bytes, *, mark: str) -> None:
         """Stores the UID of the new copy, which the server named (RFC 4315): a search soon after may not find it."""
-        size = await self._claim_what_is_there(using, uid, mark=mark, sent=len(raw))
+        size = await self._claim_what_is_there(using, uid, mark=mark, sent=raw)
         put = Message(number=0, uid=uid, size=size, header=raw[:MAX_HEAD_BYTES], flags=frozenset({"\\seen"}))
         await self.store.write(
             message_rows.store_arrivals,
@@ -120,35 +119,51 @@ class Drafting:
             is_told=True,
         )
 
-    async def _claim_what_is_there(self, using: Using, uid: int, *, mark: str, sent: int) -> int:
+    async def _claim_what_is_there(self, using: Using, uid: int, *, mark: str, sent: bytes) -> int:
         """The size of the copy at the server. Some servers change what they are given: then their text is ours, and the
         copy is known by it after it gets another UID."""
         told = (await using.command("UID", "FETCH", str(uid), "(UID RFC822.SIZE)")).all(Message)
         size = next((one.size for one in told if one.uid == uid), None)
-        if size is None or size == sent:
-            return sent
-        if (sha256 := await text_digest(using, uid)) is not None:
-            await self.store.write(draft_rows.claim, account_id=self.account_id, mark=mark, size=size, sha256=sha256)
+        if size is None:
+            return len(sent)
+        there = sent if size == len(sent) else await text_of(using, uid)
+        if there is not None:
+            await self._claim(there, mark=mark, size=size)
         return size
 
-    async def _found(self, using: Using, folder: FolderRow, draft: str) -> UidSet:
+    async def _claim(self, text: bytes, *, mark: str, size: int | None = None, content: bytes | None = None) -> None:
+        await self.store.write(
+            draft_rows.claim,
+            account_id=self.account_id,
+            mark=mark,
+            size=len(text) if size is None else size,
+            sha256=digest(text),
+            content=content,
+        )
+
+    async def _found(self, using: Using, folder: FolderRow, draft: str, *, with_deleted: bool = True) -> UidSet:
         """The UIDs of our copies of a draft, without versions that another program made. Opens the folder again, since
-        some servers do not find messages that came after it was opened."""
+        some servers do not find messages that came after it was opened. ``with_deleted``: also those that are only
+        marked as deleted."""
         opened = await using.open(folder.name, anew=True)
-        answer = await using.command("UID", "SEARCH", "HEADER", MARK_FIELD, Text(draft.encode()))
         marked = UidSet.of(await self.store.read(draft_rows.newest_uids, folder_id=folder.id, limit=MAX_KNOWN))
-        for one in answer.all(Found):
-            marked |= one.uids
+        try:  # the search key ``UID`` is needed: without it, iCloud answers with sequence numbers
+            answer = await using.command("UID", "SEARCH", "UID", ALL, "HEADER", MARK_FIELD, Text(draft.encode()))
+        except CommandRefused:  # some servers do not search such a field
+            known = await self.store.read(places.known_uids, folder_id=folder.id)
+            marked |= UidSet.of(sorted(known)[-MAX_KNOWN:])
+        else:
+            for one in answer.all(Found):
+                marked |= one.uids
         if not marked.ranges:
             return marked
         told = (await using.command("UID", "FETCH", str(marked), MEET)).all(Message)
         met = [one for one in told if one.draft_mark is not None and mark_in(one.draft_mark) == draft]
+        met = [one for one in met if with_deleted or not is_deleted(one)]
         uids = [one.uid for one in met if one.uid is not None]
         is_same_folder = opened.uid_validity == folder.uid_validity
-        known = await self.store.read(draft_rows.known_uids, folder_id=folder.id, uids=uids) if is_same_folder else ()
-        return UidSet.of(
-            await copies_among(met, account_id=self.account_id, store=self.store, using=using, known=known)
-        )
+        ours = await self.store.read(draft_rows.known_uids, folder_id=folder.id, uids=uids) if is_same_folder else ()
+        return UidSet.of(await copies_among(met, account_id=self.account_id, store=self.store, using=using, known=ours))
 
 
 async def _remove(using: Using, uids: UidSet) -> None:

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import base64
+import re
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 BEARERS: Final = ("XOAUTH2", "OAUTHBEARER")
 """The mechanisms that take a token. All servers that accept tokens support the first one."""
+
+
+_IN_GROUPS: Final = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
+"""An app password as Google shows it."""
+
+
+def without_copied_spaces(password: str) -> str:
+    """The password without the spaces that were probably copied with it: around it, and between the groups of letters
+    in which Google shows an app password, where they are no-break spaces."""
+    plain = " ".join(password.split())
+    return plain.replace(" ", "") if _IN_GROUPS.fullmatch(plain) else password.strip()
 
 
 @dataclass(frozen=True, kw_only=True)

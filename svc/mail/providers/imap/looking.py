@@ -4,6 +4,9 @@ First it asks every folder for its changes: messages that vanished, flags that c
 the new messages, so that a message that was moved is recognized. A folder's new state is stored after all its changes;
 after an interruption, the next look asks for them again.
 
+A message with the flag ``\\Deleted`` counts as gone: programs that do not move messages to the trash only set this
+flag, and remove the messages much later. Without the flag, it comes back.
+
 A server with CONDSTORE reports the changes since a number. From other servers, flags are read: of the newest messages
 each time, and of all messages every ten minutes. Each look also counts the messages. If the counts differ, all UIDs are
 compared, since servers do not always report vanished messages correctly.
@@ -52,16 +55,19 @@ MEET_LABELLED: Final = MEET.replace("(UID FLAGS ", "(UID FLAGS X-GM-LABELS X-GM-
 """For servers that keep labels."""
 _FLAGS: Final = "(UID FLAGS)"
 _FLAGS_LABELLED: Final = "(UID FLAGS X-GM-LABELS)"
+_DELETED: Final = "DELETED"
 _STATUS: Final = "MESSAGES UIDNEXT UIDVALIDITY"
 
 
 @dataclass(kw_only=True)
 class Changed:
-    """The changes of one folder, to be stored. ``lost``: UIDs that vanished; ``None``: all known ones."""
+    """The changes of one folder, to be stored. ``lost``: UIDs that vanished; ``None``: all known ones. ``marked``:
+    those that are marked as deleted."""
 
     folder: FolderRow
     opened: Opened
     lost: list[int] | None = field(default_factory=list)
+    marked: list[int] = field(default_factory=list)
     flags: list[Flags] = field(default_factory=list)
     new: list[int] = field(default_factory=list)
     looked: bool = False
@@ -133,26 +139,30 @@ class Look:
         return listed, states
 
     async def _compare(self, folder: FolderRow, state: FolderStatus | None) -> Changed | None:
-        """The changes of a folder; ``None`` if there are none, or if it can't be opened."""
+        """The changes of a folder; ``None`` if there are none, or if it can't be opened. Raises :class:`CommandRefused`
+        for the inbox."""
         if state is not None and not self._may_differ(folder, state):
             return None
         try:
             opened = await self.using.open(folder.name, anew=True)
         except CommandRefused:
+            if folder.label == INBOX:
+                raise  # each mailbox has one: a mailbox whose inbox stays closed would seem to be empty
             return None
         changed = Changed(folder=folder, opened=opened)
         if folder.uid_validity != opened.uid_validity or folder.uid_validity == 0:
             changed.lost, changed.looked = None, True
-            changed.new = (await self._uids()).uids(at_most=MAX_MESSAGES)
+            there, deleted = await self._uids(), await self._uids(which=_DELETED)
+            changed.new = [uid for uid in there.uids(at_most=MAX_MESSAGES) if uid not in deleted]
             return changed
         known = set(await self.store.read(queries.known_uids, folder_id=folder.id))
         if folder.modseq and opened.modseq:
             whole = await self._since(changed, known)
         else:
             whole = await self._newest(changed, known)
-        lost = set(changed.lost or ())
-        if not whole or len(known - lost) + len(changed.new) != opened.messages:
-            await self._reconcile(changed, known)
+        gone = {*(changed.lost or ()), *changed.marked}
+        if not whole or len(known - gone) + len(changed.new) != opened.messages:
+            await self._reconcile(changed, known, whole=whole)
         return changed
 
     def _may_differ(self, folder: FolderRow, state: FolderStatus) -> bool:
@@ -205,7 +215,9 @@ class Look:
         for one in found:
             if one.uid is None:
                 continue
-            if one.uid not in known:
+            if is_deleted(one):
+                changed.marked += [one.uid] if one.uid in known else []
+            elif one.uid not in known:
                 new.add(one.uid)
             elif one.flags is not None:
                 changed.flags.append(flags_of(one.uid, one, labelled=self.using.keeps_labels))
@@ -215,16 +227,22 @@ class Look:
     def _flags(self) -> str:
         return _FLAGS_LABELLED if self.using.keeps_labels else _FLAGS
 
-    async def _reconcile(self, changed: Changed, known: set[int]) -> None:
-        """Compares all UIDs: only that is certain."""
+    async def _reconcile(self, changed: Changed, known: set[int], *, whole: bool) -> None:
+        """Compares all UIDs: only that is certain. It is not needed if messages that are marked as deleted explain the
+        count. ``whole``: the server has answered what changed."""
+        deleted = set((await self._uids(which=_DELETED)).uids(at_most=MAX_MESSAGES))
+        changed.marked = sorted(known & deleted)
+        changed.new = sorted(set(changed.new) - deleted)
+        if whole and len((known - set(changed.lost or ())) | {*changed.new} | deleted) == changed.opened.messages:
+            return
         there = set((await self._uids()).uids(at_most=MAX_MESSAGES))
         changed.lost = sorted(known - there)
-        changed.new = sorted(there - known)
+        changed.new = sorted(there - known - deleted)
 
-    async def _uids(self, among: str = ALL) -> UidSet:
+    async def _uids(self, among: str = ALL, *, which: str | None = None) -> UidSet:
         """The UIDs that exist. The search key ``UID`` is needed: without it, iCloud answers with sequence numbers."""
         how = ["RETURN (ALL)"] if "ESEARCH" in self.using.able else []
-        answer = await self.using.command("UID", "SEARCH", *how, "UID", among)
+        answer = await self.using.command("UID", "SEARCH", *how, "UID", among, *([] if which is None else [which]))
         found = UidSet()
         for one in answer.all(Found):
             found |= one.uids
@@ -240,7 +258,7 @@ class Look:
             answer = await self.using.command(
                 "UID", "FETCH", str(some), MEET_LABELLED if self.using.keeps_labels else MEET
             )
-            found = list(answer.all(Message))
+            found = [one for one in answer.all(Message) if not is_deleted(one)]
             ours = await self._ours(found) if changed.folder.label == DRAFT else frozenset()
             met = arrivals(found, wanted=some, now=self.clock.now(), ours=ours)
             await self.store.write(
@@ -280,7 +298,12 @@ def filing_mark(message_id: str | None) -> str | None:
 def _store_known(tx: Tx, *, account_id: str, changed: Sequence[Changed]) -> None:
     for one in changed:
         message_rows.lose(tx, account_id=account_id, folder_id=one.folder.id, uids=one.lost)
+        message_rows.lose(tx, account_id=account_id, folder_id=one.folder.id, uids=one.marked, are_there=True)
         message_rows.store_flags(tx, account_id=account_id, folder_id=one.folder.id, found=one.flags)
+
+
+def is_deleted(message: Message) -> bool:
+    return "\\deleted" in (message.flags or ())
 
 
 def arrivals(found: Iterable[Message], *, wanted: UidSet, now: Millis, ours: Set[int] = frozenset()) -> list[Arrival]:

@@ -2,6 +2,9 @@
 
 Such a version may keep our mark, and even the date, so only the text is certain. The text is read only for a message
 with a mark and the size of a copy of ours, and not where the server named the UID of the copy: that one is known.
+
+Some servers change the text that they are given, and the answer that names the copy may get lost. Until it is known
+what the server made of a copy, a message with its mark that says the same is that copy.
 """
 
 from __future__ import annotations
@@ -10,16 +13,35 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+import msgspec
+
+from svc.formats.mime import parse_message
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.rows import drafts as draft_rows
 from svc.mail.providers.imap.session import Using
 from svc.store import Store
 
 _TEXT: Final = "(UID BODY.PEEK[])"
+MAX_COMPARED_BYTES: Final = 1024 * 1024
+"""A larger copy is known by its text alone."""
 
 
 def digest(raw: bytes) -> bytes:
     return hashlib.sha256(raw).digest()
+
+
+def content_digest(raw: bytes) -> bytes | None:
+    """The digest of what a message says, however it is written; ``None`` if it is too large."""
+    if len(raw) > MAX_COMPARED_BYTES:
+        return None
+    said = parse_message(raw)
+    content = [
+        said.subject,
+        [[one.address for one in people] for people in (said.to, said.cc, said.bcc)],
+        [" ".join(text.split()) for text in (said.text, said.html or "")],
+        [[one.filename, digest(one.content).hex()] for one in said.attachments],
+    ]
+    return digest(msgspec.json.encode(content))
 
 
 async def copies_among(
@@ -33,13 +55,21 @@ async def copies_among(
         claim = claims.get(one.draft_mark or "")
         if one.uid is None or claim is None:
             continue
-        is_sure = claim.sha256 is None or one.uid in known
-        if is_sure or (one.size == claim.size and await text_digest(using, one.uid) == claim.sha256):
+        if claim.sha256 is None or one.uid in known:
             found.add(one.uid)
+        elif one.size == claim.size or claim.content is not None:
+            raw = await text_of(using, one.uid)
+            if raw is not None and digest(raw) == claim.sha256:
+                found.add(one.uid)
+            elif raw is not None and claim.content is not None and content_digest(raw) == claim.content:
+                found.add(one.uid)
+                size = len(raw) if one.size is None else one.size
+                mark = one.draft_mark or ""
+                await store.write(draft_rows.claim, account_id=account_id, mark=mark, size=size, sha256=digest(raw))
     return frozenset(found)
 
 
-async def text_digest(using: Using, uid: int) -> bytes | None:
+async def text_of(using: Using, uid: int) -> bytes | None:
     """``None`` if the message is gone, or too large to be read."""
     texts = (await using.command("UID", "FETCH", str(uid), _TEXT)).all(Message)
-    return next((digest(one.raw) for one in texts if one.uid == uid and one.raw is not None), None)
+    return next((one.raw for one in texts if one.uid == uid and one.raw is not None), None)

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from svc.mail.providers.imap.answers import CommandRefused
-from svc.mail.providers.imap.faults import MailServerFault
-from svc.mail.providers.seam import GrantLost, LostAnswer, ProviderFault, Refused, Throttled, Unreachable
+from svc.mail.providers.imap.faults import MailServerFault, busy_fault
+from svc.mail.providers.seam import (
+    GrantLost,
+    LostAnswer,
+    ProviderFault,
+    Refused,
+    RefusedForNow,
+    Throttled,
+    Unreachable,
+)
 
 _CLOSED = frozenset({"auth_failed", "app_password", "imap_off", "oauth_only"})
 REFUSED_STATUS = 400
 
 
 def as_of_mail(fault: MailServerFault | CommandRefused, *, writes: bool = False) -> ProviderFault:
-    """``writes``: whether the command changes something, so that a missing answer is a :class:`LostAnswer`."""
+    """``writes``: whether the command changes something, so that a missing answer is a :class:`LostAnswer`, and a
+    refusal is final unless the server says that it is busy."""
     if isinstance(fault, CommandRefused):
         said = fault.state.words
+        busy = busy_fault(host="The mail server", code=fault.code, said=said)
+        if busy is not None and writes:
+            return RefusedForNow(f"{busy.detail} It said: {said}" if said else busy.detail)
         detail = f"The mail server did not do it: {said}" if said else "The mail server did not do it."
         return Refused(detail, status=REFUSED_STATUS) if writes else Unreachable(detail)
     if fault.reason in _CLOSED:

@@ -9,6 +9,9 @@ from typing import Final, Literal
 
 import msgspec
 
+from svc.errors import Invalid
+from svc.formats.writing import ascii_domain
+
 Security = Literal["tls", "starttls"]
 
 MAX_HOST_CHARS: Final = 253
@@ -53,8 +56,8 @@ def _host(text: str) -> str | None:
     except ValueError:
         pass
     try:
-        host = text.encode("idna").decode("ascii").lower()
-    except UnicodeError:
+        host = text.lower() if text.isascii() else ascii_domain(text, address=text)
+    except Invalid:
         return None
     labels = host.split(".")
     if len(host) > MAX_HOST_CHARS or not all(map(_LABEL.fullmatch, labels)) or labels[-1].isdigit():

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
+from svc import __version__
 from svc.mail.providers.imap.answers import Answer, CommandRefused
 from svc.mail.providers.imap.connection import ImapConnection, upper
 from svc.mail.providers.imap.faults import MailServerFault, login_fault
@@ -11,6 +13,9 @@ from svc.mail.providers.imap.login import BEARERS, Login
 from svc.mail.providers.imap.protocol.responses import Capabilities
 from svc.mail.providers.imap.protocol.writing import Text
 
+WANTS_A_NAME: Final = (".163.com", ".126.com", ".yeah.net", ".188.com")
+"""The servers of NetEase open no folder for a program that has not said its name (RFC 2971). Others are told none."""
+_NAME: Final = f'("name" "svc" "version" "{__version__}" "vendor" "svc")'
 _NO_TOKENS: Final = "takes no sign-in by its provider's page (OAuth)."
 
 
@@ -31,6 +36,9 @@ async def sign_in(connection: ImapConnection, login: Login) -> None:
     connection.able = upper(told) if told else listed or frozenset()
     if not connection.able or "IDLE" not in connection.able:  # some servers list only a part here (iCloud)
         await connection.ask_able()
+    if connection.server.host.endswith(WANTS_A_NAME):
+        with suppress(CommandRefused):
+            await connection.command("ID", _NAME)
 
 
 async def _by_password(connection: ImapConnection, login: Login) -> Answer:

@@ -89,6 +89,10 @@ DRAFT_TEXTS: Final = (
     "alter table mail_imap_drafts add column sha256 blob",
 )
 
+DRAFT_CONTENTS: Final = (
+    "alter table mail_imap_drafts add column content blob",  # its digest; null: what lies at the server is known
+)
+
 RENAMED: Final = ("alter table mail_imap_changes add column renamed integer not null default 0",)
 
 MOVES: Final = (

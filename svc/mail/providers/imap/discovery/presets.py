@@ -221,6 +221,44 @@ PRESETS: Final = (
         help="Posteo takes your usual password, also with two-factor sign-in. Where its additional mailbox protection "
         "is on, no program gets in: switch that off first, in the settings under Password and security.",
     ),
+    *(
+        _preset(
+            f"imap.{domain}",
+            f"smtp.{domain}",
+            domain,
+            help="NetEase wants IMAP switched on in the settings of the mailbox, under POP3/SMTP/IMAP. The password is "
+            "the authorization code that is shown there.",
+        )
+        for domain in ("163.com", "126.com", "yeah.net")
+    ),
+    _preset(
+        "imap.qq.com",
+        "smtp.qq.com",
+        "qq.com",
+        "foxmail.com",
+        help="QQ wants IMAP switched on in the settings of the mailbox, under Account. The password is the "
+        "authorization code that is shown there.",
+    ),
+    _preset(
+        "secureimap.t-online.de",
+        "securesmtp.t-online.de",
+        "t-online.de",
+        "magenta.de",
+        help="T-Online wants a password of its own for mail programs: make one in the settings of your Telekom login, "
+        "under password for e-mail programs.",
+    ),
+    _preset("imap.ionos.de", "smtp.ionos.de", "ionos.de", exchangers=("kundenserver.de",)),
+    _preset("imap.ionos.com", "smtp.ionos.com", "ionos.com", exchangers=("ionos.com", "1and1.com")),
+    _preset(
+        "imap.mail.att.net",
+        "smtp.mail.att.net",
+        "att.net",
+        "sbcglobal.net",
+        "bellsouth.net",
+        "pacbell.net",
+        "ameritech.net",
+        help="AT&T wants a secure mail key in place of the password: make one in your profile there, Sign-in info.",
+    ),
     Preset(
         imap=MailServer(host="127.0.0.1", port=1143, security="starttls"),
         smtp=MailServer(host="127.0.0.1", port=1025, security="starttls"),

@@ -12,23 +12,27 @@ from svc.store import ReadTx, Tx, json_array
 @dataclass(frozen=True, kw_only=True)
 class Claim:
     """The text of a copy as it was sent, or as the server has changed it. Both are ``None`` for a copy from before
-    texts were compared."""
+    texts were compared. ``content``: the digest of what it says, while it is not known what the server made of it."""
 
     size: int | None
     sha256: bytes | None
+    content: bytes | None
 
 
-def claim(tx: Tx, *, account_id: str, mark: str, size: int, sha256: bytes) -> None:
-    """Notes a copy before it is sent, so that no look takes it for another program's draft."""
+def claim(tx: Tx, *, account_id: str, mark: str, size: int, sha256: bytes, content: bytes | None = None) -> None:
+    """Notes a copy before it is sent, so that no look takes it for another program's draft; and again without
+    ``content``, once it is known what text the server has."""
     tx.run(
         """
-        insert into mail_imap_drafts (account_id, mark, size, sha256) values (:id, :mark, :size, :sha256)
-        on conflict do update set size = :size, sha256 = :sha256
+        insert into mail_imap_drafts (account_id, mark, size, sha256, content)
+        values (:id, :mark, :size, :sha256, :content)
+        on conflict do update set size = :size, sha256 = :sha256, content = :content
         """,
         id=account_id,
         mark=mark,
         size=size,
         sha256=sha256,
+        content=content,
     )
 
 
@@ -37,15 +41,19 @@ def claims(tx: ReadTx, *, account_id: str, marks: Iterable[str | None]) -> dict[
     the account was connected again, and versions that another program made of ours."""
     rows = tx.all(
         """
-        select mark, size, sha256 from mail_imap_drafts
+        select mark, size, sha256, content from mail_imap_drafts
         where account_id = :id and mark in (select value from json_each(:marks))
         """,
         id=account_id,
         marks=json_array(sorted({mark for mark in marks if mark is not None})),
     )
     return {
-        str(mark): Claim(size=cast("int | None", size), sha256=cast("bytes | None", sha256))
-        for mark, size, sha256 in rows
+        str(mark): Claim(
+            size=cast("int | None", size),
+            sha256=cast("bytes | None", sha256),
+            content=cast("bytes | None", content),
+        )
+        for mark, size, sha256, content in rows
     }
 
 

@@ -20,8 +20,9 @@ ERASED_AT_ONCE: Final = 5_000
 _AWAY: Final = frozenset({SPAM, TRASH})
 
 
-def lose(tx: Tx, *, account_id: str, folder_id: int, uids: Sequence[int] | None) -> None:
-    """Marks messages as lost: they are no longer in the folder. ``None``: all messages of the folder."""
+def lose(tx: Tx, *, account_id: str, folder_id: int, uids: Sequence[int] | None, are_there: bool = False) -> None:
+    """Marks messages as lost: they are no longer in the folder. ``None``: all messages of the folder. ``are_there``:
+    they still are, and are only marked as deleted."""
     which = "uid is not null" if uids is None else "uid in (select value from json_each(:uids))"
     tx.run(
         f"update mail_imap_places set uid = null, lost_at = :now where folder_id = :folder_id and {which}",
@@ -31,7 +32,7 @@ def lose(tx: Tx, *, account_id: str, folder_id: int, uids: Sequence[int] | None)
     )
     if uids is None:
         moves.numbered_anew(tx, folder_id=folder_id)
-    else:
+    elif not are_there:
         moves.removed(tx, folder_id=folder_id, uids=uids)
 
 
