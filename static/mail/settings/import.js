@@ -61,7 +61,9 @@ function ImportForm({ begun }) {
   const { over, listeners } = useDrop((files) => send(files), async (folders) => {
     const found = await Promise.all(folders.map(mailboxIn));
     send(found.filter((file) => file !== null));
-    if (found.includes(null)) setProblem("A folder is not uploaded: pack it as .zip or .tgz, and drop that.");
+    if (found.includes(null)) {
+      toast("A folder is not uploaded: pack it as .zip or .tgz, and drop that.", { tone: "error" });
+    }
   });
   const kept = (accounts.value ?? []).filter((one) => one.provider === "local");
   return html`<section class="setting" aria-labelledby="import-title">

@@ -126,8 +126,8 @@ def test_a_profile_of_thunderbird_gives_its_folders_with_the_paths_that_they_hav
     bare = b"From \r\n" + mail("a") + b"\r\n"
     found = read(zipped({"Local/Sent": bare, "Local/Boats.sbd/2024": bare, "Local/Boats.msf": b"// <!-- <mdb:mork"}))
     assert [(one.marks.system, one.marks.own) for one in found if isinstance(one, Item)] == [
-        ({"SENT"}, ()),
-        (set(), ("Boats/2024",)),
+        (frozenset({"SENT"}), ()),
+        (frozenset(), ("Boats/2024",)),
     ]
 
 
@@ -148,7 +148,11 @@ def test_what_a_mac_packs_gives_its_mails_and_nothing_of_its_own_files_beside_th
     assert subjects(found) == ["apple", "alone"]
     apple = found[0]
     assert isinstance(apple, Item)
-    assert (apple.raw, apple.marks.system, apple.marks.own) == (written, {"UNREAD", "STARRED"}, ("Boats",))
+    assert (apple.raw, apple.marks.system, apple.marks.own) == (
+        written,
+        frozenset({"UNREAD", "STARRED"}),
+        ("Boats",),
+    )
     assert [one.reason for one in found if isinstance(one, Skipped) and one.reason] == [
         "3.emlx is damaged, or has more than 100 MB.",
     ]
