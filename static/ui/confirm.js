@@ -59,7 +59,8 @@ export function ConfirmButton({ label, what = "", question, sure = label, deed, 
           <span class="confirm-question">${asked}</span>
           <button type="button" class=${`button small ${calm ? "primary" : "danger"}`}
             aria-label=${spoken(sure, what)} onClick=${act}>${sure}</button>
-          <button type="button" class="button small" ref=${keep} onClick=${() => setStep("idle")}>Cancel</button>
+          <button type="button" class="button small" ref=${keep} onClick=${() => setStep("idle")}>${label === "Cancel"
+            ? "Leave it" : "Cancel"}</button>
         </span>`
       : html`<button type="button" class="button small" ref=${first} aria-label=${spoken(label, what)}
         data-deed=${deed} aria-busy=${step === "busy"} onClick=${ask}>${label}</button>`}

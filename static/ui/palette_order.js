@@ -5,7 +5,9 @@ import { matchScore } from "./fuzzy.js";
 /** @typedef {import("./palette.js").Command} Command */
 
 const MAX_SHOWN = 60;
-/** A match with another word for a command counts a little less than a match with its label. */
+/** A match that needs the group counts a little less than one with the label alone: “Settings” is a place. */
+const BY_GROUP = 0.95;
+/** So does a match with another word for a command. */
 const BY_OTHER_WORD = 0.9;
 /** A looked-up result always matches, whatever its label: the words may be in its text. */
 const LOOKED_UP = 1;
@@ -35,7 +37,7 @@ export function ranked(all, lookedUp, text, used) {
 
 /** @param {Command} one @param {string} text @param {boolean} lookedUp */
 function fitOf({ label, group = "", also = [] }, text, lookedUp) {
-  const byName = matchScore(text, `${label} ${group}`);
+  const byName = Math.max(matchScore(text, label), matchScore(text, `${label} ${group}`) * BY_GROUP);
   const byOther = Math.max(0, ...also.map((word) => matchScore(text, word) * BY_OTHER_WORD));
   return Math.max(byName, byOther, lookedUp ? LOOKED_UP : 0);
 }

@@ -291,6 +291,9 @@ def test_the_palette_finds_commands_places_people_and_pages_and_teaches_their_ke
     page.wait_for_url("**/p/mail/l/Travel")
     app.chord("g", "i")
     page.wait_for_url("**/p/mail")
+    app.press("Control+k")
+    field.fill("settings")
+    expect(first).to_have_text("Settings")  # the place, not each section of that group
 
 
 @pytest.mark.thorough

@@ -281,6 +281,7 @@ def test_a_run_is_cancelled_after_a_question_and_retried(app: App) -> None:
     page = run_page(app, run_id)
     page.get_by_role("button", name="Cancel: Work").click()
     expect(page.get_by_text("It stops, and so does all that it began.")).to_be_visible()
+    expect(page.get_by_role("button", name="Leave it")).to_be_focused()  # a second “Cancel” would be a riddle
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Cancel: Work")).to_be_focused()
     assert app.calls("runs.cancel") == []
