@@ -16,7 +16,8 @@ interface AgentsAgentIO {
 
 /**
  * `model`: `null` for the instance's model. `schedule`: in the words of the page. `problem`: what is wrong with the
- * current version of the page; then the last valid version is shown.
+ * current version of the page; then the last valid version is shown. `plugin`: the package that brings it, where it is
+ * no page.
  */
 interface AgentsAgentOut {
   name: string;
@@ -30,6 +31,7 @@ interface AgentsAgentOut {
   approvals: Record<string, "ask" | "auto">;
   ceilingUsd: number | null;
   problem: string;
+  plugin: string | null;
 }
 
 /** `ceiling_usd`: what the run may cost in total from now on. */
@@ -2376,10 +2378,12 @@ interface PluginsPageInput {
   name: string;
 }
 
+/** `why_not`: why a rule or an agent does not act. */
 interface PluginsPageOut {
   kind: "agent" | "note" | "rule" | "template";
   name: string;
   title: string;
+  whyNot: string | null;
 }
 
 interface PluginsPageTextOut {
@@ -2404,10 +2408,12 @@ interface PluginsPluginOut {
   rights: PluginsRightOut[];
 }
 
+/** `text`: the whole rule or agent that would act. */
 interface PluginsRightOut {
   id: string;
   words: string;
   agreed: boolean;
+  text: string | null;
 }
 
 /** `target`: the program or the address. `why_not`: why it may not be used. */
@@ -2541,7 +2547,10 @@ interface RulesRuleIOGiven {
   except?: string[];
 }
 
-/** `problem`: what is wrong with the current version of its page; then the last valid version is shown. */
+/**
+ * `problem`: what is wrong with the current version of its page; then the last valid version is shown. `plugin`: the
+ * package that brings it, where it is no page.
+ */
 interface RulesRuleOut {
   id: string;
   path: string;
@@ -2549,6 +2558,7 @@ interface RulesRuleOut {
   title: string;
   rule: RulesRuleIO;
   problem: string;
+  plugin: string | null;
 }
 
 interface RulesRunInput {

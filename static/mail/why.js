@@ -8,6 +8,9 @@ import { show } from "./details.js";
 
 /** @typedef {OutputOf<"rules.why">[number]} Act */
 
+/** A plugin's rule can't be taught. @param {Act} act */
+const isOfPlugin = ({ rule }) => rule.startsWith("plugins/");
+
 /** @param {{ threadId: string, own: boolean }} props */
 export function WhyHere({ threadId, own }) {
   const [acts, setActs] = useState(/** @type {Act[] | null} */ (null));
@@ -37,16 +40,16 @@ export function WhyHere({ threadId, own }) {
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     ${acts?.length === 0 && html`<p>No rule has touched this thread.</p>`}
     ${acts?.map((one) => html`<div key=${`${one.runId} ${one.rule}`} class="why-act">
-      <p>The rule <a href=${`/p/${one.rule}`}><bdi>${one.rule.split("/").at(-1)}</bdi></a> matched
+      <p>The rule <a href=${isOfPlugin(one) ? `/${one.rule}` : `/p/${one.rule}`}><bdi>${one.rule.split("/").at(-1)}</bdi></a> matched
         (<bdi>${one.because}</bdi>) and did: <bdi>${one.did.join(", ") || "nothing"}</bdi>.${
         one.undone && " It was taken back."}${one.problem && html` The model gave no answer: <bdi>${
         one.problem}</bdi> <a href="/p/runs">Runs</a> can ask it again.`}</p>
       ${own && html`<p>
         ${!one.undone && !one.problem && html`<button class="button small" onClick=${() =>
           act(() => mutate("rules.undo", { runId: one.runId }), "Taken back.")}>Undo</button>`}
-        <button class="button small" onClick=${() =>
+        ${!isOfPlugin(one) && html`<button class="button small" onClick=${() =>
           act(() => mutate("rules.teach", { path: one.rule, threadId }), "The rule leaves this sender alone now.")}>
-          Not for this sender</button></p>`}
+          Not for this sender</button>`}</p>`}
     </div>`)}
   </div>`;
 }

@@ -18,8 +18,8 @@ const SOURCES = {
   environment: html`Which they are is set on the server, as <code>SVC_PLUGINS</code>.`,
   repository: html`Which they are stands in <code>plugins.json</code> of the repository that is followed.`,
 };
-/** Kinds that are stored, and that nothing runs. */
-const STORED = new Set(["rule", "agent"]);
+/** Where what acts is found after the yes. @type {Partial<Record<string, [string, string]>>} */
+const ACTS = { rule: ["/settings/rules", "See it among your rules"], agent: ["/settings/agents", "Run it"] };
 const KINDS = { note: "Note", template: "Template", rule: "Rule for mail", agent: "Agent" };
 
 export function PluginsSection() {
@@ -83,14 +83,20 @@ function Brings({ plugin }) {
   if (![pages, palette, themes, mcp].some((rows) => rows.length)) return null;
   return html`<ul class="plugin-brings" aria-label=${`What ${plugin.title} brings`}>
     ${pages.map((one) => html`<li key=${one.name}>${KINDS[one.kind]}: ${one.kind === "note" && plugin.state === "on"
-      ? html`<a href=${noteHref(plugin.name, one.name)}>${one.title}</a>` : one.title}${STORED.has(one.kind)
-        && html` <span class="quiet-text">Stored only: this version does not run it</span>`}</li>`)}
+      ? html`<a href=${noteHref(plugin.name, one.name)}>${one.title}</a>` : one.title}<${Acts} of=${one} /></li>`)}
     ${palette.map((one, index) => html`<li key=${index}>Command: ${one.title}</li>`)}
     ${themes.map((one) => html`<li key=${one.name}>Theme: ${one.title}</li>`)}
     ${mcp.map((one) => html`<li key=${one.name}>MCP server: ${one.name} <code>${one.target}</code>
       ${one.whyNot ? html` <span class="quiet-text">${one.whyNot}</span>`
         : html` <a href="/settings/mcp">Connect it and allow its tools</a>`}</li>`)}
   </ul>`;
+}
+
+/** @param {{ of: Plugin["brings"]["pages"][number] }} props */
+function Acts({ of: { kind, whyNot } }) {
+  const [href, words] = ACTS[kind] ?? [];
+  if (!href) return null;
+  return whyNot ? html` <span class="quiet-text">${whyNot}</span>` : html` <a href=${href}>${words}</a>`;
 }
 
 /** The rights that are agreed to, or wait for it. @param {{ plugin: Plugin, changed: () => Promise<void> }} props */
@@ -110,7 +116,9 @@ function Rights({ plugin, changed }) {
   return html`<div class="plugin-rights">
     <p class="fine">${waiting.length ? "It asks for what needs your yes:" : "You said yes to:"}</p>
     <ul aria-label=${`What ${title} may do`}>${rights.map((one) => html`<li key=${one.id}>
-      <span class=${`badge ${one.agreed ? "open" : ""}`}>${one.agreed ? "agreed" : "waits"}</span> ${one.words}</li>`)}
+      <span class=${`badge ${one.agreed ? "open" : ""}`}>${one.agreed ? "agreed" : "waits"}</span> ${one.words}
+      ${one.text !== null && html`<pre class="plugin-text">${one.text}</pre>`}
+    </li>`)}
     </ul>
     ${waiting.length > 0 && html`<${ConfirmButton} key=${waiting.map((one) => one.id).join()} label="Say yes"
       what=${title} question="It may do all of that from then on." sure="Yes" calm run=${agree} />`}

@@ -89,20 +89,24 @@ function Row({ one, load, edit }) {
       setProblem(reasonOf(error));
     }
   };
+  const words = html`<span><bdi>${one.title}</bdi><span class="fine rules-what"><bdi>${ruleWords(one.rule)}</bdi>${
+    one.plugin && html` From the plugin <bdi>${one.plugin}</bdi>${!one.rule.enabled && ", which has it off"}.`}</span>
+    </span>`;
   return html`<li class="rules-row">
-    <label class="choice"><input type="checkbox" role="switch" checked=${one.rule.enabled} onChange=${flip} />
-      <span><bdi>${one.title}</bdi><span class="fine rules-what"><bdi>${ruleWords(one.rule)}</bdi></span></span>
-    </label>
-    <button id=${`edit-${one.path}`} class="button small" aria-label=${`Edit: ${one.title}`} onClick=${edit}>
-      Edit</button>
+    ${one.plugin ? html`<span class="triage-sender">${words}</span> <a class="button small" href="/settings/plugins"
+        aria-label=${`Its plugin: ${one.title}`}>Its plugin</a>`
+      : html`<label class="choice"><input type="checkbox" role="switch" checked=${one.rule.enabled} onChange=${flip} />
+        ${words}</label>
+      <button id=${`edit-${one.path}`} class="button small" aria-label=${`Edit: ${one.title}`} onClick=${edit}>
+        Edit</button>`}
     <${ConfirmButton} label="Apply" what=${one.title} sure="Apply" calm
       question=${() => whatItMeets(one.path)}
       run=${apply} />
-    <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
-      run=${() => act(async () => {
+    ${!one.plugin && html`<${ConfirmButton} label="Delete" what=${one.title} sure="Delete"
+      question="Move its page to the trash?" run=${() => act(async () => {
         await mutate("pages.delete", { path: one.path });
         document.getElementById("edit-new")?.focus(); // the row is removed, and would lose the focus
-      }, "The rule is in the trash of pages.")} />
+      }, "The rule is in the trash of pages.")} />`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </li>`;
 }

@@ -13,7 +13,7 @@ import { runHref } from "./address.js";
 const MIN_WORDS = 2;
 const THREAD = /^\/p\/mail\/.*\bt\/([^/]+)$/;
 
-/** @type {import("@preact/signals").Signal<{ name: string, title: string }[]>} */
+/** @type {import("@preact/signals").Signal<{ name: string, path: string, title: string, plugin: string | null }[]>} */
 const agents = signal([]);
 
 export function prepareAgents() {
@@ -24,9 +24,13 @@ export function prepareAgents() {
 
 /** @returns {import("../feature.js").Command[]} */
 export function agentCommands() {
-  return agents.value.map(({ name, title }) => ({
-    id: `agent ${name}`, label: `Run the agent ${title}`, group: "Agents", run: () => begin({ agent: name }) }));
+  return agents.value.map((one) => ({ id: `agent ${one.path}`, label: `Run the agent ${one.title}`, group: "Agents",
+    run: () => begin({ agent: named(one) }) }));
 }
+
+/** What `agents.run` calls it: a page has its own name, before what a plugin brings with the same one.
+ *  @param {{ name: string, path: string, plugin: string | null }} agent */
+export const named = ({ name, path, plugin }) => (plugin ? path : name);
 
 /** The typed text as a task. @param {string} text @returns {Promise<import("../feature.js").Command[]>} */
 export async function askCommand(text) {

@@ -12,7 +12,7 @@ import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 import { AgentEditor, EMPTY, triggerWords } from "./agent_editor.js";
-import { begin } from "./agents.js";
+import { begin, named } from "./agents.js";
 import { SpentToday } from "./money.js";
 
 /** @typedef {OutputOf<"agents.list">[number]} Agent */
@@ -64,14 +64,17 @@ function Row({ one, load, edit }) {
   const facts = [one.schedule && `${one.schedule} (UTC)`, ...one.triggers.map(triggerWords),
     one.ceilingUsd !== null && `at most ${dollars(one.ceilingUsd)} a run`];
   return html`<li class="rules-row">
-    <span class="triage-sender"><a href=${`/p/${one.path}`}><bdi>${one.title}</bdi></a><span class="fine rules-what">${
-      facts.filter(Boolean).join(", ") || "when you start it"}</span></span>
-    <button class="button small" aria-label=${`Run ${one.title}`} onClick=${() => begin({ agent: one.name }, null)}>
+    <span class="triage-sender"><a href=${one.plugin ? `/${one.path}` : `/p/${one.path}`}><bdi>${one.title}</bdi></a><span class="fine rules-what">${
+      facts.filter(Boolean).join(", ") || "when you start it"}${
+      one.plugin && html`. From the plugin <bdi>${one.plugin}</bdi>`}</span></span>
+    <button class="button small" aria-label=${`Run ${one.title}`} onClick=${() => begin({ agent: named(one) }, null)}>
       Run</button>
-    <button id=${`edit-${one.path}`} class="button small" aria-label=${`Edit ${one.title}`} onClick=${edit}>
-      Edit</button>
-    <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
-      run=${remove} />
+    ${one.plugin ? html`<a class="button small" href="/settings/plugins" aria-label=${`Its plugin: ${one.title}`}>
+        Its plugin</a>`
+      : html`<button id=${`edit-${one.path}`} class="button small" aria-label=${`Edit ${one.title}`} onClick=${edit}>
+        Edit</button>
+      <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
+        run=${remove} />`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </li>`;
 }

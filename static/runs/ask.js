@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import { reasonOf, useFetched } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
 import { Modal } from "../ui/modal.js";
-import { start } from "./agents.js";
+import { named, start } from "./agents.js";
 
 /** @typedef {{ about: string, input: import("./agents.js").Input }} Wanted */
 
@@ -49,7 +49,7 @@ function Ask({ wanted: { about, input }, close }) {
       <label class="field"><span>Agent</span><select value=${agent} onChange=${(/** @type {Event} */ event) =>
         setAgent(/** @type {HTMLSelectElement} */ (event.target).value)}>
         <option value="">None: only what I say</option>
-        ${(agents.data ?? []).map((one) => html`<option key=${one.name} value=${one.name}>${one.title}</option>`)}
+        ${(agents.data ?? []).map((one) => html`<option key=${one.path} value=${named(one)}>${one.title}</option>`)}
       </select></label>
       <label class="field"><span>What is to be done</span><textarea rows="3" value=${prompt}
         onInput=${(/** @type {InputEvent} */ event) =>

@@ -132,4 +132,4 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-AGENTS: Final[Kind[Definition]] = Kind(folder=FOLDER, read=read)
+AGENTS: Final[Kind[Definition]] = Kind(folder=FOLDER, read=read, in_plugins="agent")

@@ -27,7 +27,8 @@ Words = Annotated[str, msgspec.Meta(max_length=MAX_PROMPT_CHARS)]
 
 class AgentOut(Wire, frozen=True):
     """``model``: ``None`` for the instance's model. ``schedule``: in the words of the page. ``problem``: what is wrong
-    with the current version of the page; then the last valid version is shown.
+    with the current version of the page; then the last valid version is shown. ``plugin``: the package that brings it,
+    where it is no page.
     """
 
     name: str
@@ -41,6 +42,7 @@ class AgentOut(Wire, frozen=True):
     approvals: dict[str, Approval]
     ceiling_usd: float | None
     problem: str
+    plugin: str | None
 
 
 Text = Annotated[str, msgspec.Meta(min_length=1, max_length=200)]
@@ -136,6 +138,7 @@ def _agent_out(one: Configured[Definition], problem: str) -> AgentOut:
         approvals=dict(one.value.approvals),
         ceiling_usd=None if one.value.ceiling_micros is None else one.value.ceiling_micros / MICROS,
         problem=problem,
+        plugin=one.plugin,
     )
 
 

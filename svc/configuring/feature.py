@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svc.configuring.from_plugins import brought_to
 from svc.configuring.reading import Configuration
 from svc.feature import Feature
 from svc.protocol import Nothing, Procedure, Wire
@@ -23,7 +24,7 @@ async def problems(context: RequestContext, wanted: Nothing) -> list[ProblemOut]
 
 
 def _build(workspace: Workspace) -> None:
-    workspace.provide(Configuration())
+    workspace.provide(Configuration(brought=brought_to(workspace)))
 
 
 FEATURE = Feature(

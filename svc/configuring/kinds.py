@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from svc.configuring.faults import Fault
 from svc.configuring.values import Fields
+from svc.plugins import PageKind
 
 __all__ = ["Fault", "Kind", "Read"]
 
@@ -20,7 +21,10 @@ Read = Callable[[Fields, str], T]
 
 @dataclass(frozen=True, kw_only=True)
 class Kind(Generic[T]):
-    """The pages right below ``folder`` (``mail-rules/news``, and nothing deeper)."""
+    """The pages right below ``folder`` (``mail-rules/news``, and nothing deeper). ``in_plugins``: what a plugin calls
+    them.
+    """
 
     folder: str
     read: Read[T]
+    in_plugins: PageKind | None = None

@@ -6,8 +6,10 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar, cast
 
+from svc.configuring.from_plugins import PREFIX, Brought, id_of, nothing, path_of, revision_of
 from svc.configuring.kinds import Fault, Kind
 from svc.configuring.values import split
+from svc.plugins import Acting
 from svc.principal import Principal
 from svc.store import ReadTx
 
@@ -23,7 +25,7 @@ REVISIONS_REMEMBERED: Final = 4_000
 @dataclass(frozen=True, kw_only=True)
 class Configured(Generic[T]):
     """One page that is in force, as of ``revision``. ``owner_id``: the owner of the page; it acts on this person's data
-    alone."""
+    alone. ``plugin``: the package that brings it, where it is no page."""
 
     page_id: str
     path: str
@@ -33,6 +35,7 @@ class Configured(Generic[T]):
     revision: int
     value: T
     body: str
+    plugin: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +64,7 @@ _Parsed = tuple[str, str, Any, Fault | None]
 class Configuration:
     """Owns the cache of parsed revisions, which never change. Features add their kinds when they are built."""
 
+    brought: Brought = nothing
     kinds: dict[str, Kind[Any]] = field(default_factory=dict)
     _read: OrderedDict[tuple[str, str, int], _Parsed] = field(default_factory=OrderedDict)
 
@@ -72,19 +76,23 @@ class Configuration:
     def of(
         self, tx: ReadTx, kind: Kind[T], *, owner_id: str | None = None, everybody: bool = False
     ) -> list[Configured[T]]:
-        """The configuration in force: of one person's pages, or of everybody's, sorted by path."""
-        found = (self._in_force(tx, kind, page)[0] for page in _pages(tx, kind.folder, owner_id, everybody=everybody))
-        return [cast("Configured[T]", one) for one in found if one is not None]
+        """The configuration in force: of one person's pages, or of everybody's, sorted by path; then of plugins."""
+        pages = (self._in_force(tx, kind, page)[0] for page in _pages(tx, kind.folder, owner_id, everybody=everybody))
+        acting = (self._of_plugin(kind, one)[0] for one in self._brought(tx, kind, owner_id, everybody=everybody))
+        return [cast("Configured[T]", one) for one in (*pages, *acting) if one is not None]
 
     def any_of(self, tx: ReadTx, kind: Kind[Any]) -> bool:
-        """Whether anybody has a page of that kind."""
+        """Whether anybody has a page of that kind, or a plugin brings one."""
         found = tx.value(
             "select 1 from pages where path > :folder || '/' and path < :folder || '0' limit 1", folder=kind.folder
         )
-        return found is not None
+        return found is not None or next(iter(self.brought(tx, kind)), None) is not None
 
     def one(self, tx: ReadTx, kind: Kind[T], page_id: str) -> Configured[T] | None:
-        """The configuration in force of that page, wherever it lies in the folder of its kind."""
+        """The configuration in force of that page, wherever it lies in the folder of its kind; or of a plugin."""
+        if page_id.startswith(PREFIX):
+            acting = next((one for one in self.brought(tx, kind) if id_of(kind, one) == page_id), None)
+            return None if acting is None else self._of_plugin(kind, acting)[0]
         row = tx.one("select id, path, owner_id, revision from pages where id = :id", id=page_id)
         if row is None or not _is_right_below(str(row[1]), kind.folder):
             return None
@@ -100,7 +108,35 @@ class Configuration:
                     found.append(
                         Problem(path=page.path, line=fault.line, reason=fault.reason, in_force=in_force is not None)
                     )
+            for one in self._brought(tx, kind, principal.user_id, everybody=principal.sees_everything):
+                in_force, fault = self._of_plugin(kind, one)
+                if fault is not None:
+                    found.append(Problem(path=path_of(one), line=fault.line, reason=fault.reason, in_force=False))
         return sorted(found, key=lambda one: one.path)
+
+    def _brought(self, tx: ReadTx, kind: Kind[Any], owner_id: str | None, *, everybody: bool) -> list[Acting]:
+        return [one for one in self.brought(tx, kind) if everybody or one.owner_id == owner_id]
+
+    def _of_plugin(self, kind: Kind[Any], one: Acting) -> tuple[Configured[Any] | None, Fault | None]:
+        page_id, revision = id_of(kind, one), revision_of(one)
+        key = (kind.folder, page_id, revision)
+        title, text, value, fault = self._read.get(key) or self._keep(key, parse(kind, title=one.title, body=one.body))
+        if fault is not None:
+            return None, fault
+        return (
+            Configured(
+                page_id=page_id,
+                path=path_of(one),
+                name=one.name,
+                title=title,
+                owner_id=one.owner_id,
+                revision=revision,
+                value=value,
+                body=text,
+                plugin=one.plugin,
+            ),
+            None,
+        )
 
     def _in_force(self, tx: ReadTx, kind: Kind[Any], page: _Page) -> tuple[Configured[Any] | None, Fault | None]:
         newest: Fault | None = None
@@ -140,7 +176,9 @@ class Configuration:
         )
         if row is None:
             return None
-        parsed = parse(kind, title=str(row[0]), body=str(row[1]))
+        return self._keep(key, parse(kind, title=str(row[0]), body=str(row[1])))
+
+    def _keep(self, key: tuple[str, str, int], parsed: _Parsed) -> _Parsed:
         self._read[key] = parsed
         if len(self._read) > REVISIONS_REMEMBERED:
             self._read.popitem(last=False)

@@ -11,7 +11,7 @@ import msgspec
 
 from svc.plugins import queries
 from svc.plugins.specs import BadSpec, pinned
-from svc.store import EVERYONE, Tx
+from svc.store import EVERYONE, Tx, json_array
 
 TOPIC: Final = "plugins"
 CHANGED: Final = "plugins.changed"
@@ -32,8 +32,8 @@ def set_on(tx: Tx, *, name: str, on: bool) -> None:
     tell(tx)
 
 
-def agree(tx: Tx, *, name: str, rights: Iterable[str]) -> None:
-    """An admin agrees to these rights. Rights agreed before stay agreed."""
+def agree(tx: Tx, *, name: str, rights: Iterable[str], user_id: str | None) -> None:
+    """An admin agrees to these rights. Rights agreed before stay agreed; what acts does so for this admin."""
     before = queries.decided(tx).get(name, queries.UNDECIDED).agreed
     new = set(rights)
     agreed = [*sorted(new), *sorted(before - new)][:MAX_AGREED]
@@ -45,7 +45,24 @@ def agree(tx: Tx, *, name: str, rights: Iterable[str]) -> None:
         name=name,
         agreed=msgspec.json.encode(agreed).decode(),
     )
+    tx.run_many(
+        """
+        insert into plugin_actors (name, right_id, user_id) values (:name, :right_id, :user_id)
+        on conflict (name, right_id) do update set user_id = excluded.user_id
+        """,
+        [{"name": name, "right_id": right_id, "user_id": user_id} for right_id in sorted(new)],
+    )
+    tx.run(
+        "delete from plugin_actors where name = :name and right_id not in (select value from json_each(:agreed))",
+        name=name,
+        agreed=json_array(agreed),
+    )
     tell(tx)
+
+
+def hand_over(tx: Tx, user_id: str) -> None:
+    """What was agreed to before the claim acts for the first admin."""
+    tx.run("update plugin_actors set user_id = :user_id where user_id is null", user_id=user_id)
 
 
 def problem_of(text: str) -> str | None:

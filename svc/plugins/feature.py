@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svc.feature import Feature
-from svc.plugins.actions import TOPIC
+from svc.plugins.actions import TOPIC, hand_over
 from svc.plugins.checks import CHECKS
 from svc.plugins.commands import COMMANDS
 from svc.plugins.migrations import MIGRATIONS
@@ -27,11 +27,12 @@ FEATURE = Feature(
     summary="Packages from an npm registry that bring pages, commands, themes and servers, and no code of theirs.",
     settings=SETTINGS,
     migrations=MIGRATIONS,
-    tables=("plugins", "plugin_pins"),
+    tables=("plugins", "plugin_pins", "plugin_actors"),
     procedures=PROCEDURES,
     topics=(TOPIC,),
     checks=CHECKS,
     commands=COMMANDS,
+    claim=hand_over,
     build=_build,
     boot=_boot,
     subsystems=subsystems,

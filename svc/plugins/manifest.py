@@ -11,7 +11,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final, Literal
 from urllib.parse import urlsplit
 
@@ -92,8 +92,8 @@ class _Strict(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class PageRow(_Strict, frozen=True):
-    """A `note` is read in the app; a `template` is the start of a new page. A `rule` and an `agent` need an admin's
-    agreement, and are kept for the features that will run them.
+    """A `note` is read in the app; a `template` is the start of a new page. A `rule` and an `agent` act for the
+    admin who agreed to them.
     """
 
     kind: PageKind
@@ -157,11 +157,12 @@ class Manifest(_Strict, frozen=True):
 @dataclass(frozen=True, kw_only=True)
 class Right:
     """An action that a plugin may do only after an admin has agreed. ``id`` is a digest of all of it: another command,
-    address or text is another right.
+    address or text is another right. ``text``: the whole rule or agent; it acts for the admin who agreed.
     """
 
     id: str
     words: str
+    text: str | None = None
 
 
 def manifest_of(value: object) -> Manifest:
@@ -192,15 +193,19 @@ def schema() -> dict[str, Any]:
 def rights_of(manifest: Manifest, bodies: Mapping[str, str]) -> tuple[Right, ...]:
     """The rights of this manifest that need agreement. ``bodies``: the texts of its pages, by file."""
     servers = [_right(msgspec.json.encode(row), words) for row in manifest.mcp for words in _asked(row)]
-    acting = [
-        _right(f"{row.kind} {row.name}\0{bodies[row.file]}".encode(), f"{_ACTS[row.kind]} “{row.title}”")
-        for row in manifest.pages
-        if row.kind in _ACTS
-    ]
+    acting = [right_of(row, bodies[row.file]) for row in manifest.pages if row.kind in _ACTS]
     return (*servers, *acting)
 
 
-_ACTS: Final[Mapping[str, str]] = {"rule": "Act on mail by the rule", "agent": "Work as the agent"}
+def right_of(row: PageRow, body: str) -> Right:
+    """The right of a rule or an agent to act as its text says."""
+    content = f"{row.kind} {row.name}\0{body}".encode()
+    return replace(_right(content, f"{_ACTS[row.kind]} “{row.title}”"), text=body)
+
+
+_ACTS: Final[Mapping[str, str]] = {"rule": "Sort your mail by the rule", "agent": "Work for you as the agent"}
+ACTING: Final = frozenset(_ACTS)
+"""The kinds of pages that need an agreement."""
 
 
 def _asked(row: McpRow) -> Iterator[str]:

@@ -25,3 +25,17 @@ def m001_plugins(db: Database) -> None:
         ) strict;
         """
     )
+
+
+@MIGRATIONS()
+def m002_actors(db: Database) -> None:
+    db.executescript(
+        """
+        create table plugin_actors (        -- for whom a plugin's rule or agent acts: the admin who said yes last
+            name text not null,             -- of the package
+            right_id text not null,
+            user_id text,                   -- null: said before the instance was claimed
+            primary key (name, right_id)
+        ) strict, without rowid;
+        """
+    )

@@ -39,7 +39,9 @@ async def agree(context: RequestContext, wanted: AgreeInput) -> Nothing:
     plugin = _standing(context, wanted.name).plugin
     if not set(wanted.rights) <= {right.id for right in (plugin.rights if plugin else ())}:
         raise Conflict("The plugin asks for something else by now. Look again.")
-    await context.workspace.store.write(actions.agree, name=wanted.name, rights=wanted.rights)
+    await context.workspace.store.write(
+        actions.agree, name=wanted.name, rights=wanted.rights, user_id=context.principal.user_id
+    )
     return NOTHING
 
 

@@ -16,7 +16,8 @@ from typing import Any, Final
 
 import msgspec
 
-from svc.plugins.manifest import MAX_MANIFEST_BYTES, BadManifest, Manifest, Right, manifest_of, rights_of
+from svc.inert import hidden_in
+from svc.plugins.manifest import ACTING, MAX_MANIFEST_BYTES, BadManifest, Manifest, Right, manifest_of, rights_of
 from svc.plugins.specs import is_name
 
 MAX_TEXT_BYTES: Final = 256 * 1024
@@ -91,7 +92,7 @@ def _package(folder: Path) -> _Package:
 def _bodies(folder: Path, manifest: Manifest) -> Mapping[str, str]:
     bodies: dict[str, str] = {}
     left = MAX_TEXTS_BYTES
-    for row in manifest.pages:
+    for row in sorted(manifest.pages, key=lambda one: one.kind not in ACTING):
         if row.file in bodies:
             continue
         data = _read(folder, row.file, at_most=MAX_TEXT_BYTES)
@@ -104,6 +105,8 @@ def _bodies(folder: Path, manifest: Manifest) -> Mapping[str, str]:
             raise BadManifest(f"{row.file} is not UTF-8 text, from byte {error.start + 1} on") from error
         if "\0" in bodies[row.file]:
             raise BadManifest(f"{row.file} holds a NUL character")
+        if row.kind in ACTING and hidden_in(bodies[row.file]):
+            raise BadManifest(f"{row.file} holds characters that are not seen")  # nobody could agree to them
     return MappingProxyType(bodies)
 
 

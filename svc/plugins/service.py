@@ -14,7 +14,7 @@ from svc.backoff import Retries
 from svc.nursery import Wake
 from svc.plugins import actions, queries
 from svc.plugins.installing import Installer, NotInstalled, read_lock
-from svc.plugins.manifest import Manifest, McpRow, rights_of
+from svc.plugins.manifest import Manifest, McpRow, PageKind, right_of, rights_of
 from svc.plugins.npm import Npm
 from svc.plugins.queries import UNDECIDED, Decided
 from svc.plugins.reading import Plugin, read_plugin
@@ -36,6 +36,20 @@ class Standing:
     wanted: Spec | None
     plugin: Plugin | None
     problem: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acting:
+    """A rule or an agent of a plugin, and the admin for whom it acts (``None`` while the instance is unclaimed).
+    ``digest``: of its text, with all that it was agreed to with.
+    """
+
+    plugin: str
+    name: str
+    title: str
+    body: str
+    digest: str
+    owner_id: str | None
 
 
 @dataclass(kw_only=True)
@@ -107,6 +121,30 @@ class Plugins:
             for row in plugin.manifest.mcp
             if self.why_not(plugin, row, decided.get(plugin.name, UNDECIDED)) is None
         ]
+
+    def brings(self, kind: PageKind) -> bool:
+        """Whether any plugin that is installed has such a page."""
+        manifests = [one.manifest for one in self._plugins.values() if one.manifest is not None]
+        return any(row.kind == kind for one in manifests for row in one.pages)
+
+    def acting(self, decided: Mapping[str, Decided], kind: PageKind) -> Iterator[Acting]:
+        """The rules, or the agents, that an admin has agreed to as they are now."""
+        for plugin in self.in_force(decided):
+            made = decided.get(plugin.name, UNDECIDED)
+            for row in plugin.manifest.pages if plugin.manifest is not None else ():
+                if row.kind != kind:
+                    continue
+                body = plugin.bodies[row.file]
+                right = right_of(row, body)
+                if made.has_agreed(right):
+                    yield Acting(
+                        plugin=plugin.name,
+                        name=row.name,
+                        title=row.title,
+                        body=body,
+                        digest=right.id,
+                        owner_id=made.actors[right.id],
+                    )
 
     def why_not(self, plugin: Plugin, row: McpRow, decided: Decided) -> str | None:
         """Why this server of the plugin may not be used; ``None`` if it may."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from svc.plugins.manifest import Manifest, McpRow, PageKind, Pair, ThemeRow
+from svc.plugins.manifest import ACTING, Manifest, McpRow, PageKind, PageRow, Pair, ThemeRow, right_of
 from svc.plugins.queries import Decided
 from svc.plugins.reading import Plugin
 from svc.plugins.service import Plugins, Source, Standing
@@ -43,9 +43,12 @@ class PageInput(Wire, frozen=True):
 
 
 class PageOut(Wire, frozen=True):
+    """``why_not``: why a rule or an agent does not act."""
+
     kind: PageKind
     name: str
     title: str
+    why_not: str | None = None
 
 
 class ServerOut(Wire, frozen=True):
@@ -73,9 +76,12 @@ class BringsOut(Wire, frozen=True):
 
 
 class RightOut(Wire, frozen=True):
+    """``text``: the whole rule or agent that would act."""
+
     id: str
     words: str
     agreed: bool
+    text: str | None
 
 
 class PluginOut(Wire, frozen=True):
@@ -159,7 +165,7 @@ def plugin_out(plugins: Plugins, standing: Standing, decided: Decided) -> Plugin
         title=manifest.title if manifest else standing.name,
         about=manifest.about if manifest else "",
         rights=tuple(
-            RightOut(id=right.id, words=right.words, agreed=right.id in decided.agreed)
+            RightOut(id=right.id, words=right.words, agreed=decided.has_agreed(right), text=right.text)
             for right in (plugin.rights if plugin else ())
         ),
     )
@@ -167,7 +173,10 @@ def plugin_out(plugins: Plugins, standing: Standing, decided: Decided) -> Plugin
 
 def brings_out(plugins: Plugins, plugin: Plugin, manifest: Manifest, decided: Decided) -> BringsOut:
     return BringsOut(
-        pages=tuple(PageOut(kind=row.kind, name=row.name, title=row.title) for row in manifest.pages),
+        pages=tuple(
+            PageOut(kind=row.kind, name=row.name, title=row.title, why_not=_why_not(plugin, row, decided))
+            for row in manifest.pages
+        ),
         mcp=tuple(
             ServerOut(name=row.name, target=_target(row), why_not=plugins.why_not(plugin, row, decided))
             for row in manifest.mcp
@@ -175,6 +184,11 @@ def brings_out(plugins: Plugins, plugin: Plugin, manifest: Manifest, decided: De
         palette=tuple(EntryOut(title=row.title) for row in manifest.palette),
         themes=tuple(ThemeOut(name=row.name, title=row.title) for row in manifest.themes),
     )
+
+
+def _why_not(plugin: Plugin, row: PageRow, decided: Decided) -> str | None:
+    acts = row.kind in ACTING
+    return "It waits for a yes" if acts and not decided.has_agreed(right_of(row, plugin.bodies[row.file])) else None
 
 
 def offers_out(plugins: Plugins, decided: Mapping[str, Decided]) -> OffersOut:

@@ -64,7 +64,7 @@ def read(fields: Fields, text: str) -> Rule:
     )
 
 
-KIND: Final[Kind[Rule]] = Kind(folder=FOLDER, read=read)
+KIND: Final[Kind[Rule]] = Kind(folder=FOLDER, read=read, in_plugins="rule")
 
 
 def _when(fields: Fields, *, line: int) -> When:

@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from svc import mail
-from svc.configuring import Configuration, parse
+from svc.configuring import PLUGINS, Configuration, parse
 from svc.errors import Conflict, Invalid, NotFound
 from svc.mail import SendRequest
 from svc.models import Models
@@ -30,6 +30,7 @@ SAMPLES: Final = 20
 PROMPT_TOKENS: Final = (following.MAX_PROMPT_CHARS + 1_200) // 3
 """The most tokens of a question about one mail."""
 _NO_RULE: Final = "There is no such rule."
+_OF_PLUGINS: Final = f"{PLUGINS}/"
 
 
 async def list_rules(context: RequestContext, wanted: Nothing) -> list[wire.RuleOut]:
@@ -154,10 +155,16 @@ async def _rule_of(context: RequestContext, wanted: wire.TestInput) -> InForce:
 async def _page_rule(context: RequestContext, path: str) -> InForce:
     """A rule of the caller that is in force."""
     pages = context.workspace.service(Configuration)
-    return await context.workspace.store.read(_own_rule, context.principal, path=_rule_path(path), pages=pages)
+    path = path if path.startswith(_OF_PLUGINS) else _rule_path(path)
+    return await context.workspace.store.read(_own_rule, context.principal, path=path, pages=pages)
 
 
 def _own_rule(tx: ReadTx, principal: Principal, *, path: str, pages: Configuration) -> InForce:
+    if path.startswith(_OF_PLUGINS):
+        for one in pages.of(tx, KIND, owner_id=principal.user_id, everybody=principal.sees_everything):
+            if one.plugin is not None and one.path == path:
+                return one
+        raise NotFound(_NO_RULE)
     page = readable_page(tx, principal, path)
     if page is None or not (principal.sees_everything or page.owner_id == principal.user_id):
         raise NotFound(_NO_RULE)
@@ -218,6 +225,8 @@ async def undo(context: RequestContext, wanted: wire.RunInput) -> Nothing:
 
 async def teach(context: RequestContext, wanted: wire.TeachInput) -> Nothing:
     pages = context.workspace.service(Configuration)
+    if wanted.path.startswith(_OF_PLUGINS):
+        raise Conflict("A plugin brings this rule: it can't be changed here. Write a rule of your own before it.")
     await context.workspace.store.write(
         _teach, context.principal, path=_rule_path(wanted.path), thread_id=wanted.thread_id, pages=pages
     )

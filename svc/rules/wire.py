@@ -84,7 +84,9 @@ def _said(values: Values) -> tuple[str, ...]:
 
 
 class RuleOut(Wire, frozen=True):
-    """``problem``: what is wrong with the current version of its page; then the last valid version is shown."""
+    """``problem``: what is wrong with the current version of its page; then the last valid version is shown.
+    ``plugin``: the package that brings it, where it is no page.
+    """
 
     id: str
     path: str
@@ -92,6 +94,7 @@ class RuleOut(Wire, frozen=True):
     title: str
     rule: RuleIO
     problem: str
+    plugin: str | None
 
 
 class SaveRuleInput(Wire, frozen=True):
@@ -229,6 +232,7 @@ def rule_out(page: InForce, *, problem: str) -> RuleOut:
         title=page.title,
         rule=rule_io(page.value),
         problem=problem,
+        plugin=page.plugin,
     )
 
 

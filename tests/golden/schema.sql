@@ -1277,6 +1277,13 @@ CREATE TABLE people_words (                 -- the words that find each person: 
 ) strict, without rowid
 ;
 
+CREATE TABLE plugin_actors (        -- for whom a plugin's rule or agent acts: the admin who said yes last
+    name text not null,             -- of the package
+    right_id text not null,
+    user_id text,                   -- null: said before the instance was claimed
+    primary key (name, right_id)
+) strict, without rowid;
+
 CREATE TABLE plugin_pins (
     id integer primary key check (id = 1),
     text text,                      -- the last good plugins.json; null: the repository has none

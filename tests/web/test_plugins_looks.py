@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.support.browser import App
 from tests.web.fake_identity import IdentityWorld, signed_in
@@ -19,12 +20,20 @@ pytestmark = [pytest.mark.browser, pytest.mark.look]
 TERN: Final = "svc-plugin-tern-and-tide"
 NOTE: Final = {"plugin": TERN, "pluginTitle": "Tern & Tide", "kind": "note", "name": "handbook", "title": "Handbook"}
 BRINGS: Final = {
-    "pages": [{"kind": "note", "name": "handbook", "title": "Studio handbook"}],
+    "pages": [
+        {"kind": "note", "name": "handbook", "title": "Studio handbook", "whyNot": None},
+        {"kind": "rule", "name": "shops", "title": "Shops", "whyNot": "It waits for a yes"},
+    ],
     "mcp": [{"name": "tides", "target": "https://mcp.tides.example/mcp", "whyNot": "It waits for a yes"}],
     "palette": [{"title": "Open the studio handbook"}],
     "themes": [{"name": "harbour", "title": "Harbour"}],
 }
-RIGHT: Final = {"id": "0" * 64, "words": "Reach https://mcp.tides.example/mcp, as the MCP server tides"}
+RIGHT: Final = {"id": "0" * 64, "words": "Reach https://mcp.tides.example/mcp, as the MCP server tides", "text": None}
+RULE: Final = {
+    "id": "1" * 64,
+    "words": "Sort your mail by the rule “Shops”",
+    "text": "---\nwhen: {from: shop.example}\nthen: [archive]\n---\n",
+}
 
 
 def plugin(name: str, **fields: Any) -> dict[str, Any]:
@@ -51,7 +60,7 @@ class PluginWorld(IdentityWorld):
         return {"source": "environment", "registry": "https://registry.example", "busy": False, "problem": problem}
 
     def rpc_plugins_list(self, given: dict[str, Any]) -> list[dict[str, Any]]:
-        rights = [{**RIGHT, "agreed": False}]
+        rights = [{**one, "agreed": False} for one in (RIGHT, RULE)]
         about = "How a small studio works."
         return [
             plugin("svc-plugin-gone", state="failed", version=None, problem="It is not in this registry"),
@@ -98,9 +107,10 @@ def test_what_is_agreed_to_is_what_was_shown(start: Callable[..., App]) -> None:
     world = PluginWorld(me=signed_in())
     app = start(world)
     page = app.open("/settings/plugins", ready=".plugin-rights")
+    expect(page.get_by_role("list", name="What Tern & Tide may do")).to_contain_text("then: [archive]")
     page.get_by_role("button", name="Say yes: Tern & Tide").click()
     page.get_by_role("button", name="Yes: Tern & Tide").click()
-    assert app.called("plugins.agree") == [{"name": TERN, "rights": [RIGHT["id"]]}]
+    assert app.called("plugins.agree") == [{"name": TERN, "rights": [RIGHT["id"], RULE["id"]]}]
 
 
 def test_a_theme_that_is_no_theme_any_more_in_this_browser_is_not_worn(start: Callable[..., App]) -> None:

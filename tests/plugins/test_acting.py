@@ -1,0 +1,131 @@
+"""Rules and agents that a plugin brings: they act after an admin's yes to exactly this text, for that admin alone."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final
+
+import pytest
+import trio
+
+from svc.plugins import Plugins
+from svc.plugins.reading import read_plugin
+from tests.identity.people import Person, sign_in
+from tests.plugins.registry import studio
+from tests.plugins.test_reading import lay
+from tests.support.service import MIA, RpcError, Service
+
+STUDIO: Final = "svc-plugin-studio"
+RULE: Final = "---\nwhen: {from: shop.example}\nthen: [archive]\n---\n"
+AGENT: Final = "---\ntools: [tasks.*]\n---\nNote what is to be done."
+PAGES: Final = [
+    {"kind": "rule", "name": "shops", "title": "Shops", "file": "shops.md"},
+    {"kind": "agent", "name": "noter", "title": "Noter", "file": "noter.md"},
+]
+
+
+def hold(service: Service, directory: Path, *, rule: str = RULE) -> None:
+    """As if it were just installed."""
+    package = studio(pages=PAGES)
+    package.files = {"shops.md": rule, "noter.md": AGENT}
+    lay(directory, package)
+    service.workspace.service(Plugins)._hold(None, {STUDIO: read_plugin(directory, STUDIO)})
+
+
+async def agree(person: Person) -> None:
+    (one,) = await person.query("plugins.list")
+    await person.mutate("plugins.agree", name=STUDIO, rights=[right["id"] for right in one["rights"]])
+
+
+async def whats_there(person: Person) -> list[tuple[str, str]]:
+    found = [*await person.query("rules.list"), *await person.query("agents.list")]
+    return [(one["path"], one["plugin"]) for one in found]
+
+
+async def until(holds: Callable[[], Awaitable[bool]]) -> None:
+    """On virtual time."""
+    with trio.fail_after(600):
+        while True:
+            if await holds():
+                return
+            await trio.sleep(0.2)
+
+
+async def comes(service: Service, person: Person, subject: str) -> bool:
+    """Whether the mail is in the inbox, once the rules are through with it."""
+    wanted = {"address": MIA, "from": "a@shop.example", "subject": subject, "text": "Hi."}
+    thread_id = (await person.mutate("fake.mail.inject", **wanted))["threadId"]
+    await person.mutate("fake.mail.syncNow", address=MIA)
+
+    async def are_through() -> bool:
+        behind = "select 1 from consumers where name = 'mail-rules' and seq < (select max(seq) from events)"
+        return not await service.rows(behind)
+
+    await until(are_through)
+    return bool((await person.query("mail.thread", id=thread_id))["thread"]["inInbox"])
+
+
+async def test_what_acts_waits_for_a_yes_acts_for_that_admin_and_stops_with_its_text_or_role(
+    service: Service, tmp_path: Path
+) -> None:
+    await service.synced("Known before")
+    mia = await sign_in(service, MIA)
+    noa = await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    hold(service, tmp_path)
+    assert await whats_there(mia) == []
+    assert await comes(service, mia, "Before the yes")
+    (shown,) = await mia.query("plugins.list")
+    assert [one["text"] for one in shown["rights"]] == [RULE, AGENT], "exactly what would act is shown"
+    assert [one["whyNot"] for one in shown["brings"]["pages"]] == ["It waits for a yes"] * 2
+    await agree(mia)
+    both = [(f"plugins/{STUDIO}/shops", STUDIO), (f"plugins/{STUDIO}/noter", STUDIO)]
+    assert (await whats_there(mia), await whats_there(noa)) == (both, [])
+    assert not await comes(service, mia, "After it")
+    await acts_like_a_page_that_nobody_edits(mia)
+    hold(service, tmp_path, rule=RULE.replace("archive", "star"))
+    assert await whats_there(mia) == both[1:], "another text is another right"
+    hold(service, tmp_path)
+    assert await whats_there(mia) == both
+    users = {one["email"]: one["id"] for one in await mia.query("users.list")}
+    await mia.mutate("users.setRole", id=users["noa@example.org"], role="admin")
+    noa = await sign_in(service, "noa@example.org")  # another role ends what was signed in
+    await noa.mutate("users.setRole", id=users[MIA], role="member")
+    mia = await sign_in(service, MIA)
+    assert await whats_there(mia) == []
+    (shown,) = await noa.query("plugins.list")
+    assert [one["agreed"] for one in shown["rights"]] == [False, False], "another admin may say it"
+    await agree(noa)
+    assert (await whats_there(mia), await whats_there(noa)) == ([], both)
+
+
+async def acts_like_a_page_that_nobody_edits(mia: Person) -> None:
+    path = f"plugins/{STUDIO}/shops"
+    tried = await mia.mutate("rules.test", path=path)
+    assert len(tried["matched"]) == 2
+    (act,) = await mia.query("rules.why", threadId=tried["matched"][0])
+    assert (act["rule"], act["did"]) == (path, ["archive"])
+    with pytest.raises(RpcError, match="can't be changed here"):
+        await mia.mutate("rules.teach", path=path, threadId=tried["matched"][0])
+    await mia.mutate("fake.llm.script", replies=[{"text": "Noted."}])
+    run_id = (await mia.mutate("agents.run", agent="noter"))["runId"]
+
+    async def is_done() -> bool:
+        return bool((await mia.query("runs.get", id=run_id))["output"] == {"text": "Noted."})
+
+    await until(is_done)
+    (asked,) = await mia.query("fake.llm.calls")
+    assert [one["name"] for one in asked["tools"]] == ["tasks_list", "tasks_add", "tasks_done"]
+    await mia.mutate("pages.save", path="agents/noter", body="My own.")
+    (own, brought) = await mia.query("agents.list")
+    assert (own["path"], brought["plugin"]) == ("agents/noter", STUDIO)
+    run_id = (await mia.mutate("agents.run", agent="noter"))["runId"]
+    assert (await mia.query("runs.get", id=run_id))["input"]["agent"] == "agents/noter", "a page wins by its name"
+    await mia.mutate("pages.delete", path="agents/noter")
+
+
+def test_what_nobody_can_see_nobody_can_agree_to(tmp_path: Path) -> None:
+    package = studio(pages=PAGES[:1])
+    package.files = {"shops.md": f"{RULE}\u202e"}
+    lay(tmp_path, package)
+    assert "not seen" in (read_plugin(tmp_path, STUDIO).problem or "")
