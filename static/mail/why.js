@@ -40,7 +40,8 @@ export function WhyHere({ threadId, own }) {
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     ${acts?.length === 0 && html`<p>No rule has touched this thread.</p>`}
     ${acts?.map((one) => html`<div key=${`${one.runId} ${one.rule}`} class="why-act">
-      <p>The rule <a href=${isOfPlugin(one) ? `/${one.rule}` : `/p/${one.rule}`}><bdi>${one.rule.split("/").at(-1)}</bdi></a> matched
+      <p>The rule <a href=${isOfPlugin(one) ? `/${one.rule}` : `/p/${one.rule}`}>
+        <bdi>${one.rule.split("/").at(-1)}</bdi></a> matched
         (<bdi>${one.because}</bdi>) and did: <bdi>${one.did.join(", ") || "nothing"}</bdi>.${
         one.undone && " It was taken back."}${one.problem && html` The model gave no answer: <bdi>${
         one.problem}</bdi> <a href="/p/runs">Runs</a> can ask it again.`}</p>

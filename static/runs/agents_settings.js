@@ -64,7 +64,8 @@ function Row({ one, load, edit }) {
   const facts = [one.schedule && `${one.schedule} (UTC)`, ...one.triggers.map(triggerWords),
     one.ceilingUsd !== null && `at most ${dollars(one.ceilingUsd)} a run`];
   return html`<li class="rules-row">
-    <span class="triage-sender"><a href=${one.plugin ? `/${one.path}` : `/p/${one.path}`}><bdi>${one.title}</bdi></a><span class="fine rules-what">${
+    <span class="triage-sender"><a href=${one.plugin ? `/${one.path}` : `/p/${one.path}`}>
+      <bdi>${one.title}</bdi></a><span class="fine rules-what">${
       facts.filter(Boolean).join(", ") || "when you start it"}${
       one.plugin && html`. From the plugin <bdi>${one.plugin}</bdi>`}</span></span>
     <button class="button small" aria-label=${`Run ${one.title}`} onClick=${() => begin({ agent: named(one) }, null)}>

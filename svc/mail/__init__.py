@@ -61,6 +61,7 @@ from svc.mail.search.own_text import OwnText, body_chars, own_texts
 from svc.mail.search.procedures import Mixed, free_words
 from svc.mail.search.wire import FoundThreadOut, SearchInput
 from svc.mail.sending.actions import accept as send
+from svc.mail.sending.actions import checked_recipients
 from svc.mail.sending.answering import Answer, answer_to
 from svc.mail.sending.drafts import save as save_draft
 from svc.mail.sending.model import Draft, Outgoing, SendRequest
@@ -118,6 +119,7 @@ __all__ = [
     "body_chars",
     "bringing_back",
     "carry_on",
+    "checked_recipients",
     "connect_account",
     "connected_account",
     "connected_accounts",

@@ -93,6 +93,10 @@ async def test_what_cannot_be_done_is_told_to_the_model_and_asks_nobody(service:
     ):
         run_id = await call(service, tool, auto=True, tainted=tool == "http.fetch", **given)
         assert words in (await outcome(service, run_id))["error"]["message"], tool
+    await service.synced("Hello")
+    to = ["eve@evil.example\r\nBcc: z@evil.example"]
+    run_id = await call(service, "mail.send", tainted=True, to=to, subject="x", text="y")
+    assert "can't be written in an address" in (await outcome(service, run_id))["error"]["message"]
     assert await service.query("approvals.list") == []
 
 

@@ -87,7 +87,7 @@ def accept(
             raise NotFound(drafts.NO_DRAFT)
         drafts.check_version(draft, draft_version)
         elsewhere.check_sent(tx, draft_id)
-    people = _recipients(request)
+    people = checked_recipients(request)
     request = drafts.with_references(tx, principal, request)
     from_address = _from_address(tx, account, request)
     outgoing_id = new_id("out")
@@ -170,7 +170,7 @@ def dismiss(tx: Tx, principal: Principal, *, outgoing_id: str, keep_draft: bool)
 # Accepting
 
 
-def _recipients(request: SendRequest) -> Recipients:
+def checked_recipients(request: SendRequest) -> Recipients:
     """The checked recipients. Refuses control characters: nobody types a line end into an address, so one is there to
     make a parser read something else."""
     if any(_CONTROL.search(text) for text in (*request.to, *request.cc, *request.bcc)):

@@ -172,6 +172,12 @@ def _send_card(tx: ReadTx, principal: Principal, wanted: WriteInput) -> tuple[Ca
     return tuple(rows)
 
 
+def _checked_card(tx: ReadTx, principal: Principal, wanted: WriteInput) -> tuple[CardRow, ...]:
+    """Nobody is asked about a mail that can't go to whom it names."""
+    mail.checked_recipients(_request(tx, principal, wanted))
+    return _send_card(tx, principal, wanted)
+
+
 def _answered(tx: ReadTx, principal: Principal, thread_id: str) -> CardRow:
     thread = mail.thread_for(tx, principal, thread_id=thread_id)
     if thread is None:
@@ -217,7 +223,7 @@ TOOLS: Final = (
         level="full",
         decide=_send,
         sink=_send_sink,
-        card=_send_card,
+        card=_checked_card,
         after=mail.carry_on,
     ),
 )
