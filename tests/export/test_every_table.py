@@ -39,6 +39,7 @@ LEFT_OUT: Final = {
     "invitations to this server": "invites",
     "ceilings": "model_ceilings",
     "recogniser": "meeting_settings",
+    "plugin_actors": "plugins",
     "plugins": "plugins",
     "MCP servers": "mcp_servers mcp_tools",
     "search by meaning": "meaning_people",
