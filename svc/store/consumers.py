@@ -186,11 +186,16 @@ def failed(
 
 
 def lags(tx: ReadTx, consumers: Sequence[Consumer[C]]) -> list[Lag]:
-    return [_lag(tx, consumer) for consumer in consumers]
+    """How far each of them is behind. One without a cursor is left out: it begins at the newest event with the next
+    start of a service, as in a home that only commands have opened yet, or that an earlier version left."""
+    return [lag for consumer in consumers if (lag := _lag(tx, consumer)) is not None]
 
 
-def _lag(tx: ReadTx, consumer: Consumer[C]) -> Lag:
-    cursor = cursor_of(tx, consumer.name)
+def _lag(tx: ReadTx, consumer: Consumer[C]) -> Lag | None:
+    try:
+        cursor = cursor_of(tx, consumer.name)
+    except LookupError:
+        return None
     behind = tx.value(
         """
         select count(*) from (

@@ -52,6 +52,12 @@ def test_a_home_that_was_never_used_is_no_fault(staged: Staged) -> None:
     assert not (staged.directory / "new").exists()
 
 
+def test_a_home_that_only_commands_have_opened_yet_is_no_fault(staged: Staged) -> None:
+    """As after `svc invite --admin`, before the first start; or before the first start of a newer version."""
+    sql("delete from consumers")(staged)
+    assert {row["state"] for row in staged.examined()} <= {"ok", "skipped"}
+
+
 def test_it_changes_nothing(staged: Staged) -> None:
     def content() -> dict[Path, tuple[int, bytes]]:
         files = [path for path in staged.directory.rglob("*") if path.is_file()]
