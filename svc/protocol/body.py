@@ -56,8 +56,8 @@ class StreamBody:
                 data = self._take()
                 if data:
                     return data
-                if not self.ended:
-                    await self._receive()
+                if not self.ended and (data := await self._receive()):
+                    return data
         except Refusal:
             self._spoiled = True
             raise
@@ -119,18 +119,25 @@ class StreamBody:
         self.ended = self._left == 0
         return data
 
-    async def _receive(self) -> None:
-        """Wait for more data. The client has to keep the pace in each window of waiting; pauses of the handler do not
-        count."""
+    async def _receive(self) -> bytes:
+        """Wait for more data: those of a body with a length are returned at once, those of chunks are in the buffer.
+        The client has to keep the pace in each window of waiting; pauses of the handler do not count."""
         while True:
             began = trio.current_time()
             with trio.move_on_after(self._window_left_s):
-                size = await self._wire.receive(self._limits.body_read_bytes)
+                if self._decoder is None:
+                    data = await self._wire.receive_apart(min(self._left, self._limits.body_read_bytes))
+                    size = len(data)
+                else:
+                    data = b""
+                    size = await self._wire.receive(self._limits.body_read_bytes)
                 self._window_left_s = max(0.0, self._window_left_s - (trio.current_time() - began))
                 self._window_bytes += size
                 if size == 0:
                     raise Invalid("The body ended before its declared end.")
-                return
+                self._left -= len(data)
+                self.ended = self._decoder is None and self._left == 0
+                return data
             if self._window_bytes < self._limits.body_rate_bytes_s * self._limits.body_window_s:
                 raise Refusal("The body arrives too slowly.", code="request_timeout")
             self._window_left_s = self._limits.body_window_s

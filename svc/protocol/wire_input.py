@@ -45,6 +45,14 @@ class WireInput:
         self.buffer += data
         return len(data)
 
+    async def receive_apart(self, most: int) -> bytes:
+        """Wait for more bytes, at most ``most``, and hand them over without a copy in the buffer, which must be empty.
+        Empty at the end of the stream or after an error."""
+        try:
+            return bytes(await self._stream.receive_some(most))  # bytes already, from a socket
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return b""
+
     def take_head(self) -> bytes | None:
         """A whole head without its final empty line, or ``None`` while it is incomplete."""
         buffer = self.buffer
