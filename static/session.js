@@ -44,11 +44,11 @@ export async function loadMe() {
   }
 }
 
-/** @param {boolean} is false: the person signs out */
+/** @param {boolean} is false: the person signs out, and all that this tab stores of them goes */
 export function noteSignedIn(is) {
   try {
     if (is) sessionStorage.setItem(SIGNED_IN, "1");
-    else sessionStorage.removeItem(SIGNED_IN);
+    else sessionStorage.clear();
   } catch {
     // If the browser stores nothing for us, the login page does not say that the session has ended.
   }

@@ -32,7 +32,7 @@ export function RulesSection() {
   const load = async () => {
     await Promise.all([fetched.load(), problems.load(), suggested.load()]);
   };
-  const { edited, write, done } = useWritten(written, load);
+  const { edited, write, done } = useWritten(written, load, "rules");
   if (edited) return html`<${Editor} edited=${edited} write=${write} done=${done} />`;
   const begin = html`<p><button id="edit-new" class="button primary"
     onClick=${() => { written.value = { path: null, title: "", rule: EMPTY }; }}><${Icon} name="plus" size=${16} />

@@ -26,7 +26,7 @@ export function AgentsSection() {
   const load = async () => {
     await Promise.all([fetched.load(), problems.load()]);
   };
-  const { edited, write, done } = useWritten(written, load);
+  const { edited, write, done } = useWritten(written, load, "agents");
   if (edited) return html`<${AgentEditor} edited=${edited} write=${write} done=${done} />`;
   const beginOne = html`<p><button id="edit-new" class="button primary"
     onClick=${() => { written.value = { path: null, title: "", agent: EMPTY }; }}><${Icon} name="plus" size=${16} />

@@ -172,6 +172,8 @@ def _write_an_agent(service: ServiceProcess, page: Page) -> None:
     page.get_by_role("button", name="New rule").wait_for()
     page.go_back()
     expect(form.get_by_label("Name", exact=True)).to_have_value("Reader of mail")
+    page.reload()
+    expect(form.get_by_label("Name", exact=True)).to_have_value("Reader of mail")
     expect(form.get_by_text("only when you start it")).to_be_visible()
     form.get_by_text("When it runs by itself").click()
     form.get_by_label("At times (UTC)").fill("whenever")
