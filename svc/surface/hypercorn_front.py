@@ -132,6 +132,7 @@ class _Connection(TCPServer):
             plain = getattr(self.stream, "transport_stream", self.stream)
             if self._http2 is None and is_readable(plain.socket):
                 return
+        await trio.lowlevel.checkpoint_if_cancelled()  # a request was read just now: it ended the idle time
         with trio.CancelScope(shield=True):
             await self._initiate_server_close()
 
