@@ -49,7 +49,8 @@ _ROUTER_HEAD: Final = """\
  *     import {{ createTRPCClient, httpBatchLink }} from "@trpc/client";
  *     import type {{ AppRouter }} from "./svc";
  *     const url = "http://127.0.0.1:4780/trpc";
- *     const svc = createTRPCClient<AppRouter>({{ links: [httpBatchLink({{ url, maxItems: 50, maxURLLength: 8_000 }})] }});
+ *     const link = httpBatchLink({{ url, maxItems: 50, maxURLLength: 8_000 }});
+ *     const svc = createTRPCClient<AppRouter>({{ links: [link] }});
  */
 import type {{
   TRPCBuiltRouter,
