@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from posixpath import normpath
 from typing import Final, Generic, TypeVar
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
 
 from svc.errors import Invalid, NotFound, Refusal
 from svc.protocol.rows import Route, SocketRoute
@@ -71,7 +72,11 @@ class _Node(Generic[C]):
 class Router(Generic[C]):
     """All rows of the service. Raises ``ValueError`` when two of them answer the same request."""
 
-    def __init__(self, routes: Iterable[Route[C]], sockets: Iterable[SocketRoute[C]] = ()) -> None:
+    def __init__(
+        self, routes: Iterable[Route[C]], sockets: Iterable[SocketRoute[C]] = (), *, never: Iterable[str] = ()
+    ) -> None:
+        """``never``: places where nothing is, however their paths are spelled: 404 also for an odd spelling."""
+        self._never = tuple(never)
         self._routes = tuple(routes)
         self._sockets = tuple(sockets)
         self._root: _Node[C] = _Node()
@@ -93,7 +98,12 @@ class Router(Generic[C]):
         found = self._literal.get(raw_path)
         if found is not None:
             return found
-        segments = split_path(raw_path)
+        try:
+            segments = split_path(raw_path)
+        except Invalid:
+            if self._never and f"{_plain(raw_path)}/".startswith(self._never):
+                raise NotFound from None
+            raise
         leaf = _walk(self._root, segments, 0)
         if leaf is None:
             raise NotFound
@@ -142,6 +152,11 @@ class Router(Generic[C]):
             raise ValueError(f"{path} names its parameters unlike another row of the same path")
         node.names = tuple(names)
         return node
+
+
+def _plain(raw_path: str) -> str:
+    """The place that an odd path may mean, in small letters."""
+    return normpath(f"/{unquote(raw_path).lower()}").replace("//", "/", 1)
 
 
 def split_path(raw_path: str) -> list[str]:

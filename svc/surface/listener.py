@@ -110,6 +110,7 @@ class Surface:
             router=Router(
                 routes_of(workspace.features, "public"),
                 [row for feature in workspace.features for row in feature.sockets],
+                never=_INTERNAL,
             ),
             guard=_guard(workspace.config, self.port),
             resolve=workspace.service(Identity).resolve,
@@ -120,6 +121,10 @@ class Surface:
             unknown=self.static.missing,
             traffic=self.traffic,
         )
+
+
+_INTERNAL: Final = ("/internal/", "/.well-known/workflow/")
+"""Places of the internal listener."""
 
 
 def build(workspace: Workspace) -> None:
