@@ -53,6 +53,10 @@ FETCH_S: Final = 600.0
 """Of a database that is restored, and by the size of its files in the archive more."""
 NO_COPY: Final = "877440h"
 """A hundred years: the last multiple was in 2002, so a copy is sent only if there is none at all."""
+SYNC_FOLDER_S: Final = 1
+"""How often changes are sent to a folder, which costs nothing."""
+SYNC_S: Final = 10
+"""How often they are sent to all other places."""
 COPY_PARTS: Final = 2
 """Parts of a whole copy sent to a bucket at the same time; few, so that a slow line has room for new changes."""
 
@@ -133,7 +137,7 @@ class Litestream:
     ) -> bytes:
         """Its configuration, as JSON, which is also YAML. ``copy_after``: send a whole copy unless one is newer than
         that; ``None``: unless there is any."""
-        interval = "1s" if self.target.place.kind == "file" else "10s"  # for a folder it costs nothing
+        interval = f"{SYNC_FOLDER_S if self.target.place.kind == 'file' else SYNC_S}s"
         paths = {"db": self.database, "ledger": self.ledger}
         at_once = {"concurrency": COPY_PARTS} if self.target.place.kind == "s3" else {}
         databases = [

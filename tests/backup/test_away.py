@@ -14,6 +14,8 @@ from typing import Any, cast
 import pytest
 import trio
 
+from svc.backup import archiver as archiver_module
+from svc.backup import litestream
 from svc.backup.archiver import LATE_S, Archiver
 from svc.backup.litestream import ArchiveFault
 from svc.backup.restoring import RestoreFault, Wanted
@@ -33,6 +35,8 @@ from tests.support.service import MIA, open_service
 pytestmark = [pytest.mark.wall_clock, pytest.mark.peer]
 
 ENOUGH_BYTES = 100_000
+SOON_S = 0.5
+"""Between two looks at the archiver, which is asked every few seconds otherwise."""
 
 
 async def all_is_there(archiver: Archiver) -> None:
@@ -122,8 +126,9 @@ async def is_begun(mia: Person) -> bool:
 
 @needs(S3)
 async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_dropped(
-    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(archiver_module, "LOOK_S", SOON_S)
     with buckets(tmp_path / "buckets") as there, wire(there.port) as line:
         settings: dict[str, Any] = {
             "PROVIDERS": "fake",
@@ -140,6 +145,7 @@ async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_drop
                 while parts.archive.catalogue.base() is None:  # noqa: ASYNC110  the first base backup is made meanwhile
                     await trio.sleep(0.1)
             await a_restore_would_work_at_once(parts)
+            monkeypatch.setattr(litestream, "SYNC_S", 1)  # from the next archiver on
             await all_is_there(parts.archiver)
             mia = await sign_in(service, MIA)
             await mia.mutate("pages.save", path="before", body="It was there before.")
@@ -147,6 +153,7 @@ async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_drop
             await a_copy_on_a_slow_line_holds_nothing_up(parts, mia, line, log)
             for status, code in ((403, "AccessDenied"), (507, "InsufficientStorage")):
                 await what_refuses_is_told_with_its_word(parts, mia, line, status, code)
+                await parts.archiver._renew()  # one that was refused pauses for half a minute before it tries again
             told = await service.workspace.store.read(notices)
             # Of the two one may be told with what the archiver said of it a moment later.
             assert any("Denied" in one or "Insufficient" in one for one in told), told
