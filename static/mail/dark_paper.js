@@ -9,16 +9,23 @@ import { theme } from "../theme.js";
 
 const KEY = "svc.dark-paper";
 const query = matchMedia("(prefers-color-scheme: dark)");
+/** The browser shows every page, also a mail, in colours that the person chose for the whole system. */
+const forced = matchMedia("(forced-colors: active)");
 
 const systemIsDark = signal(query.matches);
 query.addEventListener("change", () => {
   systemIsDark.value = query.matches;
 });
+const isForced = signal(forced.matches);
+forced.addEventListener("change", () => {
+  isForced.value = forced.matches;
+});
 /** @type {import("@preact/signals").Signal<boolean | null>} */
 const chosen = signal(stored());
 
 /** Whether the app is dark now: only then is there a choice. */
-export const appIsDark = computed(() => (theme.value === "system" ? systemIsDark.value : theme.value === "dark"));
+export const appIsDark = computed(() => !isForced.value
+  && (theme.value === "system" ? systemIsDark.value : theme.value === "dark"));
 
 /** @param {boolean} coloured whether the mail has its own colours */
 export function isOnDarkPaper(coloured) {

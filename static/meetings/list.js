@@ -7,6 +7,7 @@ import { navigate } from "../router.js";
 import { query } from "../rpc.js";
 import { isAdmin } from "../session.js";
 import { Pending, reasonOf } from "../settings/fetched.js";
+import { Nothing } from "../ui/empty.js";
 import { fullTime, messageTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
@@ -37,8 +38,8 @@ export function MeetingsPage() {
     <section class="setting" aria-labelledby="recorded-title">
       <h2 id="recorded-title">Recorded</h2>
       <${Pending} of=${found} what="your meetings" />
-      ${found.data && !meetings.length && html`<p class="quiet-text">Nothing has been recorded yet. What you record
-        is yours alone, until you share its page.</p>`}
+      ${found.data && !meetings.length && html`<${Nothing} icon="microphone"
+        title="Nothing has been recorded yet"><p>What you record is yours alone, until you share its page.</p><//>`}
       <ul class="things">${meetings.map((one) => html`<${Row} key=${one.id} meeting=${one} />`)}</ul>
       ${found.data?.nextCursor && html`<button class="button" onClick=${found.more}>Show more</button>`}
     </section>

@@ -30,14 +30,16 @@ function Begin() {
     void start({ title: title.trim(), withTab });
   };
   return html`<form class="meeting-begin" onSubmit=${begin}>
-    <label class="field grow"><span>Title</span>
-      <input type="text" maxlength=${MAX_TITLE} autocomplete="off" placeholder="Meeting" value=${title}
-        onInput=${(/** @type {Event} */ event) => setTitle(/** @type {HTMLInputElement} */ (event.target).value)} />
-    </label>
+    <div class="meeting-title">
+      <label class="field grow"><span>Title</span>
+        <input type="text" maxlength=${MAX_TITLE} autocomplete="off" placeholder="Meeting" value=${title}
+          onInput=${(/** @type {Event} */ event) => setTitle(/** @type {HTMLInputElement} */ (event.target).value)} />
+      </label>
+      <button type="submit" class="button primary"><${Icon} name="microphone" /> Record</button>
+    </div>
     ${canShareTab() && html`<label class="choice"><input type="checkbox" checked=${withTab}
       onChange=${() => setWithTab(!withTab)} /><span>Also the sound of a tab, such as a call in the browser</span>
     </label>`}
-    <p><button type="submit" class="button primary"><${Icon} name="microphone" /> Record</button></p>
     ${problem.value && html`<p class="form-problem" role="alert">${problem.value}</p>`}
     <p class="fine">Tell everybody first: in many countries the law wants it. The sound is sent here while you
       record.</p>

@@ -39,8 +39,8 @@ OWN_MEASURES = {
     "a colour": re.compile(r"#[0-9a-f]{3,8}\b|\b(?:rgb|oklch)a?\([^)]+\)", re.IGNORECASE),
     "a corner": re.compile(r"border-radius: [^;]*(?<![\w-])\d*\.?\d+rem"),
     "a space of the scale": re.compile(
-        r"(?m)^\s*(?:(?:row-|column-)?gap|(?:padding|margin)[\w-]*): "
-        r"[^;]*(?<![\w.-])(?:0\.25|0\.5|0\.75|1|1\.5|2|3)rem[^;]*;"
+        r"(?m)(?:^|[{;])\s*(?:(?:row-|column-)?gap|(?:padding|margin)[\w-]*): "
+        r"[^;]*(?<![\w.-])(?:(?:0\.25|0\.5|0\.75|1|1\.5|2|3)rem|(?!1px)\d+px)[^;]*;"
     ),
     "a movement": re.compile(r"transition: (?!none|[^;]*var\(--motion\))[^;]+"),
 }

@@ -17,7 +17,7 @@ from tests.support.browser import FLAGS, PHONE, fresh_page, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.mail_rules.desk import Desk, mock_world, sitting
-from tests.web.test_identity_looks import check_in_both_lights
+from tests.web.test_app_looks import check_in_both_lights
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
@@ -65,7 +65,7 @@ def test_a_meeting_is_recorded_written_down_and_heard_again(hearing: Browser, se
     need(AXE)
     with sitting(hearing, service) as desk:
         page = desk.go("/p/meetings")
-        expect(page.get_by_text("Nothing has been recorded yet.")).to_be_visible()
+        expect(page.get_by_text("Nothing has been recorded yet")).to_be_visible()
         check_in_both_lights(page, "desktop-meetings-empty")
         begin(page, "Weekly ferry")
         expect(page.locator(".meeting-partial")).to_contain_text("We")
