@@ -34,7 +34,7 @@ export function late(load, name) {
   return function Late(props) {
     if (part.value) return html`<${part.value} ...${props} />`;
     if (failed.value) {
-      return html`<div class="failed" role="alert"><span>This part of the app did not come.</span>
+      return html`<div class="failed" role="alert"><span>This part of the app could not be loaded.</span>
         <button class="button small" onClick=${() => location.reload()}>Load the app again</button></div>`;
     }
     if (!loading) fetchPart();

@@ -102,8 +102,8 @@ function Points({ status, load }) {
   };
   return html`<section class="setting" aria-labelledby="points-title">
     <h2 id="points-title">Go back to a moment</h2>
-    <p class="fine">Everything as it was then, in a new folder on the server: nothing that is here is touched. Moments
-      in between are there, too, by the command <code>svc restore --at</code>.</p>
+    <p class="fine">Restores everything as it was then into a new folder on the server; nothing here changes. The
+      command <code>svc restore --at</code> also restores moments in between.</p>
     ${status.waitsFor && html`<p class="quiet-text" role="status">${recoveryPoints.length > 0 ? "No newer moment yet"
       : "No moment yet"}. ${status.waitsFor}</p>`}
     ${restore && html`<${Restore} restore=${restore} />`}

@@ -39,7 +39,7 @@ export function RecoveryCode({ known, fingerprint, load }) {
       await load();
     }} />`}
     ${!code && html`<${ConfirmButton} label=${known ? "Make another code" : "Make a recovery code"}
-      question=${known ? "The code that you have will open nothing any more." : ""} run=${make} />`}
+      question=${known ? "The code that you have will not work any more." : ""} run=${make} />`}
   </section>`;
 }
 

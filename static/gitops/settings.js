@@ -47,7 +47,7 @@ function Followed({ status }) {
   };
   return html`
     ${status.problem && html`<div class="notice bad" role="status"><${Icon} name="warning" />
-      <div><p>${status.problem}</p><p>What was there before holds on.</p></div></div>`}
+      <div><p>${status.problem}</p><p>The last good version stays in use.</p></div></div>`}
     <dl class="git-facts">
       <dt>Repository</dt>
       <dd>${status.url ? html`<a href=${status.url} target="_blank" rel="noopener noreferrer">${status.repo}</a>`
@@ -87,7 +87,7 @@ function Problems({ status }) {
   const { problems, problemCount } = status;
   if (!problems.length) return null;
   return html`<section class="setting" aria-labelledby="git-problems-title">
-    <h2 id="git-problems-title">Files that are not here as they are there</h2>
+    <h2 id="git-problems-title">Files with problems</h2>
     <ul class="things">${problems.map((one) => html`<li key=${one.file} class="thing"><div class="thing-text">
       <p class="thing-title git-file">${one.file}${one.line !== null && html`<span class="quiet-text">, line ${one.line}
         </span>`}</p>

@@ -13,8 +13,8 @@ export function isLoopback() {
 export function Claiming({ invite, vouched = false }) {
   const lead = vouched || isLoopback() || invite;
   return html`<p class="lead">${lead
-      ? "Nobody has signed in here yet. Whoever does first claims this workspace, for good:"
-      : "Nobody has signed in here yet. Whoever does first, with the claim token of this server, claims it for good:"}
+      ? "Nobody has signed in here yet. The first one who signs in claims this workspace, for good:"
+      : "Nobody has signed in here yet. The first one who signs in with this server’s claim token claims it, for good:"}
       </p>
     <ul class="claiming">
       <li>You become its admin: you invite the others and decide what they may do.</li>

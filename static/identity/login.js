@@ -90,8 +90,8 @@ function Ways({ session, invite }) {
 function NoWay({ unclaimed }) {
   return html`<div class="notice">
     <div>
-      <p>No identity provider is set up here. Whoever has the machine can still ${unclaimed ? "claim the workspace"
-        : "sign in"}: there,
+      <p>No identity provider is set up here. A person with access to the machine can still ${unclaimed
+        ? "claim the workspace" : "sign in"}: there,
         this command prints a link that is good once, for 30 minutes.</p>
       <p><code>svc claim --email you@example.com</code></p>
     </div>

@@ -129,7 +129,7 @@ function Stalls({ of: { stalls } }) {
     ${stalls.length === 0 ? html`<p class="quiet-text">None since the start.</p>`
       : html`<ul class="things">${stalls.map(({ at, tookMs, stack }) => html`<li class="thing" key=${at}>
         <details class="inside-stall"><summary>${number(tookMs)} ms, until ${fullTime(at)}</summary>
-          ${stack.length === 0 ? html`<p class="quiet-text">Nobody saw where.</p>`
+          ${stack.length === 0 ? html`<p class="quiet-text">The place is not known.</p>`
             : html`<pre tabindex="0">${stack.join("\n")}</pre>`}</details></li>`)}</ul>`}
   </section>`;
 }

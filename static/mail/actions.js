@@ -221,7 +221,7 @@ export async function undo() {
   told = mine.catch(() => undefined);
   try {
     const undone = await mine;
-    const words = undone ? await undoneWords(undone) : "There is nothing to take back.";
+    const words = undone ? await undoneWords(undone) : "There is nothing to undo.";
     dropOffer();
     dropOffer = toast(words);
     if (liveState.value !== "live") refetchLists();

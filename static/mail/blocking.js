@@ -89,7 +89,7 @@ function Question({ about: { messageId, address, accountId } }) {
       <label class="choice"><input type="checkbox" checked=${move} disabled=${here?.count === 0}
         onChange=${() => setMove(!move)} /><span>Also move what is here${here ? `: ${here.count
           ? plural(here.count, "thread") : "nothing"}` : ""}</span></label>
-      <p class="fine">You are not notified of it, and it is not told to the sender. Blocked senders stand in
+      <p class="fine">You are not notified of it, and the sender does not learn of it. Blocked senders are listed in
         Settings.</p>
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
       <div class="dialog-foot">

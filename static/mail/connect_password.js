@@ -27,7 +27,7 @@ const SOURCES = {
   preset: "This provider is known.",
   autoconfig: "The domain of the address says so.",
   srv: "The domain of the address says so.",
-  kept: "By these it was connected so far.",
+  kept: "It was connected by these so far.",
   guess: "Nothing was found, so these are guesses: look whether they are right.",
 };
 
@@ -171,7 +171,7 @@ function Accept({ certificate, busy, accept }) {
     <${Icon} name="warning" />
     <div>
       <p>The server shows this certificate. Accept it only where you know that it is the right one, as for a program on
-        this machine: whoever shows it will get the password.</p>
+        this machine: the server that shows it gets the password.</p>
       <dl class="connect-certificate">
         <dt>For</dt><dd>${certificate.subject}</dd>
         <dt>By</dt><dd>${certificate.issuer}</dd>

@@ -22,7 +22,7 @@ const NOTHING = {
     key: "Mail h" },
   label: { icon: "label", title: "No thread has this label", text: "Give a thread one with Labels.", key: "Mail l" },
   triage: { icon: "filter", title: "No thread is of this kind",
-    text: "What comes is sorted by itself; 1 to 6 say of what kind a thread is." },
+    text: "Arriving mail gets a kind by itself; the keys 1 to 6 give a thread another one." },
   search: { icon: "search", title: "Nothing was found",
     text: "Fewer words find more. Spam and trash are searched with in:spam and in:trash." },
 };

@@ -34,7 +34,7 @@ export function ProposedReply({ reply, threadId, acts }) {
   };
   const approve = () =>
     act(() => mutate("mail.approveReply", { id: reply.id, ...(text === null ? {} : { html: htmlOf(text) }) }),
-      "It goes out. Undo holds it back for a moment.");
+      "It is being sent. For a moment you can undo that.");
   return html`<section class="card proposed" aria-label="Proposed reply">
     <header class="card-head"><span class="card-from">Proposed reply, not sent</span></header>
     <p class="proposed-to"><span>To <bdi>${reply.to.join(", ")}</bdi>${reply.cc.length > 0 && html`, copy to

@@ -85,7 +85,7 @@ function Question({ current: { messageId, offer, busy } }) {
 
 /** @type {Record<Offer["method"], (target: string) => unknown>} */
 const QUESTIONS = {
-  "one-click": (target) => html`The sender’s server, <b>${target}</b>, is told that you want no more of this.`,
+  "one-click": (target) => html`The sender’s server, <b>${target}</b>, is asked to send you no more of this.`,
   mailto: (target) => html`A mail that asks for it goes to <b>${target}</b>, from this account’s address.`,
   link: (target) => html`This sender only offers a page at <b>${target}</b>. It opens in a new tab; nothing proves whose
     it is.`,

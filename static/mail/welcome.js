@@ -43,8 +43,8 @@ export function Welcome() {
     ${at.value === "demo" && html`<h1>Try it with made-up mail</h1><${TryOut} />`}
     ${at.value === "invite" && isAdmin() && html`<${InvitePeople} />`}
     ${here < 0 && html`<h1>Nothing is connected yet</h1>
-      <p class="lead">Mail stands here once a mailbox is connected. Pages, tasks and people are there already; the steps
-        above stay here until then.</p>`}
+      <p class="lead">Your mail is here once a mailbox is connected. Pages, tasks and people are there already; the
+        steps above stay here until then.</p>`}
     ${here >= 0 && html`<div><button type="button" class="button small" onClick=${skip}>Skip this</button></div>`}
   </div></div>`;
 }

@@ -26,7 +26,7 @@ export function ToolRow({ server, tool: one, load }) {
     <div class="mcp-head"><code>${tool}</code> <span class=${`badge ${state === "allowed" ? "open" : ""}`}>${
       STATES[state]}</span></div>
     ${title && html`<p><bdi>${title}</bdi></p>`}
-    ${state !== "changed" && html`<p class="mcp-words"><bdi>${description || "It says nothing of itself."}</bdi></p>`}
+    ${state !== "changed" && html`<p class="mcp-words"><bdi>${description || "It has no description."}</bdi></p>`}
     ${state === "gone" && html`<p class="fine">The server has it no more. Where it comes back as it was, it is allowed.
       </p>`}
     ${state === "changed" && html`<${Changes} changes=${changes} tool=${tool} />`}

@@ -81,7 +81,7 @@ export function stop() {
 
 /** Stops waiting for the connection. The server keeps what it has. */
 export function giveUp() {
-  session?.end("The link did not come back: what was not safe by then is lost.");
+  session?.end("The connection did not come back: what was not stored by then is lost.");
 }
 
 /** @param {string} title */

@@ -36,7 +36,7 @@ export function SharingDialog({ page, close, reload }) {
       <fieldset>
         <legend class="sr-only">Who may see this page and what is below it</legend>
         <${Choice} value="inherited" chosen=${access} choose=${setAccess} label="As the page above"
-          hint="Whoever may read or write the page above may do so here. Without one, it is yours alone." />
+          hint="People who may read or write the page above may do so here. Without one, it is yours alone." />
         <${Choice} value="explicit" chosen=${access} choose=${setAccess} label="People of its own"
           hint="Only those named here, and you." />
       </fieldset>

@@ -58,7 +58,7 @@ export function PeoplePage({ text }) {
       ${found.data && !people.length && !text && html`<div class="empty">
         <${Icon} name="people" size=${44} />
         <p class="empty-title">Nobody yet</p>
-        <p>Whoever you write with stands here, once the first mail with them has come.</p>
+        <p>The people you exchange mail with are listed here, after the first mail.</p>
       </div>`}
       ${people.length > 0 && html`<section class="setting people-list" aria-label="Everybody you write with">
         <ul class="things">${people.map((one) => html`<${PersonRow} key=${one.address} person=${one} />`)}</ul>
@@ -114,7 +114,7 @@ function Inbox({ address, name }) {
   };
   useEffect(() => void load(), [address]);
   return html`<${Pending} of=${{ data: found, problem, load }} what="their mail" />
-    ${found && !found.length && html`<p class="quiet-text">Nothing of theirs is in the inbox.</p>`}
+    ${found && !found.length && html`<p class="quiet-text">No mail from them is in the inbox.</p>`}
     ${found && found.length > 0 && html`<ul>${found.map((thread) => html`<li key=${thread.id}>
       <a class="contact-thread" href=${mailPath(null, thread.id)}>
         <span class="contact-subject">${thread.unread && html`<span class="sr-only">Unread, </span>`}<bdi

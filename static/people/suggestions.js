@@ -31,8 +31,8 @@ export function Suggestions() {
   const people = found.data?.people ?? [];
   return html`<section aria-labelledby="suggestions-title">
     <h2 id="suggestions-title">Suggestions</h2>
-    <p class="fine">They wrote to you, and you never wrote to them. Whoever you answer becomes one of your people by
-      itself.${" "}
+    <p class="fine">They wrote to you, and you never wrote to them. If you answer one of them, they become one of
+      your people.${" "}
       <a href="/settings/people">Pages of strangers</a> from before can be taken away.</p>
     <${Pending} of=${found} what="the suggestions" />
     ${found.data && !people.length && html`<p class="quiet-text">Nobody to suggest now.</p>`}

@@ -16,7 +16,7 @@ import { changes } from "./news.js";
 const STATES = { on: "on", off: "off", failed: "failed" };
 const SOURCES = {
   environment: html`Which they are is set on the server, as <code>SVC_PLUGINS</code>.`,
-  repository: html`Which they are stands in <code>plugins.json</code> of the repository that is followed.`,
+  repository: html`They are listed in <code>plugins.json</code> of the repository that is followed.`,
 };
 /** Where what acts is found after the yes. @type {Partial<Record<string, [string, string]>>} */
 const ACTS = { rule: ["/settings/rules", "See it among your rules"], agent: ["/settings/agents", "Run it"] };
@@ -47,7 +47,7 @@ export function PluginsSection() {
       ${status.data && status.data.source !== "none" && html`<p class="fine">${SOURCES[status.data.source]}
         ${status.data.registry && html`From <code>${status.data.registry}</code>.`}</p>`}
       ${status.data?.problem && html`<div class="notice bad" role="status"><${Icon} name="warning" />
-        <div><p>${status.data.problem}.</p><p>What was there before holds on.</p></div></div>`}
+        <div><p>${status.data.problem}.</p><p>The last good version stays in use.</p></div></div>`}
       ${status.data?.busy && html`<p class="quiet-text" role="status">Installing</p>`}
       ${status.data && status.data.source !== "none"
         && html`<${ConfirmButton} label="Look for newer versions" run=${renew} />`}

@@ -32,7 +32,7 @@ function Offer({ one, done, edit }) {
   const { address, deed, value, title, rule } = one;
   return html`<span class="triage-sender">${words(one)}</span>
     <button class="button small" onClick=${() => act(() => mutate("rules.save", { title, rule }),
-      "A rule does that from now on. It stands under Settings, Rules.")}>Let a rule do it</button>
+      "A rule does that from now on. You find it in Settings, Rules.")}>Let a rule do it</button>
     ${edit && html`<button class="button small" onClick=${() => edit(one)}>Look at it first</button>`}
     <button class="button small" onClick=${() => act(() =>
       mutate("rules.dismissSuggestion", { address, deed, value }), "It is not suggested again.")}>No, never</button>

@@ -41,7 +41,7 @@ export function TriageSection() {
       ${found.enabled && html`<label class="choice"><input type="checkbox" role="switch" checked=${found.asksModel}
         onChange=${() => set(true, !found.asksModel, "Saved.")} />
         <span>Ask the model where the rules are not sure<span class="fine rules-what">One call for each mail from a
-          person: what it costs stands under Models. It reads the mail and answers one word.</span></span></label>`}
+          person; Models shows what it costs. The model reads the mail and answers one word.</span></span></label>`}
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
       ${found.learned.length > 0 && html`<h2>What you said of senders</h2>
         <ul class="rules-list">${found.learned.map(({ address, kind }) => html`<li key=${address} class="rules-row">

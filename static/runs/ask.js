@@ -44,8 +44,8 @@ function Ask({ wanted: { about, input }, close }) {
   return html`<${Modal} label="Ask an agent" class="ask-agent" close=${close}>
     <form class="approval-form" onSubmit=${submit}>
       <h2>Ask an agent</h2>
-      <p class="fine">It is told that this is about <bdi>${about}</bdi>. What it sends, or changes for others, waits for
-        you.</p>
+      <p class="fine">The agent is told that this is about <bdi>${about}</bdi>. What it sends, or changes for others,
+        waits for you.</p>
       <label class="field"><span>Agent</span><select value=${agent} onChange=${(/** @type {Event} */ event) =>
         setAgent(/** @type {HTMLSelectElement} */ (event.target).value)}>
         <option value="">None: only what I say</option>

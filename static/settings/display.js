@@ -58,8 +58,8 @@ function Dates() {
       choose=${(/** @type {typeof dateOrder} */ one) => prefer({ dateOrder: one })} />
     <${Choice} name="week" title="A week begins on" options=${WEEKS} chosen=${weekStart}
       choose=${(/** @type {typeof weekStart} */ one) => prefer({ weekStart: one })} />
-    <p class="fine">It counts where you type a time: “1/12” is read in this order, and “next Sunday” is the one
-      in the week that begins next.</p>
+    <p class="fine">Also for times that you type: “1/12” is read in this order, and “next Sunday” is the one in
+      the week that begins next.</p>
   </section>`;
 }
 

@@ -70,7 +70,7 @@ function Nothing() {
   return html`<div class="empty">
     <${Icon} name="tasks" size=${44} />
     <p class="empty-title">Nothing waits for you</p>
-    <p>Questions of your agents stand here, and mail that goes later or could not be sent. The clock beside Send
+    <p>Here you see questions of your agents, and mail that is sent later or could not be sent. The clock beside Send
       chooses when a mail goes.</p>
     <p><a class="button" href="/p/mail">Go to the inbox</a></p>
   </div>`;

@@ -49,7 +49,7 @@ def test_a_part_of_the_app_that_does_not_come_says_so_and_the_app_can_be_loaded_
     page = app.open()
     page.route("**/*.js", lambda route: route.abort())
     page.get_by_role("link", name="Pages", exact=True).first.click()
-    expect(page.get_by_role("alert")).to_contain_text("This part of the app did not come.")
+    expect(page.get_by_role("alert")).to_contain_text("This part of the app could not be loaded.")
     page.unroute_all()
     page.get_by_role("button", name="Load the app again").click()
     expect(page.get_by_role("heading", name="Pages", level=1)).to_be_visible()

@@ -61,7 +61,7 @@ def test_a_push_appears_in_an_open_browser_at_once_and_within_the_poll(
             page.goto("/settings/git")
             seat.settled()
             page.get_by_role("button", name="Sync now").click()
-            problems = page.get_by_role("region", name="Files that are not here as they are there")
+            problems = page.get_by_role("region", name="Files with problems")
             expect(problems).to_contain_text("pages/plan.md, line 2")
             expect(problems).to_contain_text("access is inherited or explicit")
             expect(page.get_by_role("region", name="Repository")).to_contain_text("1 added")

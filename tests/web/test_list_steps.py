@@ -184,7 +184,7 @@ def test_z_takes_back_step_by_step_also_after_a_reload(app: App) -> None:
     app.press("z")
     app.row("thr_00").wait_for()
     app.press("z")
-    page.get_by_text("There is nothing to take back.").wait_for()
+    page.get_by_text("There is nothing to undo.").wait_for()
 
 
 def test_what_comes_back_is_called_by_its_subject_also_before_the_news_of_it(app: App) -> None:

@@ -25,7 +25,7 @@ export function Invites() {
   };
   return html`<section class="setting" aria-labelledby="invites-title">
     <h2 id="invites-title">Invites</h2>
-    <p class="fine">Whoever opens an invite link and signs in becomes a member. A link works once.</p>
+    <p class="fine">A person who opens an invite link and signs in becomes a member. A link works once.</p>
     <${InviteForm} done=${keep} />
     <div role="status">${minted && html`<${Link} minted=${minted} close=${() => setMinted(null)} />`}</div>
     <${Pending} of=${invites} what="the invites" />

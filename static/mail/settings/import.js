@@ -79,7 +79,7 @@ function ImportForm({ begun }) {
     ${name.includes("@")
       ? html`<div class="notice" role="status"><${Icon} name="warning" /><div>
           <p>An account with an address shows what its provider has, so mail that is only here can’t be put into it. In
-            an account of its own it stands in the same inbox, and is found by the same search.</p>
+            an account of its own it is in the same inbox, and the same search finds it.</p>
           <button type="button" class="button small" onClick=${() => setName(DEFAULT_NAME)}>
             ${`Import into “${DEFAULT_NAME}”`}</button>
         </div></div>`
