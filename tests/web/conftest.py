@@ -44,7 +44,7 @@ class Kept:
         context.clear_cookies()
         page.mouse.move(0, 0)
         page.set_viewport_size(self.options.get("viewport", DESKTOP))
-        page.emulate_media(color_scheme=self.options.get("color_scheme", "light"))
+        page.emulate_media(color_scheme=self.options.get("color_scheme", "light"), forced_colors="none")
         session = context.new_cdp_session(page)
         session.send("Page.resetNavigationHistory")
         session.detach()

@@ -7,21 +7,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.support.browser import App
 from tests.web.fake_compose import instant
 from tests.web.fake_server import World
-from tests.web.test_app_looks import NARROW, WIDE, ZOOMED, check, small_targets
+from tests.web.test_app_looks import NARROW, WIDE, ZOOMED, check, check_in_both_lights, small_targets
 from tests.web.writer import address, give_file, ready, saved, text, window
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
 
-LOOKS: list[tuple[str, dict[str, Any]]] = [
-    ("light", {**WIDE, "color_scheme": "light"}),
-    ("dark", {**WIDE, "color_scheme": "dark"}),
-    ("phone", {**NARROW, "color_scheme": "light"}),
-]
+Look = Callable[[Page, str], None]
+LOOKS: list[tuple[str, dict[str, Any], Look]] = [("desktop", WIDE, check_in_both_lights), ("phone", NARROW, check)]
 
 
 def world() -> World:
@@ -41,11 +38,13 @@ def world() -> World:
     return made
 
 
-@pytest.mark.parametrize(("name", "look"), LOOKS, ids=[name for name, _ in LOOKS])
-def test_writing_mail_passes_axe_and_fits(start: Callable[..., App], name: str, look: dict[str, Any]) -> None:
-    app = start(world(), **look)
+@pytest.mark.parametrize(("name", "size", "look"), LOOKS, ids=[name for name, _, _ in LOOKS])
+def test_writing_mail_passes_axe_and_fits(
+    start: Callable[..., App], name: str, size: dict[str, Any], look: Look
+) -> None:
+    app = start(world(), **size)
     page = app.open("/p/mail/t/thr_00", ready="iframe")
-    check(page, f"compose-{name}-answers")
+    look(page, f"compose-{name}-answers")
     page.get_by_role("button", name="Reply to all").click()
     ready(page)
     page.keyboard.type("Spring is fine. The smaller birds, please:")
@@ -58,21 +57,25 @@ def test_writing_mail_passes_axe_and_fits(start: Callable[..., App], name: str, 
     page.locator(".compose-file").wait_for()
     saved(page)
     expect(page.locator(".compose-file")).to_be_in_viewport(ratio=1)
-    check(page, f"compose-{name}-reply")
+    look(page, f"compose-{name}-reply")
     page.get_by_role("button", name="Send later").click()
-    check(page, f"compose-{name}-later")
+    look(page, f"compose-{name}-later")
     app.press("Escape")
     expect(page.get_by_role("button", name="Send later")).to_be_focused()
     text(page).click()
     app.press("Control+k")
-    check(page, f"compose-{name}-link")
+    look(page, f"compose-{name}-link")
     app.press("Escape", "Escape")
     expect(window(page)).to_have_count(0)
 
 
-@pytest.mark.parametrize(("name", "look"), [*LOOKS, ("zoom", ZOOMED)], ids=[*(name for name, _ in LOOKS), "zoom"])
-def test_what_is_said_while_writing_passes_axe(start: Callable[..., App], name: str, look: dict[str, Any]) -> None:
-    app = start(world(), **look)
+@pytest.mark.parametrize(
+    ("name", "size", "look"), [*LOOKS, ("zoom", ZOOMED, check)], ids=[*(name for name, _, _ in LOOKS), "zoom"]
+)
+def test_what_is_said_while_writing_passes_axe(
+    start: Callable[..., App], name: str, size: dict[str, Any], look: Look
+) -> None:
+    app = start(world(), **size)
     page = app.open()
     if page.get_by_role("button", name="More", exact=True).is_visible():  # where there is no room for a menu of them
         page.get_by_role("button", name="More", exact=True).click()
@@ -80,17 +83,17 @@ def test_what_is_said_while_writing_passes_axe(start: Callable[..., App], name: 
         page.locator(".drafts-row").first.wait_for()
     else:
         page.get_by_role("button", name="Drafts (2)").click()
-    check(page, f"compose-{name}-drafts")
+    look(page, f"compose-{name}-drafts")
     app.press("Escape")
     page.get_by_role("button", name="Compose", exact=True).click()
     ready(page)
     address(page, "jonas.feld@example.org", "nobody at all")
     page.get_by_role("combobox", name="To", exact=True).press_sequentially("ama")
     page.locator("[role=option][aria-selected=true]", has_text="Amara").wait_for()
-    check(page, f"compose-{name}-people")
+    look(page, f"compose-{name}-people")
     app.press("Enter", "Control+Enter")
     page.get_by_role("alertdialog").wait_for()
-    check(page, f"compose-{name}-findings")
+    look(page, f"compose-{name}-findings")
     page.get_by_role("button", name="OK").click()
     page.get_by_role("button", name="Remove nobody at all").click()
     page.get_by_label("Subject").fill("Teal")
@@ -99,19 +102,21 @@ def test_what_is_said_while_writing_passes_axe(start: Callable[..., App], name: 
     app.world.hold_s = 500
     app.press("Control+Enter")
     page.locator(".sending").wait_for()
-    check(page, f"compose-{name}-sending")
+    look(page, f"compose-{name}-sending")
 
 
-@pytest.mark.parametrize(("name", "look"), LOOKS, ids=[name for name, _ in LOOKS])
-def test_the_task_queue_and_signatures_pass_axe(start: Callable[..., App], name: str, look: dict[str, Any]) -> None:
-    app = start(world(), **look)
+@pytest.mark.parametrize(("name", "size", "look"), LOOKS, ids=[name for name, _, _ in LOOKS])
+def test_the_task_queue_and_signatures_pass_axe(
+    start: Callable[..., App], name: str, size: dict[str, Any], look: Look
+) -> None:
+    app = start(world(), **size)
     page = app.open("/p/tasks", ready=".task")
-    check(page, f"tasks-{name}")
+    look(page, f"tasks-{name}")
     page.get_by_role("button", name="Another time: Minutes of Tuesday").click()
-    check(page, f"tasks-{name}-later")
+    look(page, f"tasks-{name}-later")
     page.goto(f"{app.origin}/settings/signatures")
     page.wait_for_selector(".signature .rich-text[contenteditable=true]")
-    check(page, f"signatures-{name}")
+    look(page, f"signatures-{name}")
 
 
 def test_what_a_finger_presses_while_writing_is_large_enough(start: Callable[..., App]) -> None:

@@ -20,7 +20,7 @@ from tests.support.browser import DESKTOP, PHONE, drawn, fresh_page, hear, settl
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.pdf_files import pages
-from tests.web.test_app_looks import check, small_targets
+from tests.web.test_app_looks import check, check_in_both_lights, small_targets
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser]
 
@@ -85,7 +85,7 @@ def test_a_person_keeps_files(browser: Browser, service: ServiceProcess, folder:
         one_is_renamed(page)
         one_is_deleted_by_key_and_comes_back(page)
         what_happens_elsewhere_is_seen_here(page, service)
-        it_looks_well(page)
+        check_in_both_lights(page, "desktop-files")
         assert problems == []
         page.set_viewport_size(PHONE)
         drawn(page)
@@ -216,13 +216,6 @@ def what_happens_elsewhere_is_seen_here(page: Page, service: ServiceProcess) -> 
     page.go_back()
     service.mutate("files.delete", id=file_id)
     expect(page.get_by_role("link", name="figures.csv", exact=True)).to_have_count(0)
-
-
-def it_looks_well(page: Page) -> None:
-    for light in ("light", "dark"):
-        page.emulate_media(color_scheme=light)
-        check(page, f"desktop-files-{light}")
-    page.emulate_media(color_scheme="light")
 
 
 def test_many_come_page_by_page_and_a_finger_finds_what_it_presses(browser: Browser, service: ServiceProcess) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import App, still
 from tests.web.fake_server import World
-from tests.web.test_app_looks import check
+from tests.web.test_app_looks import check_in_both_lights
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
 
 WIDTHS = (320, 390, 600, 768, 1024, 1280, 1920, 2560)
+ZOOMED = tuple(width // 2 for width in WIDTHS if width >= 640)
+"""At 200 % a window has half the width."""
+HEIGHT_PX = 860
 BARS = (".top", ".tabs", ".list-top", ".bottom-bar", ".side-head", ".side-foot", ".thread-toolbar")
 
 OUTSIDE = """bars => {
@@ -56,36 +58,24 @@ def world_of(accounts: int) -> World:
     return world
 
 
-def window_of(width: int, *, zoomed: bool) -> dict[str, Any]:
-    """At 200 % a window has half the width, and each of its pixels is two."""
-    return {
-        "viewport": {"width": width // (2 if zoomed else 1), "height": 860},
-        "device_scale_factor": 2 if zoomed else 1,
-    }
-
-
-@pytest.mark.parametrize("zoomed", [False, True], ids=["", "zoomed"])
 @pytest.mark.parametrize("accounts", [1, 12])
-def test_nothing_is_cut_and_every_account_can_be_reached(
-    start: Callable[..., App], accounts: int, zoomed: bool
-) -> None:
+def test_nothing_is_cut_and_every_account_can_be_reached(start: Callable[..., App], accounts: int) -> None:
     app = start(world_of(accounts))
     page = app.open()
-    for width in (one for one in WIDTHS if not zoomed or one >= 640):
-        page.set_viewport_size(window_of(width, zoomed=zoomed)["viewport"])
+    for width in sorted({*WIDTHS, *ZOOMED}):
+        page.set_viewport_size({"width": width, "height": HEIGHT_PX})
         still(page)
-        fits(page)
+        fits(page, width)
         reached = reachable(page)
         assert reached == {"", *(one["id"] for one in app.world.accounts)}, width
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_nothing_is_cut_beside_an_open_thread(start: Callable[..., App], width: int) -> None:
-    app = start(world_of(12))
-    page = app.open("/p/mail/t/thr_00", ready="iframe")
-    page.set_viewport_size({"width": width, "height": 860})
-    still(page)
-    fits(page)
+def test_nothing_is_cut_beside_an_open_thread(start: Callable[..., App]) -> None:
+    page = start(world_of(12)).open("/p/mail/t/thr_00", ready="iframe")
+    for width in WIDTHS:
+        page.set_viewport_size({"width": width, "height": HEIGHT_PX})
+        still(page)
+        fits(page, width)
 
 
 def test_accounts_that_begin_alike_are_told_apart_by_their_tabs(start: Callable[..., App]) -> None:
@@ -108,19 +98,19 @@ def test_accounts_that_begin_alike_are_told_apart_by_their_tabs(start: Callable[
     assert titles.all_text_contents() == ["Unified", *cuts.values()]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 768, 1280])
-def test_the_frame_passes_axe(start: Callable[..., App], width: int, scheme: str) -> None:
-    app = start(world_of(12), viewport={"width": width, "height": 860}, color_scheme=scheme)
+def test_the_frame_passes_axe(start: Callable[..., App], width: int) -> None:
+    app = start(world_of(12))
+    app.page.set_viewport_size({"width": width, "height": HEIGHT_PX})
     page = app.open()
-    check(page, f"frame-{width}-{scheme}")
+    check_in_both_lights(page, f"frame-{width}")
     page.locator(".tab-more").click()
-    check(page, f"frame-{width}-{scheme}-accounts")
+    check_in_both_lights(page, f"frame-{width}-accounts")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="More" if width == 390 else "Show the navigation", exact=True).or_(
         page.get_by_role("button", name="Fold the navigation")
     ).click()
-    check(page, f"frame-{width}-{scheme}-navigation")
+    check_in_both_lights(page, f"frame-{width}-navigation")
 
 
 def test_the_drawer_keeps_the_focus_and_goes_back(start: Callable[..., App]) -> None:
@@ -171,9 +161,9 @@ def test_an_address_where_nothing_is_shows_a_page_of_the_app(app: App) -> None:
     expect(page.get_by_role("navigation", name="Workspace")).to_be_visible()
 
 
-def fits(page: Page) -> None:
-    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
-    assert page.evaluate(OUTSIDE, list(BARS)) == []
+def fits(page: Page, width: int) -> None:
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), width
+    assert page.evaluate(OUTSIDE, list(BARS)) == [], width
 
 
 def reachable(page: Page) -> set[str]:

@@ -7,6 +7,10 @@ this machine (the same site: the browser sends the cookie along) and from anothe
 By its own address each is opened as a file and as a blob. From a page it is embedded as one of the two, by chance: from
 one in the app's origin without a policy each of them, from the others half of them. Under ``SVC_SOAK=1`` all are
 embedded as both, from everywhere.
+
+A page of the headless shell costs half of one of the whole browser, and both have the same engine. So the whole one,
+with its viewers of documents, opens what the engine alone does not show, by every way from everywhere; under
+``SVC_SOAK=1`` it opens all of it.
 """
 
 from __future__ import annotations
@@ -22,8 +26,8 @@ from typing import Any, Final
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Dialog, Error, Page, Playwright, Request, Response, Route
 
-from tests.peers.needs import CHROMIUM, CHROMIUM_PATH, need
-from tests.sizes import UPLOAD_ADDRESSES, UPLOAD_SHARES
+from tests.peers.needs import CHROMIUM, CHROMIUM_PATH, HEADLESS_PATH, need
+from tests.sizes import SOAK, UPLOAD_ADDRESSES, UPLOAD_SHARES
 from tests.support.browser import FLAGS, PATIENCE_MS
 from tests.support.browser import until as browser_until
 from tests.support.installed import InstalledService
@@ -48,6 +52,8 @@ REACHES: Final = {
 }
 """From where, and by which ways, the content itself comes: elsewhere the browser refuses, or sends no cookie along."""
 EMAIL: Final = "mia@example.org"
+VIEWED: Final = {"form.pdf", "saved.mhtml", "saved.eml"}
+"""What the whole browser has viewers for."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +85,24 @@ class Watch:
 
 @pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Iterator[Browser]:
-    """Without its own guard of the local network: the service has to hold alone."""
     need(CHROMIUM)
-    flags = [*FLAGS, "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests"]
-    launched = playwright.chromium.launch(executable_path=str(CHROMIUM_PATH), headless=True, args=flags)
+    launched = launch(playwright, CHROMIUM_PATH if SOAK else HEADLESS_PATH)
     yield launched
     launched.close()
+
+
+@pytest.fixture
+def whole_browser(playwright: Playwright) -> Iterator[Browser]:
+    need(CHROMIUM)
+    launched = launch(playwright, CHROMIUM_PATH)
+    yield launched
+    launched.close()
+
+
+def launch(playwright: Playwright, path: Path) -> Browser:
+    """Without its own guard of the local network: the service has to hold alone."""
+    flags = [*FLAGS, "--disable-features=LocalNetworkAccessChecks,BlockInsecurePrivateNetworkRequests"]
+    return playwright.chromium.launch(executable_path=str(path), headless=True, args=flags)
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +185,11 @@ def chosen(kept: list[Kept], chance: random.Random) -> list[str]:
 
 
 def open_from(page: Page, base: str, kept: list[Kept], chance: random.Random) -> None:
-    opened = [base + address for address in chosen(kept, chance)]
+    open_all(page, base, chosen(kept, chance))
+
+
+def open_all(page: Page, base: str, addresses: list[str]) -> None:
+    opened = [base + address for address in addresses]
     page.evaluate(OPEN, {"addresses": opened, "ways": EMBEDDED, "patience": SETTLED_MS})
 
 
@@ -209,6 +231,20 @@ def test_whoever_embeds_or_opens_it_nothing_runs(
         tried = kept if name == BARE_ORIGIN else chance.sample(kept, len(kept) // UPLOAD_SHARES)
         open_from(page, service.base, tried, chance)
         browser_until(page, lambda: watch.reached() >= REACHES[name], tell=lambda: str(watch.reached()))
+        assert (watch.heard, watch.asked, watch.alerts) == ([], [], [])
+    assert written(service) == before
+
+
+def test_the_viewers_of_the_whole_browser_run_nothing(
+    whole_browser: Browser, service: ServiceProcess, cookie: str, kept: list[Kept]
+) -> None:
+    before = written(service)
+    addresses = [address for one in kept if one.upload.name in VIEWED for address in one.addresses]
+    with window(whole_browser, service, cookie) as watch:
+        open_directly(watch.context, service.base, addresses)
+        for name in REACHES:
+            open_all(vantage(watch.context, name, service.base), service.base, addresses)
+        assert "top" in watch.reached()
         assert (watch.heard, watch.asked, watch.alerts) == ([], [], [])
     assert written(service) == before
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page
@@ -12,7 +12,7 @@ from tests.peers.needs import AXE, need
 from tests.support.browser import DESKTOP, PHONE, App
 from tests.web import fake_world
 from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
-from tests.web.test_app_looks import check, small_targets
+from tests.web.test_app_looks import check_in_both_lights, small_targets
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
 
@@ -27,7 +27,6 @@ SIZES: dict[str, dict[str, Any]] = {
     "desktop": {"viewport": DESKTOP},
     "phone": {"viewport": PHONE, "has_touch": True, "is_mobile": True},
 }
-LIGHTS: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 @pytest.fixture(params=SIZES)
@@ -87,12 +86,6 @@ def go_to(page: Page, section: str) -> None:
     if page.locator(".settings-unfold").is_visible():
         page.locator(".settings-unfold").click()
     page.locator(".settings-list").get_by_role("link", name=section, exact=True).click()
-
-
-def check_in_both_lights(page: Page, shot: str) -> None:
-    for light in LIGHTS:
-        page.emulate_media(color_scheme=light)
-        check(page, f"{shot}-{light}")
 
 
 def test_what_a_finger_presses_there_is_large_enough(start: Callable[..., App]) -> None:

@@ -10,7 +10,8 @@ from playwright.sync_api import Locator, Page, expect
 from tests.peers.needs import AXE, need
 from tests.support.browser import App
 from tests.web.fake_identity import IdentityWorld, signed_in
-from tests.web.test_identity_looks import SIZES, check_in_both_lights
+from tests.web.test_app_looks import check_in_both_lights
+from tests.web.test_identity_looks import SIZES
 
 pytestmark = pytest.mark.browser
 

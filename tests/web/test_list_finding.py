@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import expect
@@ -243,8 +243,10 @@ def test_labels_of_any_colour_can_be_read_in_both_themes(start: Callable[..., Ap
     world.threads[0]["labels"] = [
         {"id": f"L{index}", "name": colour, "color": colour} for index, colour in enumerate(colours)
     ]
-    for scheme in ("light", "dark"):
-        page = start(world, color_scheme=scheme).open("/p/mail/t/thr_00", ready=".chip.linked")
+    page = start(world).open("/p/mail/t/thr_00", ready=".chip.linked")
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme in schemes:
+        page.emulate_media(color_scheme=scheme)
         expect(page.locator(".chip.linked")).to_have_count(len(colours))
         low = page.evaluate(
             """() => {

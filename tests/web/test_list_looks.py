@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from playwright.sync_api import Page
 
 from tests.support.browser import App
 from tests.web import fake_world
 from tests.web.fake_server import World
-from tests.web.test_app_looks import NARROW, WIDE, check, small_targets
+from tests.web.test_app_looks import NARROW, WIDE, check, check_in_both_lights, small_targets
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
 
@@ -27,52 +28,51 @@ def marked_world() -> World:
     return world
 
 
-def walk(app: App, name: str) -> None:
+def walk(app: App, name: str, look: Callable[[Page, str], None]) -> None:
     page = app.open()
     app.press("j", "x", "Shift+J")
-    check(page, f"{name}-picked")
+    look(page, f"{name}-picked")
     app.press("ArrowRight")
     page.get_by_role("gridcell").get_by_role("checkbox", name="Pick").wait_for()
-    check(page, f"{name}-buttons")
+    look(page, f"{name}-buttons")
     app.press("Home", "l")
     page.get_by_role("dialog", name="Labels").get_by_role("option").first.wait_for()
     page.keyboard.type("tra")
-    check(page, f"{name}-labels")
+    look(page, f"{name}-labels")
     app.press("Escape")
     page.get_by_role("dialog").wait_for(state="detached")
     app.press("h")
-    check(page, f"{name}-snooze")
+    look(page, f"{name}-snooze")
     app.press("Escape")
     page.get_by_role("dialog").wait_for(state="detached")
     app.press("Escape", "Control+k")
     page.get_by_role("dialog", name="Commands").get_by_role("option").first.wait_for()
-    check(page, f"{name}-palette")
+    look(page, f"{name}-palette")
     app.press("Escape")
     page.get_by_role("dialog").wait_for(state="detached")
     app.press("/")
-    check(page, f"{name}-offers")
+    look(page, f"{name}-offers")
     page.keyboard.type("council")
     page.locator("mark").first.wait_for()
-    check(page, f"{name}-found")
+    look(page, f"{name}-found")
     page.get_by_role("button", name="Clear the search").click()
     if page.get_by_role("button", name="More", exact=True).is_visible():
         page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("link", name="Travel", exact=True).wait_for()
-    check(page, f"{name}-places")
+    look(page, f"{name}-places")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_finding_and_picking_pass_axe_in_both_colours(start: Callable[..., App], scheme: str) -> None:
-    app = start(marked_world(), **WIDE, color_scheme=scheme)
-    walk(app, f"list-{scheme}")
+def test_finding_and_picking_pass_axe_in_both_colours(start: Callable[..., App]) -> None:
+    app = start(marked_world(), **WIDE)
+    walk(app, "list-desktop", check_in_both_lights)
     app.page.goto(f"{app.origin}/p/mail/t/thr_00")
     app.page.wait_for_selector("iframe")
-    check(app.page, f"list-{scheme}-twin")
+    check_in_both_lights(app.page, "list-desktop-twin")
 
 
 def test_finding_and_picking_fit_a_phone(start: Callable[..., App]) -> None:
     app = start(marked_world(), **NARROW)
-    walk(app, "list-phone")
+    walk(app, "list-phone", check)
     page = app.open("/p/mail/l/Travel")
     assert "\n".join(small_targets(page)) == ""
     app.press("j", "x")

@@ -15,14 +15,13 @@ from tests.peers.needs import AXE, needs
 from tests.support.browser import PHONE, fresh_page, settled, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
-from tests.web.test_app_looks import check
+from tests.web.test_app_looks import check, check_in_both_lights
 
 pytestmark = pytest.mark.browser
 
-LOOKS: list[tuple[str, dict[str, Any]]] = [
-    ("light", {"color_scheme": "light"}),
-    ("dark", {"color_scheme": "dark"}),
-    ("phone", {"viewport": PHONE, "color_scheme": "light", "has_touch": True, "is_mobile": True}),
+LOOKS: list[tuple[str, dict[str, Any], Callable[[Page, str], None]]] = [
+    ("desktop", {}, check_in_both_lights),
+    ("phone", {"viewport": PHONE, "has_touch": True, "is_mobile": True}, check),
 ]
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
@@ -316,9 +315,13 @@ def test_an_upload_that_finds_no_server_says_so_and_one_shows_how_far_it_is(visi
 
 @pytest.mark.look
 @needs(AXE)
-@pytest.mark.parametrize(("name", "context"), LOOKS, ids=[name for name, _ in LOOKS])
+@pytest.mark.parametrize(("name", "context", "look"), LOOKS, ids=[name for name, _, _ in LOOKS])
 def test_pages_pass_axe_and_fit(
-    visit: Callable[..., Page], service: ServiceProcess, name: str, context: dict[str, Any]
+    visit: Callable[..., Page],
+    service: ServiceProcess,
+    name: str,
+    context: dict[str, Any],
+    look: Callable[[Page, str], None],
 ) -> None:
     for path, title in (
         ("clients", "Clients"),
@@ -328,26 +331,26 @@ def test_pages_pass_axe_and_fit(
         service.mutate("pages.save", path=path, title=title, body=NOTES)
     page = visit("/p/", **context)
     page.wait_for_selector(".tree a")
-    check(page, f"{name}-pages-tree")
+    look(page, f"{name}-pages-tree")
     service.mutate("pages.save", path="gone", title="Gone", body="")
     service.mutate("pages.delete", path="gone")
     page.goto(f"{service.base}/p/?trash")
     page.wait_for_selector(".trash .thing")
-    check(page, f"{name}-pages-trash")
+    look(page, f"{name}-pages-trash")
     page.goto(f"{service.base}/p/clients/harbour")
     page.wait_for_selector(".prose table")
-    check(page, f"{name}-pages-view")
+    look(page, f"{name}-pages-view")
     page.get_by_role("button", name="Share").click()
     page.get_by_label("People of its own").check()
-    check(page, f"{name}-pages-share")
+    look(page, f"{name}-pages-share")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="History").click()
     page.wait_for_selector("dialog .thing")
-    check(page, f"{name}-pages-history")
+    look(page, f"{name}-pages-history")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Edit").click()
     page.get_by_label("Text, in Markdown").press("End")
-    check(page, f"{name}-pages-edit")
+    look(page, f"{name}-pages-edit")
 
 
 def test_on_a_phone_text_and_preview_stand_one_above_the_other(visit: Callable[..., Page]) -> None:

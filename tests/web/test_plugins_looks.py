@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 from tests.support.browser import App
 from tests.web.fake_identity import IdentityWorld, signed_in
 from tests.web.refusal import Refusal
-from tests.web.test_app_looks import small_targets
-from tests.web.test_identity_looks import SIZES, check_in_both_lights
+from tests.web.test_app_looks import check_in_both_lights, small_targets
+from tests.web.test_identity_looks import SIZES
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
 

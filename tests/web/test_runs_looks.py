@@ -10,8 +10,8 @@ import pytest
 from tests.support.browser import App
 from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
 from tests.web.fake_runs import moment, step
-from tests.web.test_app_looks import small_targets
-from tests.web.test_identity_looks import SIZES, check_in_both_lights
+from tests.web.test_app_looks import check_in_both_lights, small_targets
+from tests.web.test_identity_looks import SIZES
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
 

@@ -13,8 +13,8 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.support.browser import App
 from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
-from tests.web.test_app_looks import small_targets
-from tests.web.test_identity_looks import SIZES, check_in_both_lights
+from tests.web.test_app_looks import check_in_both_lights, small_targets
+from tests.web.test_identity_looks import SIZES
 
 pytestmark = pytest.mark.browser
 

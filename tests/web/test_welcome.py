@@ -15,8 +15,7 @@ from tests.web import fake_world
 from tests.web.fake_identity import JONAS, signed_in
 from tests.web.fake_server import World
 from tests.web.fake_world import MIA, at
-from tests.web.test_app_looks import NARROW, WIDE, check
-from tests.web.test_identity_looks import check_in_both_lights
+from tests.web.test_app_looks import NARROW, WIDE, check, check_in_both_lights
 
 pytestmark = pytest.mark.browser
 

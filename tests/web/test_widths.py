@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.support.browser import App, fresh_page, settled, still
+from tests.support.browser import App, fresh_page, settled
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.fake_server import World
@@ -116,6 +116,5 @@ def told(misfits: dict[str, list[str]]) -> str:
 def look(page: Page, place: str, misfits: dict[str, list[str]]) -> None:
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": HEIGHT_PX})
-        still(page)
         if found := page.evaluate(MISFITS):
             misfits[f"{place} at {width}"] = found
