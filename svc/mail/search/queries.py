@@ -239,10 +239,13 @@ class Known:
 
 def known_words(tx: ReadTx, accounts: Sequence[str], words: Iterable[str]) -> list[Known]:
     """Those of these words that the vocabulary has."""
+    # The index is named: without statistics, SQLite would read all words of the account for each of some hundred words.
     rows = tx.all(
         """
         select v.word, coalesce(v.written, v.word), max(v.messages) from json_each(:accounts) a
-        cross join json_each(:words) w cross join mail_search_vocabulary v on v.account = a.value and v.word = w.value
+        cross join json_each(:words) w
+        cross join mail_search_vocabulary v indexed by mail_search_vocabulary_words
+            on v.account = a.value and v.word = w.value
         group by v.word
         """,
         accounts=json_array(accounts),
@@ -280,10 +283,11 @@ def words_beginning(
 
 def waiting(tx: ReadTx, *, limit: int) -> list[Waiting]:
     """The newest entries of the queue: new mail is indexed first, however long the queue is."""
+    # A cross join, so that the queue is read first: without statistics, SQLite would read all messages for each batch.
     rows = tx.all(
         """
         select m.id, m.account_id, m.thread_id, m.subject, m.sender_name, m.sender_address, m.headers, m.body_sha256
-        from mail_search_queue q join mail_messages m on m.id = q.message_id order by q.number desc limit :limit
+        from mail_search_queue q cross join mail_messages m on m.id = q.message_id order by q.number desc limit :limit
         """,
         limit=limit,
     )

@@ -12,7 +12,7 @@ from svc.mail.search.invariants import INVARIANTS
 from svc.mail.search.text import VERSION
 from svc.mail.search.vocabulary import MAX_WORDS_A_MESSAGE, entries_of
 from svc.mail.sync import ingest
-from svc.store import ReadTx, Tx
+from svc.store import ReadTx, Row, Tx, Value
 from tests.mail.search.test_forms import SENTENCES, columns
 from tests.support.mailbox import Rig, mail
 
@@ -116,3 +116,26 @@ def test_a_message_adds_so_many_words_at_the_most() -> None:
     words = [f"{a}{b}{c}word" for a in "abcdefghijklmn" for b in "abcdefghijklmn" for c in "abcdefghijklmn"]
     assert len(words) > MAX_WORDS_A_MESSAGE
     assert len({entry.word for entry in entries_of(columns(body=" ".join(words)))}) == MAX_WORDS_A_MESSAGE
+
+
+async def test_words_and_the_queue_are_found_by_their_indexes_also_without_statistics(rig: Rig) -> None:
+    """A database has statistics only after it was closed once in an orderly way."""
+    plans: list[str] = []
+
+    def read(tx: ReadTx) -> None:
+        seen: list[str] = []
+        ask = tx.all
+
+        def noted(sql: str, **values: Value) -> list[Row]:
+            seen.extend(str(row[3]) for row in ask(f"explain query plan {sql}", **values))
+            return ask(sql, **values)
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(tx, "all", noted)
+            queries.known_words(tx, ["acc"], ["harbour"])
+            queries.waiting(tx, limit=10)
+        plans.extend(seen)
+
+    await rig.store.read(read)
+    assert "SEARCH v USING INDEX mail_search_vocabulary_words (account=? AND word=?)" in plans
+    assert not any(plan.startswith("SCAN m") for plan in plans)
