@@ -198,7 +198,8 @@ async def _tool(call: Invocation, *, place: Place | None, home: Path | None) -> 
     """The archiver, for one command. Without ``home``: only to read the archive."""
     target = target_of(call.config, place)
     if target is None:
-        raise ArchiveFault("no archive is configured; set one of the ARCHIVE_*_PREFIX, or say where it lies (--from)")
+        other = ", or say where it lies (--from)" if home is None else ""
+        raise ArchiveFault(f"no archive is configured; set one of the ARCHIVE_*_PREFIX{other}")
     environ = call.config.environ
     program = found_program(call.config[BIN], environ)
     await refuse_old(program, environ)
