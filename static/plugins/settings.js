@@ -45,7 +45,7 @@ export function PluginsSection() {
         <p class="fine">Set on the server, with a restart: <code>SVC_PLUGINS</code>. Or name them in
           ${" "}<code>plugins.json</code> of the repository that is followed.</p></${Nothing}>`}
       ${status.data && status.data.source !== "none" && html`<p class="fine">${SOURCES[status.data.source]}
-        ${status.data.registry && html`From <code>${status.data.registry}</code>.`}</p>`}
+        ${status.data.registry && html` From <code>${status.data.registry}</code>.`}</p>`}
       ${status.data?.problem && html`<div class="notice bad" role="status"><${Icon} name="warning" />
         <div><p>${status.data.problem}.</p><p>The last good version stays in use.</p></div></div>`}
       ${status.data?.busy && html`<p class="quiet-text" role="status">Installing</p>`}

@@ -90,7 +90,7 @@ function Row({ one, load, edit }) {
     }
   };
   const words = html`<span><bdi>${one.title}</bdi><span class="fine rules-what"><bdi>${ruleWords(one.rule)}</bdi>${
-    one.plugin && html` From the plugin <bdi>${one.plugin}</bdi>${!one.rule.enabled && ", which has it off"}.`}</span>
+    one.plugin && html`. From the plugin <bdi>${one.plugin}</bdi>${!one.rule.enabled && ", which has it off"}.`}</span>
     </span>`;
   return html`<li class="rules-row">
     ${one.plugin ? html`<span class="triage-sender">${words}</span> <a class="button small" href="/settings/plugins"
