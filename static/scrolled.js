@@ -32,6 +32,7 @@ export function startScrolled() {
   effect(() => {
     const next = whole(address.value);
     if (next === here) return;
+    document.querySelectorAll(SCROLLERS).forEach(keep); // the page that is left: its last scroll event may still come
     here = next;
     const wanted = returns ? kept.get(next) : undefined;
     returns = false;
@@ -52,17 +53,20 @@ function keep(scroller) {
   }
 }
 
-/** Tries with each frame. @param {Map<string, number>} wanted @param {number} mine @param {number} until */
+/**
+ * Sets the positions again with each frame until the person moves: at first the page that was left may still be shown,
+ * and the one that takes its place begins at its top.
+ * @param {Map<string, number>} wanted @param {number} mine @param {number} until
+ */
 function show(wanted, mine, until) {
   requestAnimationFrame(() => {
     if (mine !== round || performance.now() > until) return;
     for (const scroller of document.querySelectorAll(SCROLLERS)) {
       const top = wanted.get(scroller.className);
       if (top === undefined || scroller.scrollHeight - scroller.clientHeight < top) continue;
-      scroller.scrollTop = top;
-      wanted.delete(scroller.className);
+      if (Math.abs(scroller.scrollTop - top) > 1) scroller.scrollTop = top;
     }
-    if (wanted.size) show(wanted, mine, until);
+    show(wanted, mine, until);
   });
 }
 
