@@ -94,11 +94,16 @@ function Body() {
   </${Modal}>`;
 }
 
-/** The commands of the key registry that work now. The innermost scope comes first. @returns {Command[]} */
+/**
+ * The commands of the key registry that work now, each once; the innermost scope comes first. Those that move by a step
+ * are left to their keys.
+ * @returns {Command[]}
+ */
 function commands() {
   return scopes.value.toReversed().flatMap((scope) =>
     scope.shortcuts
-      .filter((one) => (one.when?.() ?? true) && one.name !== PALETTE)
+      .filter((one) => (one.when?.() ?? true) && one.name !== PALETTE && !one.repeats)
+      .filter((one, at, all) => all.findIndex(({ label }) => label === one.label) === at)
       .map(({ name, keys, label, run, also, acts }) => ({ id: `key ${name}`, label, keys, run, also, acts })),
   );
 }
