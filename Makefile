@@ -91,9 +91,9 @@ $(VENDOR): static/package.json static/package-lock.json static/vendor.mjs
 	node static/vendor.mjs
 	@touch $@
 
+# Bytecode is left to the first use, which needs a small part of it.
 $(STAMP): pyproject.toml hatch_build.py $(VENDOR)
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "svc needs Python 3.11 or newer.")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[dev]'
 	@touch $@

@@ -18,7 +18,7 @@ def _size(little: int, much: int) -> int:
 
 
 EXAMPLES: Final = _size(50, 5_000)
-"""Examples of a property whose own number is not said: new ones in each run."""
+"""Examples of a property whose own number is not said. They are new in each run, so that many runs try many."""
 TIMES: Final = _size(1, 50)
 
 

@@ -5,7 +5,7 @@ import { html } from "../ui/html.js";
 
 const later = () => import("./later.js");
 const DevicesSection = late(later, "DevicesSection");
-const LoginPage = late(later, "LoginPage");
+const LoginPage = late(() => import("./login.js"), "LoginPage");
 const ProfileSection = late(later, "ProfileSection");
 const UsersSection = late(later, "UsersSection");
 

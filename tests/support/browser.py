@@ -279,7 +279,7 @@ class AppPage:
 
     def until(self, expression: str, argument: Any = None) -> None:
         try:
-            self.page.wait_for_function(expression, arg=argument)
+            self.page.wait_for_function(expression, arg=argument, polling=LOOK_AGAIN_MS)
         except Timeout:
             raise AssertionError(f"waited {PATIENCE_MS / 1_000:g} s for {expression} of {argument!r}") from None
 

@@ -159,7 +159,7 @@ async def test_a_drain_waits_for_no_socket_whose_client_says_goodbye(tmp_path: P
 
 @pytest.mark.wall_clock
 async def test_on_drain_a_kept_connection_may_ask_once_more_and_the_others_close(tmp_path: Path) -> None:
-    async with served(tmp_path, limits=replace(PATIENT, drain_idle_s=1.0)) as (world, slots, draining):
+    async with served(tmp_path, limits=replace(PATIENT, drain_idle_s=3.0)) as (world, slots, draining):
         asks, silent = await answered(world, "/hello", b"200"), await answered(world, "/hello", b"200")
         draining.set()
         again = request_bytes("GET", "/hello", host=f"127.0.0.1:{world.port}")

@@ -221,6 +221,10 @@ def test_opened_by_its_own_address_nothing_runs(
     assert written(service) == before
 
 
+def wait_until_reached(page: Page, watch: Watch, ways: set[str]) -> None:
+    browser_until(page, lambda: watch.reached() >= ways, what=f"{sorted(ways)}", tell=lambda: str(watch.reached()))
+
+
 @pytest.mark.parametrize("name", REACHES)
 def test_whoever_embeds_or_opens_it_nothing_runs(
     browser: Browser, service: ServiceProcess, cookie: str, kept: list[Kept], name: str, chance: random.Random
@@ -230,7 +234,7 @@ def test_whoever_embeds_or_opens_it_nothing_runs(
         page = vantage(watch.context, name, service.base)
         tried = kept if name == BARE_ORIGIN else chance.sample(kept, len(kept) // UPLOAD_SHARES)
         open_from(page, service.base, tried, chance)
-        browser_until(page, lambda: watch.reached() >= REACHES[name], tell=lambda: str(watch.reached()))
+        wait_until_reached(page, watch, REACHES[name])
         assert (watch.heard, watch.asked, watch.alerts) == ([], [], [])
     assert written(service) == before
 
@@ -239,12 +243,17 @@ def test_the_viewers_of_the_whole_browser_run_nothing(
     whole_browser: Browser, service: ServiceProcess, cookie: str, kept: list[Kept]
 ) -> None:
     before = written(service)
-    addresses = [address for one in kept if one.upload.name in VIEWED for address in one.addresses]
+    viewed = [one for one in kept if one.upload.name in VIEWED]
+    assert {one.upload.name for one in viewed} == VIEWED
+    addresses = [address for one in viewed for address in one.addresses]
     with window(whole_browser, service, cookie) as watch:
         open_directly(watch.context, service.base, addresses)
-        for name in REACHES:
-            open_all(vantage(watch.context, name, service.base), service.base, addresses)
         assert "top" in watch.reached()
+        for name, ways in REACHES.items():
+            watch.answered.clear()
+            page = vantage(watch.context, name, service.base)
+            open_all(page, service.base, addresses)
+            wait_until_reached(page, watch, ways)
         assert (watch.heard, watch.asked, watch.alerts) == ([], [], [])
     assert written(service) == before
 

@@ -12,12 +12,12 @@ BEARERS: Final = ("XOAUTH2", "OAUTHBEARER")
 
 
 _IN_GROUPS: Final = re.compile(r"[a-z]{4}(?: [a-z]{4}){3}")
-"""An app password as Google shows it."""
+"""An app password as some providers show it."""
 
 
 def without_copied_spaces(password: str) -> str:
     """The password without the spaces that were probably copied with it: around it, and between the groups of letters
-    in which Google shows an app password, where they are no-break spaces."""
+    in which some providers show an app password, where they may be no-break spaces."""
     plain = " ".join(password.split())
     return plain.replace(" ", "") if _IN_GROUPS.fullmatch(plain) else password.strip()
 
