@@ -74,7 +74,7 @@ class _Shared:
     application: AppWrapper
     settings: HypercornConfig
     limits: Limits
-    context: WorkerContext = field(default_factory=lambda: WorkerContext(None))
+    worker: WorkerContext = field(default_factory=lambda: WorkerContext(None))
     connections: set[_Connection] = field(default_factory=set)
 
 
@@ -103,8 +103,8 @@ class _Connection(TCPServer):
     def __init__(self, shared: _Shared, stream: Any) -> None:
         self._over = trio.Event()
         self._limits = shared.limits
-        context = _Context(shared.context, self._over)
-        super().__init__(shared.application, shared.settings, context, ConnectionState({}), stream)
+        ends_with_it = _UntilOver(shared.worker, self._over)
+        super().__init__(shared.application, shared.settings, ends_with_it, ConnectionState({}), stream)
 
     @property
     def _http2(self) -> H2Protocol | None:
@@ -133,7 +133,7 @@ class _Connection(TCPServer):
             if self._http2 is None and is_readable(plain.socket):
                 return
         await trio.lowlevel.checkpoint_if_cancelled()  # a request was read just now: it ended the idle time
-        with trio.CancelScope(shield=True):
+        with trio.move_on_after(self._limits.send_piece_s, shield=True):
             await self._initiate_server_close()
 
     async def protocol_send(self, event: Event) -> None:
@@ -147,14 +147,16 @@ class _Connection(TCPServer):
     async def _send(self, data: bytes) -> None:
         """Send piece by piece. A client that does not take a piece in time loses the connection.
 
-        Shielded as theirs is: half a piece of one HTTP/2 stream would break all the others.
+        Each is shielded: half a piece of one HTTP/2 stream would break all the others. A cancellation between two
+        pieces closes the connection, since what comes after would be read as the rest of this.
         """
         step = self._limits.send_piece_bytes
         try:
             async with self.send_lock:
                 for start in range(0, len(data), step):
-                    with trio.fail_after(self._limits.send_piece_s) as scope:
-                        scope.shield = True
+                    if start:
+                        await self._close_if_cancelled()
+                    with trio.fail_after(self._limits.send_piece_s, shield=True):
                         await self.stream.send_all(data[start : start + step])
             return
         except trio.TooSlowError:
@@ -163,8 +165,15 @@ class _Connection(TCPServer):
             pass
         await self.protocol.handle(Closed())
 
+    async def _close_if_cancelled(self) -> None:
+        try:
+            await trio.lowlevel.checkpoint_if_cancelled()
+        except trio.Cancelled:
+            await trio.aclose_forcefully(self.stream)
+            raise
 
-class _Context(WorkerContext):
+
+class _UntilOver(WorkerContext):
     """A sleep between two pings ends when the connection is over."""
 
     def __init__(self, shared: WorkerContext, over: trio.Event) -> None:
@@ -183,7 +192,7 @@ async def _pass_on_drain(child: Child, drain: Drain, shared: _Shared) -> None:
     for one in tuple(shared.connections):
         child.work.start_soon(one.take_no_more)
     await trio.sleep(shared.limits.drain_idle_s)
-    await shared.context.terminated.set()
+    await shared.worker.terminated.set()
 
 
 def _settings(config: Config, *, log: Log, limits: Limits, sockets: SocketLimits) -> HypercornConfig:

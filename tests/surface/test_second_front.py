@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 import trio
 from cryptography.hazmat.primitives import serialization
+from trio.testing import wait_all_tasks_blocked
 from wsproto import ConnectionType
 from wsproto.connection import Connection, ConnectionState
 from wsproto.events import CloseConnection
@@ -86,6 +87,8 @@ def test_without_the_extra_it_says_how_to_install_it(tmp_path: Path, monkeypatch
 
 KEY: Final = "dGhlIHNhbXBsZSBub25jZQ=="
 PATIENT: Final = Limits(idle_s=10 * HANGS_S, drain_idle_s=0.1)
+BIG: Final = 1_000_000
+"""Bytes of `/big`."""
 UPGRADE: Final = {"upgrade": "websocket", "connection": "Upgrade", "sec_websocket_version": "13"}
 
 
@@ -181,3 +184,22 @@ async def test_who_reads_nothing_of_an_answer_loses_the_connection(tmp_path: Pat
         while slots.value == 3:
             await trio.lowlevel.checkpoint()
         await all_free(slots)
+
+
+@pytest.mark.wall_clock
+async def test_the_end_of_the_drain_waits_for_one_piece_of_an_answer_and_not_for_all(tmp_path: Path) -> None:
+    told = b""
+
+    async def read_on() -> None:
+        nonlocal told
+        told = await read_to_end(stream)
+
+    limits = replace(PATIENT, send_piece_bytes=8 * 1024)
+    async with trio.open_nursery() as client, served(tmp_path, limits=limits) as (world, _, _):
+        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+        for _ in range(100):
+            await stream.send_all(request_bytes("GET", "/big", host=f"127.0.0.1:{world.port}"))
+        await wait_all_tasks_blocked(0.05)  # the server waits for a client that reads nothing
+        client.start_soon(read_on)
+    last = told.rpartition(b"\r\n\r\n")[2]
+    assert 0 < len(last) < BIG
