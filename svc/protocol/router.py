@@ -155,8 +155,9 @@ class Router(Generic[C]):
 
 
 def _plain(raw_path: str) -> str:
-    """The place that an odd path may mean, in small letters."""
-    return normpath(f"/{unquote(raw_path).lower()}").replace("//", "/", 1)
+    """The place that an odd path may mean, in small letters. Some programs read a backslash as a slash."""
+    path = unquote(raw_path).lower().replace("\\", "/")
+    return normpath(f"/{path}").replace("//", "/", 1)
 
 
 def split_path(raw_path: str) -> list[str]:

@@ -87,6 +87,10 @@ async def test_no_public_row_answers_on_the_internal_listener(service: Service) 
         "/./internal/broker/handshake",
         "/p/%2e%2e/%49nternal/broker/handshake",
         "/.well-known//workflow/v1/flow",
+        "/internal\\broker/handshake",
+        "/internal%5cbroker/handshake",
+        "//internal\\broker/handshake",
+        "/.%5c/internal%5cbroker//handshake",
         f"http://{OWN}/internal/broker/handshake",
     ],
 )
