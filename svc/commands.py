@@ -8,6 +8,7 @@ to do``.
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import random
@@ -54,6 +55,7 @@ from svc.worker import process
 ROLES: Final = get_args(Role)
 FRONTS: Final = get_args(Front)
 DESCRIPTORS: Final = 16_384
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 def run(name: str, given: Mapping[str, Any]) -> int:
@@ -87,13 +89,17 @@ def run(name: str, given: Mapping[str, Any]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if name == "serve":
+        told = _sentence(error)
+        if name == "serve" or told is None:
             raise  # nothing that a person has mistyped
-        return _complain(EXIT_FAILURE, _sentence(error))
+        return _complain(EXIT_FAILURE, told)
 
 
-def _sentence(error: OSError) -> str:
-    return str(error) if error.filename is None else f"{error.filename} can't be used: {error.strerror}"
+def _sentence(error: OSError) -> str | None:
+    """What a person can do something about: a file that can't be used, or a full disk. ``None`` for any other error."""
+    if error.strerror is None or (error.filename is None and error.errno not in _FULL):
+        return None
+    return error.strerror if error.filename is None else f"{error.filename} can't be used: {error.strerror}"
 
 
 def _read(command: Command, rules: tuple[Rule, ...]) -> tuple[Config, list[ConfigFault]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -152,6 +153,30 @@ def test_a_slip_is_told_in_a_sentence_and_nothing_is_made(
     assert (told.out, told.err.count("\n")) == ("", 1)
     assert said in told.err
     assert not (tmp_path / home).exists()
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied", "/a/file"), "/a/file can't be used: Permission denied\n"),
+        (OSError(errno.ENOSPC, "No space left on device"), "No space left on device\n"),
+        (OSError(errno.EBADF, "Bad file descriptor"), None),
+        (OSError("no number and no file"), None),
+    ],
+)
+def test_a_bug_of_a_command_keeps_its_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], fault: OSError, said: str | None
+) -> None:
+    def broken(*given: object) -> None:
+        raise fault
+
+    monkeypatch.setattr("svc.commands._read", broken)
+    if said is None:
+        with pytest.raises(OSError, match=re.escape(str(fault))):
+            main(["config"])
+    else:
+        assert main(["config"]) == 1
+        assert capsys.readouterr().err == said
 
 
 def test_ctrl_c_ends_a_command_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
