@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from svc.capabilities import actions
@@ -89,9 +90,12 @@ class Door:
         """Whether there is a value that this actor may acquire; acquires nothing."""
         return self.grants.allow(name) and self.broker.secrets.has(tx, name)
 
-    def edition(self, tx: ReadTx, name: str) -> str | None:
-        """A mark that tells a caller who keeps the value whether it is still the one; acquires nothing."""
-        return self.broker.secrets.edition(tx, name) if self.grants.allow(name) else None
+    async def edition(self, name: str) -> str | None:
+        """A mark that tells a caller who keeps the value whether it is still the one; acquires nothing, and may be
+        asked for often."""
+        if not self.grants.allow(name):
+            return None
+        return await self.broker.store.read_kept((Door.edition, name), partial(self.broker.secrets.edition, name=name))
 
     def keep(self, tx: Tx, name: str, value: bytes) -> None:
         """Store the value from a consent screen or a connection, in place of the old one."""

@@ -75,7 +75,7 @@ class Webhook:
         return True
 
     async def _known_secret(self) -> bytes | None:
-        edition = await self.door.broker.store.read_small(self.door.edition, SECRET)
+        edition = await self.door.edition(SECRET)
         if edition != self._edition or trio.current_time() >= self._known_until:
             self._edition = edition
             try:
