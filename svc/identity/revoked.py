@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from svc.identity import queries
 from svc.identity.actions import CLAIMED, IDENTITY_TOPIC
+from svc.identity.service import acting
 from svc.principal import Principal
 from svc.store import OutboxRow, Overflowed, ReadTx, Store
 
@@ -18,15 +20,14 @@ def ends(row: OutboxRow, principal: Principal) -> bool:
         return False
     if row.kind == CLAIMED:
         return principal.via == "unclaimed" or principal.unowned
-    is_of_person = principal.user_id is not None and row.id == principal.user_id
-    return row.id == principal.device_id or (principal.via == "device" and is_of_person)
+    return row.id in {principal.device_id, principal.user_id}
 
 
 async def until_revoked(store: Store, principal: Principal) -> None:
-    """Return when the session or device of ``principal`` is no longer valid."""
+    """Return when the session or device of ``principal`` is no longer valid, or has another owner or other rights."""
     while True:
         with store.outbox.subscribe() as subscription:
-            if await store.read(_is_revoked, principal.device_id):
+            if await store.read(_has_ended, principal):
                 return
             try:
                 while True:
@@ -34,9 +35,19 @@ async def until_revoked(store: Store, principal: Principal) -> None:
                     if any(ends(row, principal) for row in rows):
                         return
             except Overflowed:
-                continue  # the table has what was missed
+                continue  # the tables have what was missed
 
 
-def _is_revoked(tx: ReadTx, device_id: str) -> bool:
-    """Whether the device is revoked. A device without a row is not: nobody signed in with it."""
-    return bool(tx.value("select revoked from devices where id = :id", id=device_id))
+def _has_ended(tx: ReadTx, principal: Principal) -> bool:
+    """What :func:`ends` hears, found in the tables: the news of it may have come before anybody listened."""
+    if principal.via == "unclaimed":
+        return queries.is_claimed(tx)
+    if principal.via not in {"session", "device"}:
+        return False
+    found = queries.good_device(tx, principal.device_id)
+    if found is None:
+        return True
+    device, user = found
+    if principal.via == "device":
+        return acting(tx, device, user) != principal
+    return user is None or (user.role == "admin") != principal.is_admin

@@ -236,15 +236,15 @@ def _device(tx: ReadTx, digest: str) -> Opened | None:
     row = queries.device_by_token(tx, digest)
     if row is None:
         return None
-    return Opened(principal=_acting(tx, *row), session_id=None, last_seen_at=row[0].last_seen_at or 0, expires_at=None)
+    return Opened(principal=acting(tx, *row), session_id=None, last_seen_at=row[0].last_seen_at or 0, expires_at=None)
 
 
 def _of_ticket(tx: ReadTx, device_id: str) -> Principal | None:
     row = queries.good_device(tx, device_id)
-    return None if row is None else _acting(tx, *row)
+    return None if row is None else acting(tx, *row)
 
 
-def _acting(tx: ReadTx, device: Device, user: User | None) -> Principal:
+def acting(tx: ReadTx, device: Device, user: User | None) -> Principal:
     """A device acts as its owner, but as an admin only where the owner allowed that when it was paired.
 
     It loses the capabilities that only an admin may give when its owner is no longer an admin. Before the claim it has

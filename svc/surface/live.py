@@ -19,7 +19,7 @@ import msgspec
 import trio
 
 from svc.errors import Invalid, Unauthenticated, Unavailable
-from svc.identity import CLOSE_SIGNED_OUT, IDENTITY_TOPIC, ends
+from svc.identity import CLOSE_SIGNED_OUT, ends
 from svc.protocol import Feed, Nudge, Request, Socket, Tell, Wire, encode_text_frame
 from svc.store import OutboxRow, Overflowed, Subscription, oldest_kept, rows_after
 from svc.workspace import RequestContext
@@ -213,7 +213,7 @@ class _Listener(ABC):
 
     def ends(self, row: OutboxRow) -> bool:
         """Whether this row says that the listening device or session is no longer valid."""
-        return row.topic == IDENTITY_TOPIC and ends(row, self.context.principal)
+        return ends(row, self.context.principal)
 
     def wants(self, row: OutboxRow, topics: frozenset[str]) -> bool:
         return row.topic in topics and row.visible_to(self.context.principal)

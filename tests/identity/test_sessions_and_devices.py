@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import trio
 
 from svc.clock import DAY_MS, MINUTE_MS, VirtualClock
+from svc.identity import until_revoked
 from svc.identity.model import MAX_LISTED_DEVICES, MAX_OPEN_PAIRING_CODES, TICKET_LIFETIME_S
 from svc.identity.service import Identity
-from svc.principal import Principal
+from svc.principal import UNCLAIMED, Principal
 from svc.store import Tx
 from tests.identity.people import Person, pair, sign_in
 from tests.recorded_log import RecordedLog
@@ -265,6 +267,35 @@ async def test_a_device_of_an_admin_is_no_admins_at_once_when_the_role_is_taken(
     await mia.mutate("users.setRole", id=user, role="member")
     assert await socket.closed() == 4401
     assert (await phone.ask("GET", "/trpc/users.list")).status == 403
+
+
+async def test_an_admin_who_gives_up_the_role_gets_no_more_news_of_admins(service: Service) -> None:
+    """The session goes on, but its open sockets were opened with other rights."""
+    mia = await sign_in(service, "mia@example.org")
+    await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    users = {row["email"]: row["id"] for row in await mia.query("users.list")}
+    await mia.mutate("users.setRole", id=users["noa@example.org"], role="admin")
+    socket = await service.socket(cookie=mia.fields["cookie"])
+    await mia.mutate("users.setRole", id=users["mia@example.org"], role="member")
+    assert await socket.closed() == 4401
+    assert await is_in(mia)
+    assert (await mia.ask("GET", "/trpc/users.list")).status == 403
+
+
+async def test_an_end_that_came_before_anybody_listened_is_found(service: Service) -> None:
+    store = service.workspace.store
+    mia = await sign_in(service, "mia@example.org")
+    await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    users = {row["email"]: row["id"] for row in await mia.query("users.list")}
+    ((device,),) = await service.rows(f"select device_id from sessions where user_id = '{users['mia@example.org']}'")
+    session = Principal(user_id=users["mia@example.org"], device_id=str(device), is_admin=True, via="session")
+    revoked = replace(session, device_id="dev_gone")
+    for ended in (UNCLAIMED, revoked, replace(session, is_admin=False)):
+        with trio.fail_after(1):
+            await until_revoked(store, ended)
+    with trio.move_on_after(1) as waited:
+        await until_revoked(store, session)
+    assert waited.cancelled_caught
 
 
 async def test_a_wrong_a_used_and_a_late_code_get_the_same_answer(service: Service, wall: VirtualClock) -> None:
