@@ -78,12 +78,12 @@ async def me(context: RequestContext, request: Request) -> Response:
     """Who the caller is and how to sign in; nothing that a stranger could not find out by trying."""
     identity = context.workspace.service(Identity)
     principal = context.principal_or_none or await identity.resolve(request)
+    session = cookie(request.headers, SESSION_COOKIE)
+    if session is not None and principal is not None and principal.via == "session":
+        identity.renew(request, session)  # the app asks this whenever it is opened
     user = None
     if principal is not None and principal.user_id is not None:
         user = await context.workspace.store.read_small(queries.user, principal.user_id)
-    session = cookie(request.headers, SESSION_COOKIE)
-    if session is not None and principal is not None and principal.via == "session":
-        request.renewed = identity.session_cookie(request, session)  # the app asks this whenever it is opened
     mode: Literal["unclaimed", "claimed", "off"] = (
         "off" if identity.is_off else "claimed" if identity.claimed else "unclaimed"
     )

@@ -59,6 +59,7 @@ class Identity:
     claimed: bool = False
     dev_login: bool = False
     """Sign in by an address only, without asking an outside provider. Only the fakes set it."""
+    _changes: int = 0
     _tickets: dict[str, tuple[str, float]] = field(default_factory=dict)
 
     @classmethod
@@ -128,6 +129,12 @@ class Identity:
             SESSION_COOKIE, value, max_age_s=SESSION_LIFETIME_MS // SECOND_MS, secure=self.is_secure(request)
         )
 
+    def renew(self, request: Request, value: str) -> None:
+        """Let the browser's copy of the cookie end later, unless something in identity changes before the answer: a
+        late one must not replace the cookie of a newer sign-in."""
+        header, changes = self.session_cookie(request, value), self._changes
+        request.renewed = lambda: header if self._changes == changes else None
+
     def is_secure(self, request: Request) -> bool:
         """Whether it is HTTPS: a public HTTPS origin or a request over TLS is enough."""
         origin = canonical_origin(self.workspace.config, port=self.workspace.port)
@@ -166,6 +173,7 @@ class Identity:
 
     def forget(self) -> None:
         """Drop everything remembered."""
+        self._changes += 1
         self._sessions.forget()
         self._devices.forget()
 
@@ -188,6 +196,7 @@ class Identity:
         if found is None or (found.expires_at is not None and found.expires_at <= now):
             return None
         if found.session_id is not None and abs(now - found.last_seen_at) >= SESSION_TOUCH_MS:
+            self.renew(request, session_cookie)
             await self.workspace.store.write(
                 actions.touch_session,
                 session_id=found.session_id,
@@ -195,7 +204,6 @@ class Identity:
                 seen_from=self.seen_from(request),
             )
             self._sessions.forget_one(digest)
-            request.renewed = self.session_cookie(request, session_cookie)  # the browser's copy ends later, too
         return found.principal
 
     async def _by_token(self, token: str, request: Request) -> Principal | None:

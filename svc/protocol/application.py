@@ -248,8 +248,8 @@ class Application(Generic[C]):
         """Add the headers that every response has, and log and count it."""
         headers = response.headers
         headers += self._guard.cors_headers(request, visit.principal)
-        if request.renewed is not None and _may_renew(response):
-            headers.append(request.renewed)
+        if request.renewed is not None and _may_renew(response) and (cookie := request.renewed()) is not None:
+            headers.append(cookie)
         names = tuple([name for name, _ in headers])
         headers += secure_headers(names, secure=request.secure)
         if _COMMON.issuperset(names):

@@ -124,7 +124,7 @@ class Request:
     gone: Callable[[], Awaitable[None]] | None = None  # returns once the client has closed; call it only to wait
     draining: trio.Event | None = None  # set once the service drains: an endless answer then ends
     opens_socket: bool = False  # a checked WebSocket upgrade, whose route is a socket's
-    renewed: tuple[str, str] | None = None  # a cookie that the answer sets anew, where nobody caches the answer
+    renewed: Callable[[], tuple[str, str] | None] | None = None  # a cookie to set anew; called when the answer begins
 
     @property
     def raw_path(self) -> str:

@@ -18,7 +18,8 @@ from svc.principal import UNCLAIMED, Principal
 from svc.store import Tx
 from tests.identity.people import Person, pair, sign_in
 from tests.recorded_log import RecordedLog
-from tests.support.service import RpcError, Service, open_service
+from tests.support.http import read_to_end, replies
+from tests.support.service import HOST, RpcError, Service, open_service
 
 
 async def is_in(person: Person) -> bool:
@@ -63,6 +64,31 @@ async def test_a_browser_keeps_its_cookie_as_long_as_its_session_lives(service: 
     (another,) = await given("/auth/dev-login", "POST", {"email": "mia@example.org"})
     assert another != same  # the old one, at its end, does not come after the new one
     assert await given("/auth/me") == []
+
+
+async def test_a_late_answer_does_not_bring_back_the_cookie_of_a_session_that_was_replaced(
+    service: Service, wall: VirtualClock
+) -> None:
+    mia = await sign_in(service, "mia@example.org")
+    wall.offset_ms += 2 * 60 * MINUTE_MS
+    before = await service.rows("select last_seen_at from sessions")
+    body = b'{"path": "notes", "body": "long"}'
+    lines = [
+        "POST /trpc/pages.save HTTP/1.1",
+        f"host: {HOST}",
+        f"cookie: {mia.fields['cookie']}",
+        "content-type: application/json",
+        f"content-length: {len(body)}",
+        "connection: close",
+    ]
+    stream = await service.listener.connect()
+    await stream.send_all("\r\n".join(lines).encode() + b"\r\n\r\n" + body[:9])
+    while await service.rows("select last_seen_at from sessions") == before:
+        await trio.lowlevel.checkpoint()  # it was let in once this is noted
+    await mia.ask("POST", "/auth/dev-login", {"email": "mia@example.org"})
+    await stream.send_all(body[9:])
+    (reply,) = replies(await read_to_end(stream), ["POST"])
+    assert (reply.status, reply.header("set-cookie")) == (200, None)
 
 
 async def test_reading_does_not_write_a_session_each_time(service: Service, wall: VirtualClock) -> None:
