@@ -42,7 +42,8 @@ IDENTITY_TOPIC: Final = "identity"
 """Not for subscribers: the service's own sockets listen here for the end of their session."""
 
 CLAIMED: Final = "instance.claimed"
-"""The news that the instance has its first user, and nobody is everybody any more."""
+"""The news that the instance has its first user, and nobody is everybody any more: it closes the sockets that were
+opened before."""
 
 ClaimHook = Callable[[Tx, str], None]
 """What a feature does in the claim transaction: it gets the first admin's user id."""
@@ -344,6 +345,7 @@ def _claim(tx: Tx, proof: Proof, email: str, *, invite: str | None, claiming: Cl
         _use_invite(tx, bootstrap, user)
     for hook in claiming.hooks:
         hook(tx, user.id)
+    _tell(tx, kind=CLAIMED, id="instance", audience=None)
     return user
 
 
@@ -363,11 +365,6 @@ def _spend_claim(tx: Tx, email: str, credential: str | None) -> Invite | None:
     if invite is None or invite.role != "admin":
         raise NOT_ADMITTED
     return invite
-
-
-def end_unclaimed(tx: Tx) -> None:
-    """Close the sockets that were opened while the instance was anybody's."""
-    _tell(tx, kind=CLAIMED, id="instance", audience=None)
 
 
 # Helpers

@@ -7,7 +7,7 @@ from __future__ import annotations
 from svc.capability import Capability, CredentialField
 from svc.config import BadValue
 from svc.feature import Feature
-from svc.identity import actions, idp_routes, queries
+from svc.identity import actions, idp_routes
 from svc.identity.checks import CHECKS
 from svc.identity.client_probe import CALLBACKS, ask_provider
 from svc.identity.commands import COMMANDS
@@ -32,7 +32,6 @@ def _build(workspace: Workspace) -> None:
 async def _boot(workspace: Workspace) -> None:
     store, config = workspace.store, workspace.config
     store.write_now(actions.keep_claim_token, token=config[CLAIM_TOKEN])
-    workspace.service(Identity).claimed = store.read_now(queries.is_claimed)
     if not is_for_this_machine(config) and store.read_now(actions.anybody_could_claim):
         reached = "a public cell" if is_hosted(config) else repr(config[HOST])
         raise BadValue(

@@ -85,7 +85,7 @@ async def me(context: RequestContext, request: Request) -> Response:
     if principal is not None and principal.user_id is not None:
         user = await context.workspace.store.read_small(queries.user, principal.user_id)
     mode: Literal["unclaimed", "claimed", "off"] = (
-        "off" if identity.is_off else "claimed" if identity.claimed else "unclaimed"
+        "off" if identity.is_off else "claimed" if await identity.is_claimed() else "unclaimed"
     )
     has_provider = await identity.has_provider()
     return json_response(

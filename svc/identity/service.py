@@ -56,9 +56,9 @@ class Identity:
 
     workspace: Workspace
     limiter: RateLimiter
-    claimed: bool = False
     dev_login: bool = False
     """Sign in by an address only, without asking an outside provider. Only the fakes set it."""
+    _claimed: bool = False
     _changes: int = 0
     _tickets: dict[str, tuple[str, float]] = field(default_factory=dict)
 
@@ -108,9 +108,16 @@ class Identity:
             return await self._by_token(token, request)
         if request.opens_socket and (ticket := request.query().get("ticket")) is not None:
             return await self._by_ticket(ticket)
-        if not self.claimed and self.is_near(request):
+        if self.is_near(request) and not await self.is_claimed():
             return UNCLAIMED
         return None
+
+    async def is_claimed(self) -> bool:
+        """Whether the instance is claimed. It counts from the commit on, so that nobody whose socket the claim closes
+        can come back as the unclaimed principal."""
+        if not self._claimed:
+            self._claimed = await self.workspace.store.read_kept(actions.CLAIMED, queries.is_claimed)
+        return self._claimed
 
     def is_near(self, request: Request) -> bool:
         """Whether the request comes from this machine and not through a proxy that others can reach.
@@ -165,10 +172,6 @@ class Identity:
                 written = await self.workspace.store.write(action, *args, **kwargs)
             finally:
                 self.forget()
-                if not self.claimed and await self.workspace.store.read(queries.is_claimed):
-                    self.claimed = True
-                    # Last, so that nobody whose socket it closes can come back as the unclaimed principal.
-                    await self.workspace.store.write(actions.end_unclaimed)
         return written
 
     def forget(self) -> None:

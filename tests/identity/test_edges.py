@@ -98,6 +98,12 @@ def test_a_claim_token_opens_the_claim_once_and_is_not_renewed_by_the_next_boot(
     assert not store.read_now(actions.anybody_could_claim)
 
 
+def test_the_claim_and_the_news_of_it_are_one_commit(store: Store) -> None:
+    """Nothing can go wrong between the two: the news ends what was open for everybody."""
+    signed_in(store)
+    assert store.read_now(lambda tx: tx.all("select kind from outbox where topic = 'identity'")) == [(actions.CLAIMED,)]
+
+
 def test_a_spent_token_claims_nothing_even_where_nobody_is_left(store: Store) -> None:
     store.write_now(actions.keep_claim_token, token="a long secret")
     signed_in(store, invite="a long secret", claiming=FROM_AFAR)
