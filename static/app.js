@@ -7,6 +7,7 @@ import { FEATURES } from "./features.js";
 import { startFrame, toggleNav } from "./frame.js";
 import { startHints } from "./hints.js";
 import { knowPlaces, registerKeys, startKeys } from "./keys.js";
+import { sweepLeft } from "./left.js";
 import { listen } from "./live.js";
 import { startClock } from "./now.js";
 import { startPaletteCommands } from "./palette_commands.js";
@@ -35,6 +36,7 @@ function boot() {
   for (const { icons } of features()) addIcons(icons ?? {});
   for (const row of features()) row.begin?.();
   startForgetting();
+  sweepLeft();
   startTheme();
   startFrame();
   startScrolled();

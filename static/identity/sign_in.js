@@ -2,8 +2,12 @@
 /** The requests that begin and end a session. Each returns "", or a sentence that says why it failed. */
 import { features } from "../feature.js";
 import { forgetLately } from "../lately.js";
+import { forgetLeft } from "../left.js";
 import { setLeaving } from "../rpc.js";
 import { loadMe, noteSignedIn } from "../session.js";
+
+/** So long may the features take to delete what they keep; the page is left all the same. */
+const FORGET_MS = 3_000;
 
 /**
  * Signs in with only an address: works only on a server with fake providers.
@@ -28,8 +32,10 @@ export async function signOut() {
     void loadMe(); // the session may have ended already; then loadMe leads to the login page, too
   } else {
     forgetLately();
+    forgetLeft();
     noteSignedIn(false);
-    await Promise.allSettled(features().map((row) => row.forget?.()));
+    const forgotten = Promise.allSettled(features().map((row) => row.forget?.()));
+    await Promise.race([forgotten, new Promise((resolve) => setTimeout(resolve, FORGET_MS))]);
     location.replace("/login");
   }
   return refusal;

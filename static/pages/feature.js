@@ -24,9 +24,6 @@ export const FEATURE = {
   topics: ["pages"],
   onEvent: onPagesEvent,
   refetch: refetchPages,
-  async forget() {
-    (await later()).forgetDrafts();
-  },
   commands: () => [{ id: "pages trash", label: "Deleted pages", group: "Go to", run: () => navigate(TRASH_HREF) }],
   lookup,
   icons: {

@@ -3,10 +3,10 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { RpcError, query } from "../rpc.js";
 import { navigate } from "../router.js";
-import { me, meProblem } from "../session.js";
+import { meProblem } from "../session.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
-import { draftOf, takeLeft, unsaved } from "./drafts.js";
+import { draftOf, personId, takeLeft, unsaved } from "./drafts.js";
 import { Editor } from "./editor.js";
 import { MissingPage } from "./missing.js";
 import { usePagesNews } from "./news.js";
@@ -36,10 +36,12 @@ export function PagesPage({ path, trash }) {
 /** @param {{ path: string }} props */
 function OnePage({ path }) {
   const { page, problem, load } = usePage(path);
-  const [writing, setWriting] = useState(() => draftOf(path) !== null);
-  const left = useLeft(path, () => setWriting(true));
+  const [writing, setWriting] = useState(() => Number(draftOf(path) !== null)); // counts the beginnings; 0: it is read
+  const [left, setLeft] = useLeft(path, () => setWriting((times) => times + 1));
+  const settled = () => setLeft(false);
   const done = () => {
-    setWriting(false);
+    setWriting(0);
+    settled();
     void load();
   };
   useEffect(() => {
@@ -50,27 +52,31 @@ function OnePage({ path }) {
       <button class="button small" onClick=${() => void load()}>Try again</button></div>`;
   }
   if (page === undefined || left === undefined) return html`<p class="quiet-text" role="status">Loading the page</p>`;
-  if (writing) return html`<${Editor} path=${path} page=${page} left=${left} done=${done} />`;
-  if (page === null) return html`<${MissingPage} path=${path} create=${() => setWriting(true)} />`;
-  return html`<${PageView} page=${page} edit=${() => setWriting(true)} reload=${load} />`;
+  if (writing) {
+    return html`<${Editor} key=${writing} path=${path} page=${page} left=${left} settled=${settled} done=${done} />`;
+  }
+  if (page === null) return html`<${MissingPage} path=${path} create=${() => setWriting(1)} />`;
+  return html`<${PageView} page=${page} edit=${() => setWriting(1)} reload=${load} />`;
 }
 
 /**
- * Whether the editor begins with a text that was not saved; undefined: not known yet.
+ * Whether the text is one from before that was not saved, and a function that sets it; undefined: not known yet. It is
+ * asked again when the signed-in person becomes known later.
  * @param {string} path
- * @param {() => void} found called if there is one
+ * @param {() => void} found called if one was left in this browser
  */
 function useLeft(path, found) {
-  const [left, setLeft] = useState(/** @type {boolean | undefined} */ (undefined));
-  const known = me.value !== null || meProblem.value !== null;
+  const [left, setLeft] = useState(/** @type {() => boolean | undefined} */ (() => draftOf(path) ? true : undefined));
+  const person = personId();
+  const waits = person === null && meProblem.value === null;
   useEffect(() => {
-    if (!known) return;
+    if (waits) return;
     void takeLeft(path).then((is) => {
       if (is) found();
-      setLeft(is);
+      setLeft((was) => is || (was ?? false));
     });
-  }, [path, known]);
-  return left;
+  }, [path, person, waits]);
+  return /** @type {const} */ ([left, setLeft]);
 }
 
 /**
@@ -131,10 +137,10 @@ function NewPage() {
 /** The texts that wait to be saved, so that none is forgotten. */
 function Unsaved() {
   const [paths, setPaths] = useState(/** @type {string[]} */ ([]));
-  const known = me.value !== null;
+  const person = personId();
   useEffect(() => {
-    if (known) void unsaved().then(setPaths);
-  }, [known]);
+    void unsaved().then(setPaths);
+  }, [person]);
   if (!paths.length) return null;
   return html`<section class="pages-recent" aria-labelledby="pages-unsaved-title">
     <h2 id="pages-unsaved-title">Not saved yet</h2>

@@ -43,6 +43,17 @@ def test_signing_out_ends_on_the_login_page(start: Callable[..., App]) -> None:
     assert world_of(app).posts == [("/auth/logout", {})]
 
 
+def test_signing_out_deletes_what_was_not_saved_and_loads_nothing_for_it(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld())
+    app.tolerated = ("net::ERR_FAILED",)
+    page = app.open("/settings", ready=".who")
+    page.evaluate("localStorage['svc.left.page.one'] = JSON.stringify({ key: 'one', user: 'usr_mia', at: Date.now() })")
+    page.route("**/*.js", lambda route: route.abort())
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/login", wait_until="commit")
+    assert page.evaluate("Object.keys(localStorage).filter(one => one.startsWith('svc.left.'))") == []
+
+
 def test_signing_out_ends_there_also_if_the_page_hears_of_the_ended_session_first(start: Callable[..., App]) -> None:
     class Slow(IdentityWorld):
         def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:

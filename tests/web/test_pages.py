@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, Dialog, Page, Route, expect
 
 from tests.peers.needs import AXE, needs
 from tests.support.browser import PHONE, fresh_page, settled, until
@@ -27,6 +27,7 @@ PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
     "0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
 )
+WRITTEN_BEFORE = "You wrote this before, and did not save it."
 NOTES = """# What we know
 
 The **north wall** is *damp*, see [[clients/harbour/plan|the plan]] and <https://example.org/walls>.
@@ -211,18 +212,39 @@ def test_a_deleted_page_comes_back_by_undo_and_from_the_trash(
     assert kept(service, "drafts/old letter/notes")[0] == "below"
 
 
+def left_texts(page: Page) -> str:
+    """What this browser stores of texts that are not saved."""
+    found: str = page.evaluate(
+        """() => Object.entries(localStorage).filter(([name]) => name.startsWith("svc.left.")).join()"""
+    )
+    return found
+
+
+def leave_behind(page: Page, text: str) -> None:
+    page.get_by_role("button", name="Create this page").click()
+    page.get_by_label("Text, in Markdown").fill(text)
+    until(page, lambda: text in left_texts(page))
+
+
 def test_a_text_that_is_not_saved_outlives_a_reload_and_belongs_to_its_tab(visit: Callable[..., Page]) -> None:
     page = visit("/p/left/behind")
-    page.on("dialog", lambda dialog: pytest.fail(f"the browser asks: {dialog.type}"))
-    page.get_by_role("button", name="Create this page").click()
-    page.get_by_label("Text, in Markdown").fill("half a thought")
+    asked = list[str]()
+
+    def note(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.accept()
+
+    page.on("dialog", note)
+    leave_behind(page, "half a thought")
     other = page.context.new_page()
     other.goto(page.url)
+    leave_behind(other, "another thought")
+    other.get_by_role("button", name="Discard").click()
     expect(other.get_by_role("button", name="Create this page")).to_be_visible()
     other.close()
     page.reload()
     expect(page.get_by_label("Text, in Markdown")).to_have_value("half a thought")
-    expect(page.get_by_text("You wrote this before, and did not save it.")).to_be_visible()
+    expect(page.get_by_text(WRITTEN_BEFORE)).to_be_visible()
     page.goto(page.url.replace("left/behind", ""))
     page.get_by_role("region", name="Not saved yet").get_by_role("link", name="behind").click()
     expect(page.get_by_label("Text, in Markdown")).to_have_value("half a thought")
@@ -231,6 +253,39 @@ def test_a_text_that_is_not_saved_outlives_a_reload_and_belongs_to_its_tab(visit
     page.get_by_role("link", name="All pages").click()
     page.get_by_role("heading", name="Pages", exact=True).wait_for()
     expect(page.get_by_role("region", name="Not saved yet")).to_have_count(0)
+    assert asked == []
+
+
+def test_a_text_is_found_when_it_becomes_known_late_who_is_there(visit: Callable[..., Page]) -> None:
+    page = visit("/p/")
+    known = [True]
+
+    def answer(route: Route) -> None:
+        mia = {"id": "usr_mia", "email": "mia@example.org", "name": "Mia", "role": "admin"}
+        if known[0]:
+            route.fulfill(json={**route.fetch().json(), "user": mia})
+        else:
+            route.fulfill(status=503, json={})
+
+    page.route("**/auth/me", answer)
+    page.goto(f"{page.url}left/by-mia")
+    leave_behind(page, "by Mia")
+    known[0] = False
+    page.reload()
+    expect(page.get_by_role("button", name="Create this page")).to_be_visible()
+    known[0] = True
+    page.evaluate("""async () => {
+        const app = document.querySelector("script[type=module][src$='/app.js']").src;
+        await (await import(app.replace("/app.js", "/session.js"))).loadMe();
+    }""")
+    expect(page.get_by_label("Text, in Markdown")).to_have_value("by Mia")
+
+
+def test_an_old_text_is_deleted_wherever_the_app_is_opened(visit: Callable[..., Page]) -> None:
+    page = visit("/p/")
+    page.evaluate("localStorage['svc.left.page.old'] = JSON.stringify({ key: 'old', user: 'usr_gone', at: 1 })")
+    page.goto(page.url.replace("/p/", "/settings"))
+    until(page, lambda: left_texts(page) == "")
 
 
 def test_back_shows_a_page_where_it_was_read_and_a_link_shows_one_from_its_top(
