@@ -14,11 +14,11 @@ import { Crumbs } from "./view.js";
 const PREVIEW_AFTER_MS = 120;
 
 /**
- * @param {{ path: string, page: PageDetail | null, left: boolean, done: () => void }} props
- *   `left`: it begins with a text from before that was not saved
+ * @param {{ path: string, page: PageDetail | null, left: boolean, settled: () => void, done: () => void }} props
+ *   `left`: its text is one from before that was not saved; `settled`: called when that ends
  */
-export function Editor({ path, page, left, done }) {
-  const saving = useSaving(path, page);
+export function Editor({ path, page, left, settled, done }) {
+  const saving = useSaving(path, page, settled);
   const { draft, write, theirs } = saving;
   const area = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const { uploads, send, cancel } = useUploads((file) => insert(area.current, markdownOf(file), (body) =>

@@ -13,8 +13,9 @@ import { lastPart } from "./paths.js";
 /**
  * @param {string} path
  * @param {PageDetail | null} page the page as the server has it now; null: there is none
+ * @param {() => void} settled called when the text is saved, or theirs replaces it
  */
-export function useSaving(path, page) {
+export function useSaving(path, page, settled) {
   const [draft, setDraft] = useState(() => draftOf(path) ?? draftFrom(path, page));
   const [theirs, setTheirs] = useState(/** @type {PageDetail | null | undefined} */ (undefined));
   const [problem, setProblem] = useState("");
@@ -32,6 +33,7 @@ export function useSaving(path, page) {
     dropDraft(path);
     setTheirs(undefined);
     setDraft(next);
+    settled();
   };
   /** Returns true if the text was saved. @param {number} [revision] */
   const save = async (revision = draft.revision) => {
@@ -42,13 +44,13 @@ export function useSaving(path, page) {
     try {
       const saved = await mutate("pages.save", { path, title: draft.title.trim() || undefined, body: draft.body,
         revision });
-      dropDraft(path);
+      const now = draftOf(path);
+      const typed = now && (now.body !== draft.body || now.title !== draft.title); // meanwhile
+      if (typed) keepDraft(path, { ...now, revision: saved.revision });
+      else dropDraft(path);
       setTheirs(undefined);
-      setDraft((now) => {
-        const next = { ...now, revision: saved.revision };
-        if (now.body !== draft.body || now.title !== draft.title) keepDraft(path, next); // typed meanwhile
-        return next;
-      });
+      setDraft((before) => ({ ...before, revision: saved.revision }));
+      settled();
       return true;
     } catch (error) {
       if (error instanceof RpcError && error.code === "CONFLICT" && "revision" in error.data) setTheirs(

@@ -256,6 +256,37 @@ def test_a_text_that_is_not_saved_outlives_a_reload_and_belongs_to_its_tab(visit
     assert asked == []
 
 
+def test_what_is_written_after_a_save_is_not_from_before(visit: Callable[..., Page]) -> None:
+    page = visit("/p/left/saved")
+    leave_behind(page, "first")
+    page.reload()
+    expect(page.get_by_text(WRITTEN_BEFORE)).to_be_visible()
+    page.keyboard.press("Control+s")
+    expect(page.get_by_text("Saved.")).to_be_visible()
+    page.get_by_label("Text, in Markdown").fill("second")
+    until(page, lambda: "second" in left_texts(page))
+    expect(page.get_by_text(WRITTEN_BEFORE)).to_have_count(0)
+
+
+def test_what_is_typed_while_the_text_is_being_saved_stays_unsaved(
+    visit: Callable[..., Page], service: ServiceProcess
+) -> None:
+    page = visit("/p/left/late")
+    held = list[Route]()
+    page.route("**/trpc/pages.save*", lambda route: held.append(route))
+    leave_behind(page, "first")
+    page.keyboard.press("Control+s")
+    until(page, lambda: bool(held), what="the text to be sent")
+    page.get_by_label("Text, in Markdown").fill("second")
+    page.get_by_role("link", name="All pages").click()
+    held[0].continue_()
+    until(page, lambda: '"revision":1' in left_texts(page))
+    assert kept(service, "left/late") == ("first", 1)
+    page.reload()
+    page.get_by_role("region", name="Not saved yet").get_by_role("link", name="late").click()
+    expect(page.get_by_label("Text, in Markdown")).to_have_value("second")
+
+
 def test_a_text_is_found_when_it_becomes_known_late_who_is_there(visit: Callable[..., Page]) -> None:
     page = visit("/p/")
     known = [True]
