@@ -3,7 +3,7 @@
 Pure, bounded and in one pass: only one mail is in memory at a time, however large the file is. The modules: ``mbox``
 cuts a stream into mails and quotes them; ``marks`` reads and writes the data beside a mail's own bytes (labels, read,
 starred); ``takeout`` knows Google's label names in other languages; ``maildir`` has the names of Maildir's files, and
-``utf7`` decodes those of folders; ``emlx`` reads the files of Apple Mail.
+``utf7`` reads and writes those of folders; ``emlx`` reads the files of Apple Mail.
 """
 
 from svc.formats.mailbox.marks import Marks, read_marks, with_marks

@@ -25,10 +25,16 @@ def folder_of(path: PurePosixPath) -> str | None:
         return None
     names = [name for part in path.parts[:-2] for name in part.strip(".").split(".") if part.startswith(".")]
     plain = [part for part in path.parts[:-2] if not part.startswith(".")]
-    name = "/".join([*plain, *names]) or INBOX
-    with suppress(ValueError):  # then it is as it is shown
-        return utf7.decoded(name)
-    return name
+    return "/".join(filter(None, map(_shown, [*plain, *names]))) or INBOX
+
+
+def _shown(name: str) -> str:
+    """A name that no program has encoded, such as ``R&D-2024``, is as it is shown."""
+    with suppress(ValueError):
+        read = utf7.decoded(name)
+        if utf7.encoded(read) == name:
+            name = read
+    return utf7.without_controls(name)
 
 
 def flags_of(name: str) -> frozenset[str] | None:
