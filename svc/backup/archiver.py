@@ -43,7 +43,7 @@ from svc.backup.litestream import (
 )
 from svc.backup.settings import BIN
 from svc.backup.target import Part
-from svc.backup.writers import archived_ledger, take_over
+from svc.backup.writers import DamagedLedger, archived_ledger, take_over
 from svc.clock import Millis
 from svc.config import Config
 from svc.nursery import Child, ThreadPool, leash, open_task_group, process_group
@@ -127,8 +127,8 @@ class Archiver:
     _copy_told: str | None = None
     """What this child reported about a whole copy, also about the first one, which it sends without a request."""
     _process: trio.Process | None = None
-    _may_write: bool = False
-    """Nobody else writes to the target, as of the last look."""
+    has_looked: bool = False
+    """Nobody else writes to the target, as of the last look. Until there is one, the hourly check looks each minute."""
     _ending: bool = False
     """The child is ended on purpose, and a new one must follow."""
     _answers: trio.Event = field(default_factory=trio.Event)
@@ -260,9 +260,10 @@ class Archiver:
         )
 
     async def _take_over(self, tool: Litestream) -> None:
-        """Raise if another home, or another copy of this one, writes to the target: the two must not be mixed. A known
-        archive that does not answer now is looked at later: here, or by the hourly check."""
-        if self._may_write:
+        """Raise if another home, or another copy of this one, writes to the target: the two must not be mixed. Also if
+        that can't be known because the ledger there is damaged. A known archive that does not answer now is looked at
+        later: here, or by the hourly check."""
+        if self.has_looked:
             return
         catalogue, place = self.archive.catalogue, self.archive.target.place
         is_known = await self.threads.run(catalogue.home) == self.home.id
@@ -270,16 +271,16 @@ class Archiver:
         try:
             theirs = await archived_ledger(replace(tool, patience_s=START_S), config, self.threads)
             answers = True
-        except ArchiveFault:
-            if not is_known:
+        except ArchiveFault as fault:
+            if not is_known or isinstance(fault, DamagedLedger):
                 raise
             theirs, answers = {}, False
         await self.threads.run(partial(take_over, catalogue, theirs, home=self.home.id, place=place))
-        self._may_write = answers
+        self.has_looked = answers
 
     async def give_way(self) -> None:
-        """End the archiver: another copy of the home writes to the target. A new one looks first."""
-        self._may_write = False
+        """End the archiver: another copy of the home writes to the target, or may do so. A new one looks first."""
+        self.has_looked = False
         await self._renew()
 
     async def _live(self, child: Child, tool: Litestream) -> bool:

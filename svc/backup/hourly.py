@@ -14,8 +14,8 @@ from typing import Final
 from svc.backup.archive import Archive
 from svc.backup.archiver import Archiver
 from svc.backup.litestream import ArchiveFault, Litestream
-from svc.backup.writers import AnotherWriter, archived_ledger, refuse_another
-from svc.clock import HOUR_MS, SECOND_MS, Millis
+from svc.backup.writers import AnotherWriter, DamagedLedger, archived_ledger, refuse_another
+from svc.clock import HOUR_MS, MINUTE_MS, SECOND_MS, Millis
 from svc.nursery import ThreadPool
 
 SOON_MS: Final = 30 * SECOND_MS
@@ -40,15 +40,18 @@ class Hourly:
         except ArchiveFault:  # not running now, or the database is released for a base backup
             return archive.clock.now() + SOON_MS
         await archive.note("hourly look", await self._fault(tool, sent))
-        return archive.clock.now() + HOUR_MS
+        return archive.clock.now() + (HOUR_MS if self.archiver.has_looked else MINUTE_MS)
 
     async def _fault(self, tool: Litestream, sent: int) -> str | None:
         try:
             config = await self.threads.run(partial(self.archiver.written_config, tool, parts=("db", "ledger")))
-            reaches = await tool.reaches(config, "db")
             theirs = await archived_ledger(tool, config, self.threads)
             await self.threads.run(partial(self._refuse_another, theirs))
-        except AnotherWriter:
+            self.archiver.has_looked = True
+            reaches = await tool.reaches(config, "db")
+        except (AnotherWriter, DamagedLedger) as fault:
+            if isinstance(fault, DamagedLedger) and self.archiver.has_looked:
+                return f"a restore would not work: {fault}"  # the next whole copy replaces it
             await self.archiver.give_way()  # the next one looks again, and tells
             return None
         except ArchiveFault as fault:

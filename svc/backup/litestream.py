@@ -230,7 +230,7 @@ class Litestream:
         try:
             status, out, err = await said_by(command, environ=self.environment(), deadline_s=deadline_s)
         except ArchiverSilent as fault:
-            raise ArchiveFault(f"{self.target.place} did not {late} within {deadline_s:.0f} s") from fault
+            raise ArchiverSilent(f"{self.target.place} did not {late} within {deadline_s:.0f} s") from fault
         if status != 0:
             raise ArchiveFault(complaint(err) or f"the archiver ended with status {status}")
         return out

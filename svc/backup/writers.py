@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from svc.backup.catalogue import HOME, WRITER, Catalogue
-from svc.backup.litestream import ArchiveFault, Litestream, says_nothing_is_there
+from svc.backup.litestream import SNAPSHOT_LEVEL, ArchiveFault, ArchiverSilent, Litestream, says_nothing_is_there
 from svc.backup.target import Place
 from svc.nursery import ThreadPool
 from svc.store import Ledger
@@ -25,16 +25,27 @@ class AnotherWriter(ArchiveFault):
     """The archive belongs to another home, or another copy of this one continues it."""
 
 
+class DamagedLedger(ArchiveFault):
+    """The place answers, but its ledger can't be read."""
+
+
 async def archived_ledger(tool: Litestream, config: Path, threads: ThreadPool) -> dict[str, bytes]:
-    """The content of the ledger in the archive; empty where there is no archive yet. Raises :class:`ArchiveFault`."""
+    """The content of the ledger in the archive; empty where there is no archive yet. Raises :class:`DamagedLedger`, or
+    another :class:`ArchiveFault` where the place is away, or too slow."""
     with tempfile.TemporaryDirectory(prefix="svc-") as scratch:
         copy = Path(scratch) / "ledger.sqlite3"
         try:
             await tool.restore(config, "ledger", into=copy)
+        except ArchiverSilent:
+            raise
         except ArchiveFault as fault:
             if says_nothing_is_there(str(fault)):
                 return {}
-            raise
+            await tool.listed(config, "ledger", level=SNAPSHOT_LEVEL)  # fails, too, where the place is away
+            raise DamagedLedger(
+                f"the ledger at {tool.target.place} can't be read ({fault}), so it is not known whether another copy "
+                "of this home archives there, too; name another folder for this one"
+            ) from fault
         return await threads.run(partial(Ledger(copy).under, ""))
 
 

@@ -14,11 +14,11 @@ from svc.backup.archiver import Archiver
 from svc.backup.catalogue import Catalogue
 from svc.backup.control import Position
 from svc.backup.hourly import Hourly
-from svc.backup.litestream import ArchiveFault, Litestream
+from svc.backup.litestream import ArchiveFault, ArchiverSilent, Entry, Litestream
 from svc.backup.restoring import Wanted
 from svc.backup.target import Target, place_of
-from svc.backup.writers import AnotherWriter, archived_ledger, refuse_another, take_over
-from svc.clock import HOUR_MS, VirtualClock
+from svc.backup.writers import AnotherWriter, DamagedLedger, archived_ledger, refuse_another, take_over
+from svc.clock import HOUR_MS, MINUTE_MS, VirtualClock
 from svc.config import Config
 from svc.nursery import ThreadPool
 from svc.store import Home, Ledger
@@ -77,6 +77,10 @@ async def test_what_a_restored_home_writes_is_found_in_the_archive_by_the_old_on
     await tool.base_backup(config)
     with pytest.raises(AnotherWriter):
         refuse_another(old, await archived_ledger(tool, config, threads), home=HOME, place=PLACE)
+    for file in (Path(tool.target.place.path) / "ledger").rglob("*.ltx"):
+        file.write_bytes(file.read_bytes()[:100])
+    with pytest.raises(DamagedLedger, match="name another folder"):
+        await archived_ledger(tool, config, threads)
     nowhere = replace(tool, target=Target(place=place_of("file", str(tmp_path / "nowhere"))))
     config.write_bytes(nowhere.config())
     assert await archived_ledger(nowhere, config, threads) == {}
@@ -92,7 +96,7 @@ class Stood:
 
     def __init__(self, home: str, reaches: int, theirs: dict[str, bytes]) -> None:
         self.home, self.found, self.theirs = SimpleNamespace(id=home), reaches, theirs
-        self.gave_way = 0
+        self.gave_way, self.has_looked = 0, True
 
     def written_config(self, tool: object, *, parts: object) -> Path:
         return Path()
@@ -107,7 +111,16 @@ class Stood:
         return self.found
 
     async def restore(self, config: Path, part: str, *, into: Path) -> None:
+        if not self.theirs:
+            raise ArchiveFault("invalid checksum")
         Ledger(into).put(self.theirs)
+
+    @property
+    def target(self) -> Target:
+        return Target(place=PLACE)
+
+    async def listed(self, config: Path, part: str, *, level: int) -> list[Entry]:
+        return []
 
 
 async def test_an_archiver_that_was_refused_once_is_refused_again_until_the_archive_is_its_own(
@@ -130,14 +143,29 @@ async def test_an_archiver_that_was_refused_once_is_refused_again_until_the_arch
             return config
 
         async def restore(self, config: Path, part: str, *, into: Path) -> None:
+            if self.writer == "silent":
+                raise ArchiverSilent("it did not answer")
+            if self.writer in {"", "damaged"}:
+                raise ArchiveFault("it is away, or damaged")
+            Ledger(into).put({"home": HOME.encode(), "writer": self.writer.encode()})
+
+        @property
+        def target(self) -> Target:
+            return Target(place=PLACE)
+
+        async def listed(self, config: Path, part: str, *, level: int) -> list[Entry]:
             if not self.writer:
                 raise ArchiveFault("it is away")
-            Ledger(into).put({"home": HOME.encode(), "writer": self.writer.encode()})
+            return []
 
     async def take_over(writer: str = "") -> None:
         await archiver._take_over(cast(Litestream, Answers(writer)))
 
-    await take_over()  # it is away, and known
+    for known in ("", "silent"):
+        await take_over(known)
+        assert not archiver.has_looked
+    with pytest.raises(ArchiveFault, match="name another folder"):
+        await take_over("damaged")
     for _ in range(2):
         with pytest.raises(AnotherWriter):
             await take_over("theirs")
@@ -174,3 +202,33 @@ async def test_each_hour_it_is_seen_who_else_writes(
     assert await Hourly(archive=archive, archiver=cast(Archiver, stood), threads=threads).run() == wall.now() + HOUR_MS
     assert stood.gave_way == gives_way
     assert [(one is None) == (said is None) and (said or "") in (one or "") for one in noted] == [True]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "looked_before", "gives_way", "pause_ms"),
+    [("ours", False, 0, HOUR_MS), ("", False, 1, MINUTE_MS), ("", True, 0, HOUR_MS)],
+)
+async def test_one_that_could_not_look_yet_looks_each_minute_and_gives_way_to_a_damaged_ledger(
+    theirs: str,
+    looked_before: bool,
+    gives_way: int,
+    pause_ms: int,
+    tmp_path: Path,
+    threads: ThreadPool,
+    wall: VirtualClock,
+) -> None:
+    archive = archive_of(tmp_path, wall)
+    archive.catalogue.begin(HOME, {"writer": b"ours"})
+    stood: Any = Stood(HOME, 7, {"home": HOME.encode(), "writer": theirs.encode()} if theirs else {})
+    stood.has_looked = looked_before
+    archive.tool, archive.synced_at = cast(Litestream, stood), wall.now()
+    noted: list[str | None] = []
+
+    async def note(part: str, problem: str | None) -> None:
+        noted.append(problem)
+
+    archive.note = note  # type: ignore[method-assign]
+    hourly = Hourly(archive=archive, archiver=cast(Archiver, stood), threads=threads)
+    assert await hourly.run() == wall.now() + pause_ms
+    assert (stood.gave_way, stood.has_looked) == (gives_way, not gives_way)
+    assert [one is not None for one in noted] == [looked_before]
