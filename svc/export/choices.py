@@ -12,10 +12,13 @@ from typing import Annotated, Final, Literal
 
 import msgspec
 
-from svc.clock import Millis
+from svc.notifications import Minute
 from svc.store import ReadTx, texts_of
 
 Id = Annotated[str, msgspec.Meta(pattern="^[A-Za-z0-9_-]{1,100}$")]
+Moment = Annotated[int, msgspec.Meta(ge=0, lt=253_402_300_800_000)]
+"""In milliseconds since 1970, before the year 10,000."""
+Span = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Kind = Literal["reply", "waiting", "reading", "receipt", "calendar", "other"]
 
 
@@ -52,8 +55,8 @@ class Notified(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     person: str
     words: Literal["all", "sender", "none"]
     time_zone: str | None = None
-    begin: int = 0
-    end: int = 0
+    begin: Minute = 0
+    end: Minute = 0
 
 
 class Learned(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,22 +73,22 @@ class Sorting(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Said(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    start_ms: int
-    end_ms: int
+    start_ms: Span
+    end_ms: Span
     text: str
     speaker: str | None = None
 
 
 class Meeting(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """``file``: the id of its sound; ``page``: the path of its page. Times are in milliseconds since 1970."""
+    """``file``: the id of its sound; ``page``: the path of its page."""
 
     id: Id
     title: str
     format: Literal["pcm16", "opus"]
-    rate: int
-    started_at: Millis
-    ended_at: Millis | None
-    sound_ms: int
+    rate: Span
+    started_at: Moment
+    ended_at: Moment | None
+    sound_ms: Span
     problem: str
     lines: tuple[Said, ...]
     file: str | None = None

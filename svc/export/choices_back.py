@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from svc import meetings, notifications, triage
+from svc.errors import Invalid
 from svc.export import choices
+from svc.formats.text import clean_line
 from svc.mail import bringing_back
 from svc.pages import readable_page
 from svc.principal import system
 from svc.store import Store, Tx
 
 ME = system("import")
+SHOWN_CHARS: Final = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,15 +54,22 @@ class Choices:
                         bringing_back.share, account_id=account_id, user_id=user_id, access=share.access
                     )
 
-    async def notifications(self, rows: Sequence[choices.Notified]) -> None:
+    async def notifications(self, rows: Sequence[choices.Notified]) -> list[str]:
+        """Returns what can't be set here: quiet hours in a time zone that this machine does not know."""
+        left_out: list[str] = []
         for one in rows:
             quiet = None
             if one.time_zone is not None:
                 hours = notifications.QuietInput(time_zone=one.time_zone, begin=one.begin, end=one.end)
-                quiet = notifications.quiet_of(hours)
+                try:
+                    quiet = notifications.quiet_of(hours)
+                except Invalid:
+                    zone = clean_line(one.time_zone)[:SHOWN_CHARS]
+                    left_out.append(f"no quiet hours for {one.person}: {zone} is no time zone that is known here")
             if (user_id := self.user(one.person)) is not None:
                 wanted = notifications.Preferences(words=one.words, quiet=quiet)
                 await self.store.write(notifications.set_preferences, user_id=user_id, wanted=wanted)
+        return left_out
 
     async def sorting(self, rows: Sequence[choices.Sorting]) -> None:
         for one in rows:

@@ -369,7 +369,7 @@ class Importing:
         await back.snippets(self._some("data/snippets.json", choices.Snippet))
         await back.trusted_senders(self._some("data/trusted-senders.json", choices.TrustedSender))
         await back.mailboxes(self._some("data/mailboxes.json", choices.Mailbox))
-        await back.notifications(self._some("data/notifications.json", choices.Notified))
+        self.told += await back.notifications(self._some("data/notifications.json", choices.Notified))
         await back.sorting(self._some("data/sorting.json", choices.Sorting))
         meetings = [name for name in self.bag.members if name.startswith(MEETINGS)]
         for name in meetings:

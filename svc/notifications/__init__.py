@@ -7,6 +7,6 @@ the events that mail records (``mail-received``), so that nothing here slows dow
 from svc.notifications.actions import set_preferences
 from svc.notifications.feature import FEATURE
 from svc.notifications.model import Preferences
-from svc.notifications.wire import QuietInput, quiet_of
+from svc.notifications.wire import Minute, QuietInput, quiet_of
 
-__all__ = ["FEATURE", "Preferences", "QuietInput", "quiet_of", "set_preferences"]
+__all__ = ["FEATURE", "Minute", "Preferences", "QuietInput", "quiet_of", "set_preferences"]

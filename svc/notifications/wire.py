@@ -18,7 +18,7 @@ MAX_ENDPOINT_CHARS: Final = 2_048
 MAX_ZONE_CHARS: Final = 64
 MAX_ACCOUNTS: Final = 500
 
-_Minute = Annotated[int, msgspec.Meta(ge=0, lt=DAY_MINUTES)]
+Minute = Annotated[int, msgspec.Meta(ge=0, lt=DAY_MINUTES)]
 _Key = Annotated[str, msgspec.Meta(max_length=200)]
 
 
@@ -27,8 +27,8 @@ class QuietInput(Wire, frozen=True):
     is earlier than ``begin``."""
 
     time_zone: Annotated[str, msgspec.Meta(min_length=1, max_length=MAX_ZONE_CHARS)]
-    begin: _Minute
-    end: _Minute
+    begin: Minute
+    end: Minute
 
 
 class SetInput(Wire, frozen=True):

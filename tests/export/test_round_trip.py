@@ -8,17 +8,20 @@ import json
 import tarfile
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
+import msgspec
 import pytest
 import trio
 
 from svc import cli
 from svc.clock import VirtualClock
+from svc.export import choices
 from svc.export.bag import Names, safe
+from svc.export.choices_back import Choices
 from svc.meetings import Line, actions
 from svc.okf import read
-from svc.store import Tx
+from svc.store import Store, Tx
 from svc.tools.taint import taint_page
 from tests.files.uploads import uploaded
 from tests.full_disk import files_end_at
@@ -230,6 +233,31 @@ async def test_nothing_is_lost_on_the_way_out_and_in_again(
         (tmp_path / "harmed.tar").write_bytes(harm)
         assert await svc("fourth", "import", tmp_path / "harmed.tar") == 1
     assert not (tmp_path / "fourth" / "db" / "svc.sqlite3").exists()
+
+
+async def test_quiet_hours_of_a_zone_that_is_not_known_here_are_left_out_and_said() -> None:
+    back = Choices(store=cast(Store, None), user=lambda _: None, account=no_account)
+    row = {"person": MIA, "words": "sender", "begin": 1_320, "end": 420}
+    rows = [
+        msgspec.convert({**row, "timeZone": zone}, choices.Notified) for zone in ("Europe/Berlin", "Europe/Nowhere")
+    ]
+    (left_out,) = await back.notifications(rows)
+    assert left_out == f"no quiet hours for {MIA}: Europe/Nowhere is no time zone that is known here"
+
+
+async def no_account(address: str, owner: str | None) -> str:
+    raise AssertionError
+
+
+def test_a_number_that_no_export_has_is_refused() -> None:
+    with pytest.raises(msgspec.ValidationError):
+        msgspec.json.decode(b'{"person": "a", "words": "all", "begin": %d}' % 2**70, type=choices.Notified)
+    for name in ("rate", "startedAt", "endedAt", "soundMs"):
+        told: dict[str, object] = {"id": "a", "title": "", "format": "opus", "problem": "", "lines": []}
+        told |= {"rate": 1, "startedAt": 1, "endedAt": 1, "soundMs": 1}
+        msgspec.json.decode(json.dumps(told), type=choices.Meeting)
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.json.decode(json.dumps({**told, name: 2**70}), type=choices.Meeting)
 
 
 def test_no_name_of_a_stranger_leads_anywhere_and_none_is_given_twice() -> None:
