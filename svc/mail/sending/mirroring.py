@@ -2,7 +2,8 @@
 never waits for a server.
 
 One draft per account at a time; the accounts run concurrently. Each copy is idempotent, so after any fault the mirror
-pauses and tries again. Only a draft that a server refuses waits for its next change.
+pauses and tries again. Only a draft that a server refuses waits for its next change, also one that it refuses "for now"
+again and again.
 """
 
 from __future__ import annotations
@@ -19,14 +20,23 @@ from svc.backoff import Retries
 from svc.clock import SECOND_MS, Clock, Millis
 from svc.job import Job
 from svc.mail.model import TRASH
-from svc.mail.providers.seam import Drafts, GrantLost, MessageGone, Provider, ProviderFault, Refused, Unreachable
+from svc.mail.providers.seam import (
+    Drafts,
+    GrantLost,
+    MessageGone,
+    Provider,
+    ProviderFault,
+    Refused,
+    RefusedForNow,
+    Unreachable,
+)
 from svc.mail.sending import draft_copies, drafts, elsewhere, queries
 from svc.mail.sending.building import Builder, CannotBuild
 from svc.mail.sending.draft_copies import DraftCopy
 from svc.mail.sending.elsewhere import Found
 from svc.mail.sending.following import Following
 from svc.mail.sync.engine import MailEngine
-from svc.mail.sync.tasks import AccountLoop
+from svc.mail.sync.tasks import REFUSED_TRIES, AccountLoop
 from svc.nursery import Child, Subsystem
 from svc.principal import system
 from svc.scheduler import Scheduler
@@ -112,8 +122,7 @@ class DraftMirror:
             with trio.fail_after(DEADLINE_S):
                 is_there = await self._told(loop, copy)
         except (Refused, CannotBuild) as fault:
-            child.log.warning("mail.draft_not_copied", draft=copy.draft_id, reason=str(fault.__cause__ or fault))
-            await self.store.write(_settle, copy, there=True, refused=str(fault))
+            await self._refused(copy, fault, child)
             return
         except trio.TooSlowError:
             await self._put_off(copy, Unreachable("The provider did not answer in time."), child)
@@ -121,7 +130,10 @@ class DraftMirror:
         except ProviderFault as fault:
             if isinstance(fault, GrantLost):
                 await loop.note_lost_grant(fault)
-            await self._put_off(copy, fault, child)
+            if isinstance(fault, RefusedForNow) and copy.attempts >= REFUSED_TRIES:
+                await self._refused(copy, fault, child)
+            else:
+                await self._put_off(copy, fault, child)
             return
         await self.store.write(_settle, copy, there=is_there)
         if copy.originals:
@@ -143,6 +155,10 @@ class DraftMirror:
         thread_id = await self.store.read(draft_copies.thread_of, copy) if able.server_threads else None
         await kept.keep(raw, mark=copy.draft_id, instead_of=copy.originals, thread_id=thread_id)
         return True
+
+    async def _refused(self, copy: DraftCopy, fault: Exception, child: Child) -> None:
+        child.log.warning("mail.draft_not_copied", draft=copy.draft_id, reason=str(fault.__cause__ or fault))
+        await self.store.write(_settle, copy, there=True, refused=str(fault))
 
     async def _put_off(self, copy: DraftCopy, fault: ProviderFault, child: Child) -> None:
         child.log.info("mail.draft_put_off", draft=copy.draft_id, reason=fault.detail)

@@ -12,9 +12,10 @@ import trio
 from svc.clock import VirtualClock
 from svc.formats import mime
 from svc.mail.model import INBOX
-from svc.mail.providers.seam import LostAnswer, ProviderFault, Refused, Throttled, Unreachable
+from svc.mail.providers.seam import LostAnswer, ProviderFault, Refused, RefusedForNow, Throttled, Unreachable
 from svc.mail.sending import draft_copies
 from svc.mail.sending.draft_copies import DraftCopy
+from svc.mail.sync.tasks import REFUSED_TRIES
 from tests.mail.bare import bare_tx
 from tests.mail.folder_provider import FolderMailbox
 from tests.mail.sending.draft_desk import OTHER, Desk, open_desk
@@ -134,6 +135,19 @@ async def test_what_a_server_refuses_waits_for_the_next_change(desk: Desk) -> No
     await desk.told()
     assert desk.there() == ["Small boats"]
     assert await desk.notes() == {"Small boats": []}
+
+
+async def test_what_a_server_refuses_for_now_again_and_again_waits_for_the_next_change(desk: Desk) -> None:
+    faults = desk.boxes[MIA].faults
+    faults[:] = [RefusedForNow("A limit is reached.")] * (REFUSED_TRIES + 5)
+    saved = await desk.save("Boats")
+    await desk.told()
+    assert len(faults) == 4, "the first try, and as many more as a change of labels gets"
+    assert await desk.notes() == {"Boats": ["Not copied to the mailbox: A limit is reached."]}
+    faults.clear()
+    await desk.save("Small boats", id=saved["id"], version=saved["version"])
+    await desk.told()
+    assert desk.there() == ["Small boats"]
 
 
 async def test_a_copy_that_goes_on_to_fail_is_shown_and_its_writer_hears_of_it(desk: Desk) -> None:
