@@ -2,8 +2,8 @@
 
 ``SVC_PLUGINS`` lists the wanted plugins. A ``plugins.json`` in a repository that the instance follows (:func:`pin`)
 takes its place. npm installs them as an untrusted child process, into a new set that replaces the old one at once.
-Nothing of a package runs in this process. Owns the folder ``plugins`` of the home, the tables ``plugins`` and
-``plugin_pins``, ``plugin_actors`` and the topic ``plugins``. Start reading at ``manifest.py`` and ``service.py``.
+Nothing of a package runs in this process. Owns the folder ``plugins`` of the home, the tables ``plugins``,
+``plugin_pins`` and ``plugin_actors``, and the topic ``plugins``. Start reading at ``manifest.py`` and ``service.py``.
 """
 
 from svc.plugins.actions import pin, problem_of
