@@ -63,7 +63,9 @@ def propose(
         values (:id, :thread_id, :account_id, :message_id, :to, :cc, :subject, :html, :rule_id, :now)
         on conflict do nothing
         """,
-        id=derived_id("prp", message_id, rule_id, *to, *cc, subject, html),  # a yes is for exactly this text
+        id=derived_id(
+            "prp", message_id, rule_id, json_array(to), json_array(cc), subject, html
+        ),  # a yes is for exactly this text
         thread_id=thread_id,
         account_id=account.id,
         message_id=message_id,
