@@ -120,7 +120,7 @@ class Configuration:
     def _of_plugin(self, kind: Kind[Any], one: Acting) -> tuple[Configured[Any] | None, Fault | None]:
         page_id, revision = id_of(kind, one), revision_of(one)
         key = (kind.folder, page_id, revision)
-        title, text, value, fault = self._read.get(key) or self._keep(key, parse(kind, title=one.title, body=one.body))
+        title, text, value, fault = self._known(key) or self._keep(key, parse(kind, title=one.title, body=one.body))
         if fault is not None:
             return None, fault
         return (
@@ -165,9 +165,8 @@ class Configuration:
 
     def _parsed(self, tx: ReadTx, kind: Kind[Any], page_id: str, revision: int) -> _Parsed | None:
         key = (kind.folder, page_id, revision)  # a page that moves to another folder is read as that kind
-        known = self._read.get(key)
+        known = self._known(key)
         if known is not None:
-            self._read.move_to_end(key)
             return known
         row = tx.one(
             "select title, body from page_revisions where page_id = :id and revision = :revision",
@@ -177,6 +176,12 @@ class Configuration:
         if row is None:
             return None
         return self._keep(key, parse(kind, title=str(row[0]), body=str(row[1])))
+
+    def _known(self, key: tuple[str, str, int]) -> _Parsed | None:
+        known = self._read.get(key)
+        if known is not None:
+            self._read.move_to_end(key)
+        return known
 
     def _keep(self, key: tuple[str, str, int], parsed: _Parsed) -> _Parsed:
         self._read[key] = parsed
