@@ -34,9 +34,9 @@ from svc.pages.queries import (
     files_on_readable_pages,
     first_file_readable_through_a_page,
     pages_that_show,
+    readable_below,
     readable_page,
     readable_titles,
-    subtree_size,
 )
 from svc.pages.queries import tree as page_tree
 from svc.pages.trash import Deleted as DeletedPage
@@ -80,12 +80,12 @@ __all__ = [
     "page_title",
     "page_tree",
     "pages_that_show",
+    "readable_below",
     "readable_ids",
     "readable_page",
     "readable_titles",
     "save_page",
     "searched_texts",
-    "subtree_size",
     "take_away",
     "tell_of_below",
     "together",

@@ -209,6 +209,14 @@ def subtree_size(tx: ReadTx, path: str) -> int:
     return int(tx.value(f"select count(*) from pages p where {SUBTREE}", path=path))
 
 
+def readable_below(tx: ReadTx, principal: Principal, path: str) -> list[Page]:
+    """Every page below that the caller may read, by its path."""
+    rows = tx.all(
+        f"select {_PAGE} from pages p where {BELOW} and {READABLE} order by p.path", path=path, **who(principal)
+    )
+    return [_page(row) for row in rows]
+
+
 def subtree_paths(tx: ReadTx, path: str) -> list[str]:
     return [str(one) for (one,) in tx.all(f"select p.path from pages p where {SUBTREE}", path=path)]
 

@@ -380,12 +380,17 @@ async def test_what_a_page_takes_with_it_is_shown_and_asked_about_again_if_it_ch
         run_id = await begun(path="plans")
         question = await asked(service, run_id)
         rows = [(one["label"], one["text"]) for one in question["card"]]
-        assert {("Pages", "2"), ("Below it", "plans/a"), ("Text", "One.")} <= set(rows)
+        assert {("Pages below it", "1"), ("Below it", "plans/a"), ("Text", "One.")} <= set(rows)
         await service.mutate("pages.save", path="plans/a/b", body="Three.")
         await service.mutate("approvals.decide", id=question["id"], approve=True)
         again = await asked(service, run_id)
-        assert ("Pages", "3") in [(one["label"], one["text"]) for one in again["card"]]
-        await service.mutate("approvals.decide", id=again["id"], approve=False)
+        rows = [(one["label"], one["text"]) for one in again["card"]]
+        assert {("Pages below it", "2"), ("Below it", "plans/a/b")} <= set(rows)
+        await service.mutate("pages.save", path="plans/a/b", body="Four.")
+        await service.mutate("approvals.decide", id=again["id"], approve=True)
+        third = await asked(service, run_id)
+        assert third["id"] != again["id"], "the text of a page far below is not what it was"
+        await service.mutate("approvals.decide", id=third["id"], approve=False)
         await outcome(service, run_id)
         await service.mutate("pages.delete", path="plans/a/b")
     gone = await call(service, "pages.delete", path="nowhere")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Annotated, Final
 
@@ -21,9 +22,9 @@ from svc.pages import (
     page_path,
     page_text,
     page_tree,
+    readable_below,
     readable_page,
     save_page,
-    subtree_size,
 )
 from svc.principal import Principal
 from svc.store import ReadTx, Tx
@@ -38,7 +39,8 @@ _SHARED: Final = frozenset(path for path, _ in SHARED_SURFACES)
 MAX_TREE: Final = 500
 """Pages that a tool lists at once. Beyond: the first ones."""
 MAX_BELOW: Final = 50
-"""Pages below another that its card names. Beyond: they are only counted."""
+"""Pages below another that its card names. Beyond: they are counted, and their digest is shown."""
+_DIGEST_HEX: Final = 32
 FOUND: Final = "pages"
 
 Path = Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
@@ -193,14 +195,21 @@ def _whole(tx: ReadTx, principal: Principal, path: str) -> tuple[CardRow, ...]:
     404.
     """
     page = seen(tx, principal, path)
-    size = subtree_size(tx, page.path)
+    below = readable_below(tx, principal, page.path)
     return (
         row("Page, with all below it", page.path),
         row("Title", page.title),
-        row("Pages", str(size)),
-        *(row("Below it", one.path) for one, _ in page_tree(tx, principal, page.path)[:MAX_BELOW]),
+        row("Pages below it", str(len(below))),
+        *(row("Below it", one.path) for one in below[:MAX_BELOW]),
+        *((row("Digest of the pages below it", _digest(below)),) if below else ()),
         row("Text", page_text(tx, page_id=page.id, revision=page.revision)),
     )
+
+
+def _digest(pages: Sequence[Page]) -> str:
+    """Another one if any of them is written, moved, deleted or made."""
+    told = msgspec.json.encode([(one.id, one.path, one.revision) for one in pages])
+    return hashlib.sha256(told).hexdigest()[:_DIGEST_HEX]
 
 
 TOOLS: Final = (
