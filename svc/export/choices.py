@@ -60,8 +60,11 @@ class Notified(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Learned(msgspec.Struct, frozen=True, kw_only=True):
+    """``at``: ``None`` in an export of an earlier version."""
+
     address: str
     kind: Kind
+    at: Millis | None = None
 
 
 class Sorting(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -184,8 +187,8 @@ def sorting(tx: ReadTx) -> list[Sorting]:
 
 
 def _learned(tx: ReadTx, owner: str) -> tuple[Learned, ...]:
-    rows = tx.all("select address, kind from triage_senders where owner = :owner order by at, address", owner=owner)
-    return tuple(Learned(address=address, kind=kind) for address, kind in rows)
+    rows = tx.all("select address, kind, at from triage_senders where owner = :owner order by at, address", owner=owner)
+    return tuple(Learned(address=address, kind=kind, at=at) for address, kind, at in rows)
 
 
 def meeting_ids(tx: ReadTx) -> list[str]:

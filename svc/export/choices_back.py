@@ -77,7 +77,7 @@ class Choices:
                 triage.bring_back,
                 self.user(one.owner) or "",
                 asks_model=one.asks_model,
-                senders=[(sender.address, sender.kind) for sender in one.senders],
+                senders=[(sender.address, sender.kind, sender.at) for sender in one.senders],
             )
 
     async def meeting(self, one: choices.Meeting) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from svc import mail
+from svc.clock import Millis
 from svc.errors import Conflict, Invalid, NotFound
 from svc.mail import SENT, Account, MessageRow
 from svc.people import own_people
@@ -179,7 +180,7 @@ def correct(tx: Tx, principal: Principal, *, thread_id: str, kind: Kind) -> str 
     own = {account.address.lower(), *account.aliases, *mail.addresses_of(tx, principal)}
     if kind not in SENDERS_KINDS or not sender or sender in own:
         return None
-    queries.learn(tx, owner, sender, kind)
+    queries.learn(tx, owner, [(sender, kind, tx.now)])
     return sender
 
 
@@ -227,10 +228,11 @@ def kind_of(word: str) -> Kind:
     raise Invalid("There is no such kind of mail.")
 
 
-def bring_back(tx: Tx, owner: str, *, asks_model: bool | None, senders: Sequence[tuple[str, Kind]]) -> None:
+def bring_back(
+    tx: Tx, owner: str, *, asks_model: bool | None, senders: Sequence[tuple[str, Kind, Millis | None]]
+) -> None:
     """Restore a person's choice and corrections from an export. ``asks_model``: ``None`` where it was off; ``senders``:
-    the oldest first."""
+    each with the time of its correction, where the export says it."""
     if asks_model is not None:
         queries.switch(tx, owner, on=True, asks_model=asks_model)
-    for address, kind in senders:
-        queries.learn(tx, owner, address, kind)
+    queries.learn(tx, owner, [(address, kind, tx.now if at is None else at) for address, kind, at in senders])

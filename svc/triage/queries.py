@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, cast
 
+from svc.clock import Millis
 from svc.mail import Cursor
 from svc.principal import Principal
 from svc.store import ReadTx, Tx, json_array
@@ -112,16 +113,14 @@ def learned(tx: ReadTx, owner: str) -> list[tuple[str, Kind]]:
     return [(cast(str, address), cast(Kind, kind)) for address, kind in rows]
 
 
-def learn(tx: Tx, owner: str, address: str, kind: Kind) -> None:
-    tx.run(
+def learn(tx: Tx, owner: str, senders: Iterable[tuple[str, Kind, Millis]]) -> None:
+    """Keep corrections: of which sender, to which kind, and when. The oldest are forgotten."""
+    tx.run_many(
         """
-        insert into triage_senders (owner, address, kind, at) values (:owner, :address, :kind, :now)
-        on conflict (owner, address) do update set kind = :kind, at = :now
+        insert into triage_senders (owner, address, kind, at) values (:owner, :address, :kind, :at)
+        on conflict (owner, address) do update set kind = excluded.kind, at = excluded.at
         """,
-        owner=owner,
-        address=address,
-        kind=kind,
-        now=tx.now,
+        [{"owner": owner, "address": address, "kind": kind, "at": at} for address, kind, at in senders],
     )
     tx.run(
         """

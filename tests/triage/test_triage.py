@@ -13,8 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.clock import VirtualClock
+from svc.store import Tx
+from svc.triage import actions, queries
 from svc.triage.deciding import MANY, decide
-from svc.triage.model import KINDS, SENDERS_KINDS, Facts
+from svc.triage.model import KINDS, SENDERS_KINDS, Facts, Kind
 from svc.worker.triage import kind_of
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service, open_service
@@ -164,3 +166,17 @@ def test_a_persons_word_beats_all_rules_and_no_robot_or_list_ever_needs_a_reply(
 def test_an_answer_that_is_no_word_of_the_list_is_none(text: str) -> None:
     with pytest.raises(ValueError, match="did not say"):
         kind_of(text)
+
+
+async def test_what_an_export_says_of_senders_is_forgotten_by_age_in_the_end(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc.triage.queries.MAX_LEARNED", 2)
+    told: list[tuple[str, Kind, int | None]] = [("b@e.example", "other", 2), ("c@e.example", "other", 1)]
+
+    def bring_back(tx: Tx) -> None:
+        actions.bring_back(tx, "", asks_model=False, senders=[*told, ("z@e.example", "other", 3)])
+        queries.learn(tx, "", [("d@e.example", "other", tx.now)])
+
+    await service.workspace.store.write(bring_back)
+    assert [one["address"] for one in (await service.query("triage.get"))["learned"]] == ["d@e.example", "z@e.example"]
