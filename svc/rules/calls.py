@@ -66,7 +66,7 @@ def _decide(workspace: Workspace, tx: Tx, caller: Caller, wanted: DecideInput) -
         acting.take(tx, found, batch=wanted.batch, state="asking")
     hits = [
         hit
-        for place, hit in enumerate(_hits(workspace, tx, wanted.hits))
+        for place, hit in enumerate(_hits(workspace, tx, caller, wanted.hits))
         if hit is not None and (hit.rule.value.ask is None or wanted.answers.get(f"q{place}", False))
     ]
     filing = Filing(tx=tx, principal=finding.owner(found.account.owner_id))
@@ -81,24 +81,28 @@ def _leave(workspace: Workspace, tx: Tx, caller: Caller, wanted: LeaveInput) -> 
     if found is None or found.account.owner_id != caller.principal.user_id:
         return None
     acting.take(tx, found, batch=wanted.batch, state="asking")
-    pages = workspace.service(Configuration)
-    there = [(pages.one(tx, KIND, page_id), because) for page_id, because in wanted.hits]
+    there = [(_rule(workspace, tx, caller, page_id), because) for page_id, because in wanted.hits]
     hits = [Hit(rule=rule, actions=rule.value.then, because=because) for rule, because in there if rule is not None]
     acting.leave(tx, hits, run_id=acting.run_id_of(wanted.message, wanted.batch), problem=wanted.problem)
     return None
 
 
-def _hits(workspace: Workspace, tx: Tx, given: list[tuple[str, str]]) -> list[Hit[InForce] | None]:
-    """The rules that matched, as they are now; ``None`` for a deleted one. A rule that is switched off counts, because
-    it may have been applied by hand.
+def _hits(workspace: Workspace, tx: Tx, caller: Caller, given: list[tuple[str, str]]) -> list[Hit[InForce] | None]:
+    """The rules that matched, as they are now; ``None`` for one that is gone. A rule that is switched off counts,
+    because it may have been applied by hand.
     """
-    pages = workspace.service(Configuration)
     found: list[Hit[InForce] | None] = []
     for page_id, because in given:
-        rule = pages.one(tx, KIND, page_id)
+        rule = _rule(workspace, tx, caller, page_id)
         said = because if rule is None or rule.value.ask is None else f"{because}; the model says yes: {rule.value.ask}"
         found.append(None if rule is None else Hit(rule=rule, actions=rule.value.then, because=said))
     return found
+
+
+def _rule(workspace: Workspace, tx: Tx, caller: Caller, page_id: str) -> InForce | None:
+    """The rule as it is now, if it still is the rule of the mail's owner."""
+    rule = workspace.service(Configuration).one(tx, KIND, page_id)
+    return rule if rule is not None and rule.owner_id == caller.principal.user_id else None
 
 
 def _propose(workspace: Workspace, tx: Tx, caller: Caller, wanted: ProposeInput) -> Json:
@@ -148,7 +152,7 @@ def _next(workspace: Workspace, tx: Tx, caller: Caller, wanted: NextInput) -> Js
         if found is None or found.account.owner_id != caller.principal.user_id:
             continue
         run_id = acting.take(tx, found, batch=caller.run_id, state="done")
-        hits = [hit for hit in _hits(workspace, tx, given["hits"]) if hit is not None]
+        hits = [hit for hit in _hits(workspace, tx, caller, given["hits"]) if hit is not None]
         if run_id is not None and hits:
             acting.act(filing, found, hits, run_id=run_id, quiet=True)
     filing.close()
