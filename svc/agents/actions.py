@@ -56,10 +56,9 @@ class Wanted:
 
 def find(tx: ReadTx, workspace: Workspace, principal: Principal, name: str) -> Configured[Definition]:
     """One of the caller's own agents."""
-    wanted = name.removeprefix(f"{FOLDER}/")
     everybody = principal.sees_everything
     for one in workspace.service(Configuration).of(tx, AGENTS, owner_id=principal.user_id, everybody=everybody):
-        if one.name == wanted or one.path == name:  # a page before what a plugin brings with the same name
+        if name in {one.name, one.path}:  # a page before what a plugin brings with the same name
             return one
     raise NotFound("There is no such agent of yours.")
 

@@ -61,7 +61,7 @@ def _begin_due(tx: Tx, workspace: Workspace) -> int:
         if revision == one.revision and next_at > tx.now:
             continue
         if revision == one.revision:
-            count += _begun(tx, workspace, one, Wanted(agent=one.name, cause=f"{one.page_id}:{next_at}"))
+            count += _begun(tx, workspace, one, Wanted(agent=one.path, cause=f"{one.page_id}:{next_at}"))
         tx.run(
             """
             insert into agent_schedules (page_id, revision, next_at) values (:id, :revision, :next_at)
@@ -97,7 +97,7 @@ def _wanted(one: Configured[Definition], event: Event, said: dict[str, Any]) -> 
         if "mail" not in one.value.triggers or said.get("own") or said.get("backfill"):
             return None
         told = {"threadId": said.get("threadId"), "messageId": said.get("messageId")}
-        return Wanted(agent=one.name, prompt="A mail came.", input=told, cause=cause, outside="a mail that came")
+        return Wanted(agent=one.path, prompt="A mail came.", input=told, cause=cause, outside="a mail that came")
     path = str(said.get("path", ""))
     if event.device_id.startswith(("run:", "system:")) or path == one.path:
         return None
@@ -105,7 +105,7 @@ def _wanted(one: Configured[Definition], event: Event, said: dict[str, Any]) -> 
     if not any(fnmatchcase(path, pattern) for pattern in patterns):
         return None
     return Wanted(
-        agent=one.name, prompt="A page changed.", input={"path": path}, cause=cause, outside="a page that changed"
+        agent=one.path, prompt="A page changed.", input={"path": path}, cause=cause, outside="a page that changed"
     )
 
 
