@@ -104,7 +104,7 @@ def begin(tx: Tx, workspace: Workspace, principal: Principal, wanted: Wanted) ->
     cap_run(tx, run_id, definition.ceiling_micros)
     row = runs.run(tx, run_id)
     assert row is not None, "it was just begun"
-    there = workspace.service(Tools).of(tx, principal_of(row))
+    there = workspace.service(Tools).of(tx, principal_of(tx, row))
     names = chosen(there, definition.tools)
     give(tx, run_id, tools=names, approvals=definition.approvals)
     runs.grant_more(tx, run_id, {grant for name in names for grant in there[name].grants})

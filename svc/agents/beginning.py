@@ -18,9 +18,9 @@ from svc.configuring import Configuration, Configured
 from svc.errors import Refusal
 from svc.mail import MAIL_RECEIVED
 from svc.pages import PAGE_CHANGED
-from svc.principal import UNCLAIMED, Principal
-from svc.runs import Dispatcher
-from svc.store import Event, Tx
+from svc.principal import Principal
+from svc.runs import Dispatcher, acting_for
+from svc.store import Event, ReadTx, Tx
 from svc.workspace import Workspace
 
 TYPES: Final = frozenset({MAIL_RECEIVED, PAGE_CHANGED})
@@ -39,11 +39,9 @@ async def follow(workspace: Workspace, events: Sequence[Event]) -> None:
         workspace.service(Dispatcher).wake.call()
 
 
-def owner_of(one: Configured[Definition]) -> Principal:
-    """The principal of an agent's run: the owner of its page, never with admin rights."""
-    if one.owner_id is None:
-        return UNCLAIMED
-    return Principal(user_id=one.owner_id, device_id=DEVICE_ID, is_admin=False, via="session")
+def owner_of(tx: ReadTx, one: Configured[Definition]) -> Principal:
+    """The principal of an agent's run: the owner of its page."""
+    return acting_for(tx, one.owner_id, device_id=DEVICE_ID)
 
 
 def _begin_due(tx: Tx, workspace: Workspace) -> int:
@@ -82,16 +80,19 @@ def _begin_triggered(tx: Tx, workspace: Workspace, events: Sequence[Event]) -> i
     for event in events:
         said = msgspec.json.decode(event.payload, type=dict[str, Any])
         for one in there:
-            wanted = _wanted(one, event, said)
+            wanted = _wanted(one, event, said) if _hears(tx, one, event) else None
             if wanted is not None and _may_begin(tx, one):
                 count += _begun(tx, workspace, one, wanted)
     return count
 
 
+def _hears(tx: ReadTx, one: Configured[Definition], event: Event) -> bool:
+    owner = owner_of(tx, one)
+    return owner.sees_everything or (owner.user_id is not None and event.audience == owner.user_id)
+
+
 def _wanted(one: Configured[Definition], event: Event, said: dict[str, Any]) -> Wanted | None:
     """The run to begin if the event triggers this agent. Changes made by runs trigger nothing."""
-    if one.owner_id is not None and event.audience != one.owner_id:
-        return None
     cause = f"{one.page_id}:{event.key}"
     if event.type == MAIL_RECEIVED:
         if "mail" not in one.value.triggers or said.get("own") or said.get("backfill"):
@@ -123,7 +124,7 @@ def _begun(tx: Tx, workspace: Workspace, one: Configured[Definition], wanted: Wa
         return 0
     try:
         with tx.savepoint():
-            begin(tx, workspace, owner_of(one), wanted)
+            begin(tx, workspace, owner_of(tx, one), wanted)
     except Refusal as refusal:
         workspace.log.warning("agents.not_begun", path=one.path, why=str(refusal))
         return 0

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from svc.errors import Conflict
 from svc.plugins import queries
 from svc.plugins.specs import BadSpec, pinned
 from svc.store import EVERYONE, Tx, json_array
@@ -32,8 +33,12 @@ def set_on(tx: Tx, *, name: str, on: bool) -> None:
     tell(tx)
 
 
-def agree(tx: Tx, *, name: str, rights: Iterable[str], user_id: str | None) -> None:
-    """An admin agrees to these rights. Rights agreed before stay agreed; what acts does so for this admin."""
+def agree(tx: Tx, *, name: str, rights: Iterable[str], user_id: str | None, acts: bool) -> None:
+    """An admin agrees to these rights. Rights agreed before stay agreed; what acts does so for this admin. ``acts``:
+    one of these rights is to act, which needs a user once there is one.
+    """
+    if acts and user_id is None and tx.value("select 1 from users limit 1") is not None:
+        raise Conflict("It would act for a person: sign in to say yes to it.")
     before = queries.decided(tx).get(name, queries.UNDECIDED).agreed
     new = set(rights)
     agreed = [*sorted(new), *sorted(before - new)][:MAX_AGREED]

@@ -37,10 +37,15 @@ async def set_on(context: RequestContext, wanted: SetInput) -> Nothing:
 async def agree(context: RequestContext, wanted: AgreeInput) -> Nothing:
     """The agreement is for the rights that were shown. If the plugin has changed since, it is refused."""
     plugin = _standing(context, wanted.name).plugin
-    if not set(wanted.rights) <= {right.id for right in (plugin.rights if plugin else ())}:
+    there = {right.id: right for right in (plugin.rights if plugin else ())}
+    if not set(wanted.rights) <= there.keys():
         raise Conflict("The plugin asks for something else by now. Look again.")
     await context.workspace.store.write(
-        actions.agree, name=wanted.name, rights=wanted.rights, user_id=context.principal.user_id
+        actions.agree,
+        name=wanted.name,
+        rights=wanted.rights,
+        user_id=context.principal.user_id,
+        acts=any(there[right_id].text is not None for right_id in wanted.rights),
     )
     return NOTHING
 

@@ -16,7 +16,7 @@ from svc.store import ReadTx
 @dataclass(frozen=True, kw_only=True)
 class Decided:
     """The decisions about a plugin. ``agreed`` has ids of rights. ``actors``: by the id of a right to act, the admin
-    who agreed to it; one who is no admin any more is left out.
+    who agreed to it (``None`` only while there are no users); one who is no admin any more is left out.
     """
 
     is_on: bool = True
@@ -47,7 +47,8 @@ def decided(tx: ReadTx) -> Mapping[str, Decided]:
     for name, right_id, user_id in tx.all(
         """
         select name, right_id, user_id from plugin_actors
-        where user_id is null or user_id in (select id from users where role = 'admin')
+        where user_id in (select id from users where role = 'admin')
+            or user_id is null and not exists (select 1 from users)
         """
     ):
         actors.setdefault(str(name), {})[str(right_id)] = user_id

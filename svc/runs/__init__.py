@@ -13,7 +13,7 @@ from svc.runs.feature import FEATURE
 from svc.runs.model import RunRow
 from svc.runs.moving import end_timers, settle_step, wake
 from svc.runs.queries import active, mine, progress_of, run
-from svc.runs.tokens import RunGrant, grant_of, principal_of
+from svc.runs.tokens import RunGrant, acting_for, grant_of, principal_of
 from svc.runs.waits import ask_person
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "Parent",
     "RunGrant",
     "RunRow",
+    "acting_for",
     "active",
     "ask_person",
     "begin",

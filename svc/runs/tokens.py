@@ -53,18 +53,24 @@ def grant_in(tx: ReadTx, token: str) -> RunGrant:
     return RunGrant(
         run_id=row.id,
         epoch=row.epoch,
-        principal=principal_of(row),
+        principal=principal_of(tx, row),
         grants=Grants(frozenset(row.capabilities)),
         calls=frozenset(row.calls),
     )
 
 
-def principal_of(row: RunRow) -> Principal:
+def principal_of(tx: ReadTx, row: RunRow) -> Principal:
     """The run's owner, never with admin rights."""
-    device_id = f"run:{row.id}"
-    if row.user_id is None:
+    return acting_for(tx, row.user_id, device_id=f"run:{row.id}")
+
+
+def acting_for(tx: ReadTx, user_id: str | None, *, device_id: str) -> Principal:
+    """What acts for an owner, never with admin rights. Without an owner it sees everything until there is a user, and
+    nothing from then on.
+    """
+    if user_id is None and tx.value("select 1 from users limit 1") is None:
         return replace(UNCLAIMED, device_id=device_id, is_admin=False)
-    return Principal(user_id=row.user_id, device_id=device_id, is_admin=False, via="run")
+    return Principal(user_id=user_id, device_id=device_id, is_admin=False, via="run")
 
 
 def new_token(run_id: str) -> str:

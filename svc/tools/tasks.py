@@ -14,6 +14,7 @@ import trio
 
 from svc.errors import Refusal
 from svc.nursery import Child, Wake
+from svc.principal import Principal
 from svc.runs import Dispatcher, principal_of, run, settle_step, wake
 from svc.store import ReadTx, Tx
 from svc.tools.deciding import Understood, bounded, follow, said_no, understood
@@ -60,11 +61,10 @@ class Doing:
 
     async def _performed(self, begun: Begun) -> tuple[Understood | None, Outcome | Json]:
         workspace = self.workspace
-        row = await workspace.store.read(run, begun.run_id)
-        if row is None:
+        there = await workspace.store.read(_find, workspace, begun)
+        if there is None:
             return None, None
-        principal = principal_of(row)
-        tool = await workspace.store.read(_find, workspace, begun)
+        principal, tool = there
         found = understood(tool, msgspec.json.decode(begun.input)) if tool is not None else "It is gone."
         if isinstance(found, str) or found.tool.perform is None:
             return None, {"error": {"code": "invalid", "message": str(found)}}
@@ -81,9 +81,13 @@ class Doing:
             return found, {"error": {"code": "internal", "message": "It failed on this server."}}
 
 
-def _find(tx: ReadTx, workspace: Workspace, begun: Begun) -> Tool | None:
+def _find(tx: ReadTx, workspace: Workspace, begun: Begun) -> tuple[Principal, Tool | None] | None:
+    """For whom the run acts, and the tool if it is there; ``None`` if the run is gone."""
     row = run(tx, begun.run_id)
-    return None if row is None else workspace.service(Tools).find(tx, principal_of(row), begun.tool)
+    if row is None:
+        return None
+    principal = principal_of(tx, row)
+    return principal, workspace.service(Tools).find(tx, principal, begun.tool)
 
 
 def _take(tx: Tx, *, limit: int) -> list[Begun]:
@@ -114,7 +118,7 @@ def _settle(tx: Tx, begun: Begun, found: Understood | None, said: Outcome | Json
         return
     if isinstance(said, Outcome):
         assert found is not None
-        follow(tx, principal_of(row), row.id, found, said)
+        follow(tx, principal_of(tx, row), row.id, found, said)
         told: Json = {"result": bounded(said.output, found.tool.max_output_bytes)}
     else:
         told = said
@@ -138,7 +142,8 @@ def _recover(tx: Tx, workspace: Workspace) -> None:
     rows = tx.all("select run_id, key, waits, tool, input from tool_calls where state = 'working'")
     for row in rows:
         begun = Begun(run_id=row[0], key=row[1], waits=row[2], tool=row[3], input=row[4])
-        tool = _find(tx, workspace, begun)
+        there = _find(tx, workspace, begun)
+        tool = None if there is None else there[1]
         if tool is None or tool.keyless:
             _end(tx, begun, {"unknown": True}, state="unknown")
         else:

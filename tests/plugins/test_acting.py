@@ -9,12 +9,21 @@ from typing import Final
 import pytest
 import trio
 
-from svc.plugins import Plugins
+from svc.clock import VirtualClock
+from svc.configuring import Configuration
+from svc.plugins import Plugins, actions
 from svc.plugins.reading import read_plugin
+from svc.principal import Principal
+from svc.rules import calls
+from svc.rules.page import KIND
+from svc.runs import acting_for
+from svc.store import Tx
+from svc.workflow import Caller
 from tests.identity.people import Person, sign_in
 from tests.plugins.registry import studio
 from tests.plugins.test_reading import lay
-from tests.support.service import MIA, RpcError, Service
+from tests.recorded_log import RecordedLog
+from tests.support.service import MIA, RpcError, Service, open_service
 
 STUDIO: Final = "svc-plugin-studio"
 RULE: Final = "---\nwhen: {from: shop.example}\nthen: [archive]\n---\n"
@@ -25,10 +34,10 @@ PAGES: Final = [
 ]
 
 
-def hold(service: Service, directory: Path, *, rule: str = RULE) -> None:
+def hold(service: Service, directory: Path, *, rule: str = RULE, agent: str = AGENT) -> None:
     """As if it were just installed."""
     package = studio(pages=PAGES)
-    package.files = {"shops.md": rule, "noter.md": AGENT}
+    package.files = {"shops.md": rule, "noter.md": agent}
     lay(directory, package)
     service.workspace.service(Plugins)._hold(None, {STUDIO: read_plugin(directory, STUDIO)})
 
@@ -97,6 +106,60 @@ async def test_what_acts_waits_for_a_yes_acts_for_that_admin_and_stops_with_its_
     assert [one["agreed"] for one in shown["rights"]] == [False, False], "another admin may say it"
     await agree(noa)
     assert (await whats_there(mia), await whats_there(noa)) == ([], both)
+    assert [await still_acts(service, users[one]) for one in (MIA, "noa@example.org")] == [False, True]
+
+
+async def still_acts(service: Service, user_id: str) -> bool:
+    """Whether the rule that acts now acts on the mail of this person, who was asked about it before."""
+    principal = Principal(user_id=user_id, device_id="run:r", is_admin=False, via="run")
+
+    def look(tx: Tx) -> bool:
+        workspace = service.workspace
+        (rule,) = workspace.service(Configuration).of(tx, KIND, everybody=True)
+        caller = Caller(run_id="r", key="decide", principal=principal)
+        return calls._hits(workspace, tx, caller, [(rule.page_id, "it matched")]) != [None]
+
+    return await service.workspace.store.write(look)
+
+
+async def test_its_trigger_starts_its_own_agent_beside_a_page_of_the_same_name(
+    service: Service, tmp_path: Path
+) -> None:
+    await service.synced("Known before")
+    mia = await sign_in(service, MIA)
+    hold(service, tmp_path, agent=AGENT.replace("---", "---\ntriggers: [mail]", 1))
+    await agree(mia)
+    await mia.mutate("pages.save", path="agents/noter", body="My own, which nothing triggers.")
+    wanted = {"address": MIA, "from": "a@elsewhere.example", "subject": "News", "text": "Hi."}
+    await mia.mutate("fake.mail.inject", **wanted)
+    await mia.mutate("fake.mail.syncNow", address=MIA)
+
+    async def begun() -> bool:
+        return bool(await service.rows("select 1 from agent_runs"))
+
+    await until(begun)
+    rows = await service.rows("select agent, substr(page_id, 1, 4) from agent_runs")
+    assert rows == [(f"plugins/{STUDIO}/noter", "plg_")]
+
+
+async def test_a_yes_of_nobody_acts_for_nobody_once_there_is_an_owner(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
+        await sign_in(service, MIA)
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_AUTH="off") as service:
+        hold(service, tmp_path)
+        with pytest.raises(RpcError, match="sign in"):
+            await agree(Person(service))
+        (shown,) = await service.query("plugins.list")
+
+        def said_once(tx: Tx) -> Principal:
+            rights = [right["id"] for right in shown["rights"]]
+            actions.agree(tx, name=STUDIO, rights=rights, user_id=None, acts=False)
+            return acting_for(tx, None, device_id="run:r")
+
+        assert not (await service.workspace.store.write(said_once)).sees_everything
+        assert await whats_there(Person(service)) == []
 
 
 async def acts_like_a_page_that_nobody_edits(mia: Person) -> None:
