@@ -21,7 +21,7 @@ let round = 0;
 export function startScrolled() {
   here = whole(address.value);
   addEventListener("popstate", () => {
-    returns = true;
+    returns = whole(location) !== here; // the drawer's entry has the same address
   });
   document.addEventListener("scroll", ({ target }) => {
     if (target instanceof Element && target.matches(SCROLLERS)) keep(target);
@@ -70,7 +70,7 @@ function show(wanted, mine, until) {
   });
 }
 
-/** @param {URL} url */
+/** @param {{ pathname: string, search: string }} url */
 function whole({ pathname, search }) {
   return pathname + search;
 }

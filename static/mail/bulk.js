@@ -1,7 +1,6 @@
 // @ts-check
 /** The bar that replaces the list's own bar while threads are picked: how many, and the actions on them. */
-import { useEffect } from "preact/hooks";
-import { onCloseRequest } from "../ui/close_request.js";
+import { useCloseRequest } from "../ui/close_request.js";
 import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { keysFor, withKeys } from "../ui/key_words.js";
@@ -27,7 +26,7 @@ export function BulkBar() {
   const words = threads.length ? `${plural(count, "thread")} picked` : "";
   const tools = toolsFor(threads);
   const isInFront = threads.length > 0 && listShown();
-  useEffect(() => (isInFront ? onCloseRequest(clearPicks) : undefined), [isInFront]);
+  useCloseRequest(clearPicks, isInFront);
   return html`<span class="sr-only" role="status">${words}</span>
     ${threads.length > 0 && html`<div class="bulk" role="toolbar" aria-label="Picked threads">
       <button class="icon-button" aria-label="Pick nothing" title="Pick nothing (Esc)" onClick=${clearPicks}>

@@ -3,9 +3,17 @@
  * The system's request to close what is in front: the Back gesture of Android. Without this it would leave the page
  * behind. Dialogs have it by themselves; this is for what is in front and is no modal dialog.
  */
+import { useEffect, useRef } from "preact/hooks";
+
+/** Hears it while the component is shown, and `when` holds. @param {() => void} close @param {boolean} [when] */
+export function useCloseRequest(close, when = true) {
+  const newest = useRef(close);
+  newest.current = close;
+  useEffect(() => (when ? onCloseRequest(() => newest.current()) : undefined), [when]);
+}
 
 /** `close` may refuse: then the next request asks again. Returns a function that ends it. @param {() => void} close */
-export function onCloseRequest(close) {
+function onCloseRequest(close) {
   const { CloseWatcher } = /** @type {any} */ (window);
   if (!CloseWatcher) return () => {}; // such a browser has no such request
   /** @type {any} */

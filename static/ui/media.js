@@ -1,14 +1,20 @@
 // @ts-check
-/** The width of the window as a signal, for layout decisions that CSS alone can't make. */
+/** The window and its pointer as signals, for what CSS alone can't decide. */
 import { signal } from "@preact/signals";
 
-/** On a narrower window only the list or the thread is shown. The same limit is in mail/list.css. */
-const SPLIT_QUERY = "(min-width: 67.5rem)";
+/** Whether list and thread are shown side by side. The same limit is in mail/list.css. */
+export const split = matching("(min-width: 67.5rem)");
+/** Whether the compose window always fills the screen; compose.css has the same limits. */
+export const fills = matching("(max-width: 45rem), (max-height: 30rem)");
+/** Whether a finger points: nothing can be dropped then. */
+export const coarse = matching("(pointer: coarse)");
 
-const query = matchMedia(SPLIT_QUERY);
-/** Whether list and thread are shown side by side. */
-export const split = signal(query.matches);
-
-query.addEventListener("change", () => {
-  split.value = query.matches;
-});
+/** @param {string} query */
+function matching(query) {
+  const list = matchMedia(query);
+  const found = signal(list.matches);
+  list.addEventListener("change", () => {
+    found.value = list.matches;
+  });
+  return found;
+}

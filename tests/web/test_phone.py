@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import PHONE, App
+from tests.support.browser import PHONE, App, drawn, still
 from tests.web.fake_accounts import AccountsWorld
 from tests.web.fake_server import World
 from tests.web.fake_world import HELLO, HOME, MIA
+from tests.web.test_people import Peopled
 from tests.web.test_swipe import Finger
+from tests.web.writer import fill, ready, saved
 
 pytestmark = pytest.mark.browser
 
@@ -109,12 +111,68 @@ def test_the_back_gesture_closes_the_message_and_not_the_page_behind(start: Call
     app = start(**NARROW)
     page = app.open()
     page.get_by_role("button", name="Compose").tap()
+    ready(page)
     page.get_by_label("Subject").fill("Tides")
-    page.evaluate("() => document.activeElement.blur()")
-    app.press("Escape")
+    saved(page)
+    go_back(app)
     expect(page.get_by_text("Kept as a draft.")).to_be_visible()
     expect(page.get_by_role("dialog", name="New message")).to_have_count(0)
     app.at("/p/mail")
+
+
+@pytest.mark.parametrize(
+    ("button", "opened"),
+    [("Send later", "role=dialog[name='Send later']"), ("Link", ".link-form"), ("Snippets", ".snippet-menu")],
+)
+def test_the_back_gesture_closes_what_is_open_in_the_message_before_the_message(
+    start: Callable[..., App], button: str, opened: str
+) -> None:
+    app = start(**NARROW)
+    page = app.open()
+    page.get_by_role("button", name="Compose").tap()
+    ready(page)
+    page.get_by_role("button", name=button, exact=True).tap()
+    page.locator(opened).wait_for()
+    go_back(app)
+    expect(page.locator(opened)).to_have_count(0)
+    expect(page.get_by_role("dialog", name="New message")).to_be_visible()
+
+
+def test_a_notice_is_above_the_mail_that_is_being_sent(start: Callable[..., App]) -> None:
+    app = start(**NARROW)
+    page = app.open()
+    page.get_by_role("button", name="Compose").tap()
+    ready(page)
+    fill(page)
+    page.get_by_role("button", name="Send", exact=True).tap()
+    sending = page.locator(".sending")
+    sending.wait_for()
+    app.press("j", "e")
+    notice = page.locator(".toasts .toast")
+    notice.wait_for()
+    still(page)
+    assert bottom_of(notice) <= sending.evaluate("one => one.getBoundingClientRect().top")
+
+
+def test_a_page_that_a_link_leads_to_begins_at_its_top_also_after_the_drawer_was_closed(
+    start: Callable[..., App],
+) -> None:
+    app = start(Peopled(), **NARROW)
+    page = app.open("/p/people", ready=".contact")
+    top = "() => document.querySelector('.panel.scrolls').scrollTop"
+    page.evaluate("() => document.querySelector('.panel.scrolls').scrollTo(0, 500)")
+    app.until("() => document.querySelector('.panel.scrolls').scrollTop === 500")
+    drawer = page.get_by_role("dialog", name="All places")
+    to_place(page, "Tasks")
+    page.get_by_role("heading", name="Tasks").wait_for()
+    page.get_by_role("button", name="All places").tap()
+    drawer.get_by_role("button", name="Close").tap()
+    expect(drawer).to_have_count(0)
+    app.until("() => !history.state?.drawer")
+    to_place(page, "People")
+    page.locator(".contact").first.wait_for()
+    drawn(page)
+    assert page.evaluate(top) == 0
 
 
 def test_no_field_makes_the_phone_zoom_in(start: Callable[..., App]) -> None:
@@ -179,3 +237,15 @@ def small_fields(page: Page) -> list[str]:
             LEAST_TYPE_PX,
         )
     )
+
+
+def go_back(app: App) -> None:
+    """The gesture, where nothing on the page hears its key."""
+    app.page.evaluate("() => document.activeElement.blur()")
+    assert app.page.evaluate("() => document.activeElement === document.body")
+    app.press("Escape")
+
+
+def to_place(page: Page, name: str) -> None:
+    page.get_by_role("button", name="All places").tap()
+    page.get_by_role("dialog", name="All places").get_by_role("link", name=name).tap()

@@ -1,6 +1,7 @@
 // @ts-check
 /** Asks for a time to send, in a panel above its button. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCloseRequest } from "../../ui/close_request.js";
 import { html } from "../../ui/html.js";
 import { TimeChooser } from "../times/chooser.js";
 
@@ -24,6 +25,7 @@ export function LaterPanel({ title, choose, close }) {
     document.addEventListener("pointerdown", outside);
     return () => document.removeEventListener("pointerdown", outside);
   }, []);
+  useCloseRequest(close);
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Escape") return;
     event.preventDefault();

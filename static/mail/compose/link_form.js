@@ -1,6 +1,7 @@
 // @ts-check
 /** Asks for the address of a link, below the text. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useCloseRequest } from "../../ui/close_request.js";
 import { html } from "../../ui/html.js";
 import { safeAddress } from "./link_address.js";
 
@@ -25,6 +26,7 @@ export function LinkForm({ editor, done }) {
     done();
     editor?.unlink();
   };
+  useCloseRequest(done);
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Escape") return;
     event.preventDefault();

@@ -5,7 +5,7 @@
  * nothing.
  */
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { outgoing, sendNow, serverNow } from "../../tasks/outgoing.js";
 import { html } from "../../ui/html.js";
 import { toast } from "../../ui/toast.js";
@@ -35,10 +35,27 @@ export async function offerLeftOpen() {
 
 export function SendingNotices() {
   const going = (outgoing.value ?? []).filter((one) => one.state === "held" || one.state === "transmitting");
-  return html`<div class="sending-notices" role="status" aria-live="polite">
+  const element = useRef(/** @type {HTMLDivElement | null} */ (null));
+  useLayoutEffect(() => liftOthers(/** @type {HTMLDivElement} */ (element.current)), []);
+  return html`<div class="sending-notices" role="status" aria-live="polite" ref=${element}>
     <${LeftOpen} />
     ${going.slice(0, SHOWN).map((one) => html`<${Going} key=${one.id} row=${one} />`)}
   </div>`;
+}
+
+/** Keeps the other notices above these, however many and long they are. @param {HTMLDivElement} element */
+function liftOthers(element) {
+  const { style } = document.documentElement;
+  const observer = new ResizeObserver(() => {
+    const height = element.offsetHeight;
+    if (height) style.setProperty("--below-toasts", `calc(${height}px + var(--space-2))`);
+    else style.removeProperty("--below-toasts");
+  });
+  observer.observe(element);
+  return () => {
+    observer.disconnect();
+    style.removeProperty("--below-toasts");
+  };
 }
 
 /** @param {{ row: Outgoing }} props */

@@ -1,6 +1,7 @@
 // @ts-check
 /** The form for a picture in the text: its description, its size, and its removal. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useCloseRequest } from "../../ui/close_request.js";
 import { html } from "../../ui/html.js";
 import { FITTING_PX, SMALL_PX } from "./pictures.js";
 
@@ -25,6 +26,7 @@ export function PictureForm({ editor, picture, done }) {
     editor.changePicture(picture, (one) => one.remove());
     done();
   };
+  useCloseRequest(done);
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Escape") return;
     event.preventDefault();

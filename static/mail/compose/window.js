@@ -3,17 +3,15 @@
  * The compose window: docked at the bottom of the page; it fills the screen on a small display or on request. Not
  * modal: the page beside it can be read and clicked, only its keys are off.
  */
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { onCloseRequest } from "../../ui/close_request.js";
+import { useLayoutEffect } from "preact/hooks";
+import { useCloseRequest } from "../../ui/close_request.js";
 import { classes, html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
+import { fills } from "../../ui/media.js";
 import { composition, full, minimised, place, preparing } from "./current.js";
 import { Fields } from "./fields.js";
 import { fullScreen, popOut } from "./places.js";
 import { Contested, Text, useWriting } from "./writing.js";
-
-/** Where it always fills the screen; compose.css has the same limits. */
-const FILLS = matchMedia("(max-width: 45rem), (max-height: 30rem)");
 
 /** The window, if a message is being written in it; shown beside every page. */
 export function ComposeDock() {
@@ -33,9 +31,7 @@ function Window({ current }) {
     if (current.focus === "to" && !current.caret) frame.current?.querySelector("input")?.focus();
     else frame.current?.focus(); // until the editor has loaded
   }, []);
-  const close = useRef(writing.close);
-  close.current = writing.close;
-  useEffect(() => (small || !FILLS.matches ? undefined : onCloseRequest(() => close.current())), [small]);
+  useCloseRequest(writing.close, !small && fills.value);
   // When a focused button disappears (a cancelled upload, a removed quote), the focus stays in the window.
   useLayoutEffect(() => {
     if (document.activeElement === document.body && !small) frame.current?.focus({ preventScroll: true });

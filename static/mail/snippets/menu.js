@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { reasonOf } from "../../settings/fetched.js";
 import { matchScore } from "../../ui/fuzzy.js";
 import { Chooser } from "../../ui/chooser.js";
+import { useCloseRequest } from "../../ui/close_request.js";
 import { html } from "../../ui/html.js";
 import { toast } from "../../ui/toast.js";
 import { snippetOf } from "./putting.js";
@@ -20,6 +21,7 @@ export function SnippetMenu({ fields, choose, close }) {
   const [saving, setSaving] = useState(false);
   const [problem, setProblem] = useState("");
   useEffect(() => void wantSnippets().catch((error) => setProblem(reasonOf(error))), []);
+  useCloseRequest(close);
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Escape") return;
     event.preventDefault();
