@@ -58,6 +58,8 @@ const NOT_MEASURED = { alone: 0, beside: 0, head: 0, height: 0 };
 const remembered = new Map();
 /** The last request for focus that was fulfilled. */
 let focusMet = 0;
+/** The last one whose row was not there yet. */
+let focusOwed = 0;
 
 /**
  * `beside`: the list is narrow, beside a thread. It is passed, not measured, so that the list is drawn only once when
@@ -99,6 +101,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     remembered.set(address, element.scrollTop);
     anchor.current = pickAnchor(element.scrollTop, lists, geometry, sizes.height);
     fetchWhatIsNear(lists, geometry, element.scrollTop, sizes.height);
+    if (requestToMeet(lists) !== focusWanted.value) focusOwed = focusWanted.value;
   });
   useLayoutEffect(() => {
     if (!scroller.current || !sizes.row) return;
@@ -345,6 +348,7 @@ function fetchWhatIsNear(lists, geometry, top, height) {
 }
 
 /**
+ * A request for focus that waited for its row is dropped if the person went elsewhere meanwhile.
  * @param {HTMLDivElement} element
  * @param {ThreadList[]} lists
  * @param {Geometry} geometry
@@ -359,8 +363,11 @@ function showSelected(element, lists, geometry, height) {
   const target = scrollToShow(geometry, section, index, { top: element.scrollTop, height });
   if (target !== element.scrollTop) element.scrollTop = target;
   if (focusWanted.value !== focusMet) {
+    const isFree = document.activeElement === document.body || element.contains(document.activeElement);
+    if (isFree || focusWanted.value !== focusOwed) {
+      document.getElementById(`row-${id}`)?.focus({ preventScroll: true });
+    }
     focusMet = focusWanted.value;
-    document.getElementById(`row-${id}`)?.focus({ preventScroll: true });
   }
 }
 

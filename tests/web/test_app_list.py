@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import App
+from tests.support.browser import App, drawn
 from tests.web import fake_world
 from tests.web.fake_server import Refusal, World
 
@@ -179,6 +179,22 @@ def test_a_failed_page_can_be_asked_for_again(start: Callable[..., App]) -> None
     world.failing.clear()
     page.get_by_role("button", name="Try again").first.click()
     app.row("thr_00").wait_for()
+
+
+def test_a_row_that_comes_late_takes_the_focus_from_nobody(start: Callable[..., App]) -> None:
+    world = World()
+    world.thread("thr_03").update(hidden=True)  # in no list
+    app = start(world)
+    page = app.open("/p/mail/t/thr_03", ready="iframe")
+    app.press("u")
+    app.at("/p/mail")
+    app.row("thr_00").wait_for()
+    app.settled()
+    app.press("/")
+    world.change("thr_03", hidden=False)
+    app.row("thr_03").wait_for()
+    drawn(page)
+    expect(page.get_by_role("combobox", name="Search mail")).to_be_focused()
 
 
 def test_arrow_keys_move_along_rows_and_tabs(app: App) -> None:
