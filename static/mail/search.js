@@ -200,13 +200,12 @@ async function goToResults(field) {
   const found = () => openLists().find((list) => list.rows.length)?.rows[0];
   const [list] = openLists();
   if (here?.view.kind === "search" && list && !found()) {
-    select(null);
     list.start();
     await settled(list);
     if (mailPlace.value !== here || document.activeElement !== document.body) return;
   }
   const first = found();
-  select(first?.id ?? null, { focus: first !== undefined });
+  if (first) select(first.id, { focus: true }); // else the row stays selected to which Escape leads back
 }
 
 /**

@@ -120,6 +120,19 @@ def test_nothing_found_failures_and_notices_are_said(app: App) -> None:
     page.wait_for_url("**/p/mail")
 
 
+def test_a_search_that_finds_nothing_leads_back_to_the_same_row(app: App) -> None:
+    page = app.open()
+    app.press("j", "j")
+    app.selects("thr_01")
+    search(app, "zzz")
+    app.press("Enter")
+    page.get_by_text("Nothing was found").wait_for()
+    app.settled()
+    app.press("Escape")
+    page.wait_for_url("**/p/mail")
+    app.focuses("thr_01")
+
+
 def test_the_right_spelling_is_a_press_away_also_of_a_list_that_is_narrowed(app: App) -> None:
     app.world.meant = {"cuoncil": "council", "is:unread cuoncil": "is:unread council"}
     page = app.open("/p/mail/search?q=cuoncil&only=unread", ready=".notice-line")
