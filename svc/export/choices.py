@@ -64,7 +64,7 @@ class Learned(msgspec.Struct, frozen=True, kw_only=True):
 
     address: str
     kind: Kind
-    at: Millis | None = None
+    at: Moment | None = None
 
 
 class Sorting(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
