@@ -61,6 +61,7 @@
  * @property {string[]} [topics] of the live updates
  * @property {(event: LiveEvent) => void} [onEvent] called for each event of these topics
  * @property {() => void} [refetch] called after a gap in the live updates: fetched data may be old
+ * @property {() => Promise<void>} [leave] called before sign-out: does what would be done later
  * @property {() => Promise<void>} [forget] called at sign-out: deletes this browser's data of the person
  * @property {() => void} [begin] called once, before anything is drawn
  * @property {() => void} [start] called once, unless the app shows only the login page

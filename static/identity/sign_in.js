@@ -25,6 +25,7 @@ export function openClaimLink(token) {
 
 /** Ends this browser's session and replaces this page by the login page, so Back does not return to it. */
 export async function signOut() {
+  await Promise.allSettled(features().map((row) => row.leave?.()));
   setLeaving(true);
   const refusal = await post("/auth/logout", {});
   if (refusal) {

@@ -7,7 +7,8 @@ import { accounts, startAccounts } from "./accounts.js";
 import { startRefusals } from "./actions.js";
 import { parseMailAddress } from "./address.js";
 import { SHORTCUTS, TRIAGE_SHORTCUTS } from "./commands.js";
-import { ComposeDock, SendingNotices, onDraftEvent, refetchCompose, startCompose } from "./compose/compose.js";
+import { ComposeDock, SendingNotices, deleteDiscarded, onDraftEvent, refetchCompose, startCompose
+  } from "./compose/compose.js";
 import { DRAFT_SHORTCUTS } from "./drafts_list.js";
 import { loadActing } from "./everything.js";
 import { startFrameFocus } from "./frame.js";
@@ -56,6 +57,7 @@ export const FEATURE = {
     void loadTriage();
     startCompose();
   },
+  leave: deleteDiscarded,
   overlays: [ComposeDock, SendingNotices],
   settings: [
     { name: "first-steps", label: "First steps", title: "First steps", group: "General", icon: "check", order: 8,

@@ -54,6 +54,25 @@ def test_signing_out_deletes_what_was_not_saved_and_loads_nothing_for_it(start: 
     assert page.evaluate("Object.keys(localStorage).filter(one => one.startsWith('svc.left.'))") == []
 
 
+def test_signing_out_deletes_first_what_was_just_discarded(start: Callable[..., App]) -> None:
+    class Told(IdentityWorld):
+        def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
+            left.append(list(self.drafts))
+            return super().auth(path, body)
+
+    left: list[list[str]] = []
+    world = Told()
+    world.add_draft(subject="Tides")
+    app = start(world)
+    page = app.open("/p/mail/drafts", ready="[data-draft]")
+    page.get_by_role("button", name="Delete the draft: Tides").click()
+    page.get_by_text("Draft deleted.").wait_for()
+    page.get_by_role("link", name="Settings. Signed in as").click()
+    page.get_by_role("button", name="Sign out").click()
+    page.wait_for_url("**/login")
+    assert left == [[]]
+
+
 def test_signing_out_ends_there_also_if_the_page_hears_of_the_ended_session_first(start: Callable[..., App]) -> None:
     class Slow(IdentityWorld):
         def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:

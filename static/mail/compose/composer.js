@@ -26,11 +26,11 @@ import { bodyWith, signatureOf } from "./signature.js";
 import { handOverLater, mayGoLater, startRefusedMail } from "./waiting.js";
 import { blankFields, fromDraft, fromPrepared } from "./wire.js";
 
-/** How long a discarded draft can be restored; longer than its notice stays. */
+/** How long a discarded draft can be restored. Its notice leaves then, if it is still there. */
 const DELETE_AFTER_MS = 15_000;
 
-/** The drafts that are deleted soon. @type {Set<string>} */
-const leaving = new Set();
+/** The drafts that are deleted soon, each with what deletes it now. @type {Map<string, () => Promise<void>>} */
+const leaving = new Map();
 
 /** @typedef {import("./current.js").Composition} Composition */
 
@@ -58,7 +58,7 @@ export function startComposer() {
   document.addEventListener("visibilitychange", keep);
   addEventListener("pagehide", () => {
     keep();
-    for (const id of leaving) mutateAtLast("mail.deleteDraft", { id });
+    for (const id of leaving.keys()) mutateAtLast("mail.deleteDraft", { id });
     leaving.clear();
   });
   addEventListener("blur", () => void composition.value?.draft.saveIfTouched());
@@ -246,20 +246,27 @@ export function discardKept(id) {
  * @param {() => void} bringBack
  */
 function deleteSoon(id, bringBack) {
+  const deleteNow = () => {
+    clearTimeout(timer);
+    tooLate();
+    return deleteDraft(id);
+  };
   if (id !== null) {
     hideDraft(id, true);
-    leaving.add(id);
+    leaving.set(id, deleteNow);
   }
-  const timer = setTimeout(() => {
-    tooLate();
-    void deleteDraft(id);
-  }, DELETE_AFTER_MS);
+  const timer = setTimeout(() => void deleteNow(), DELETE_AFTER_MS);
   const tooLate = offerUndoHere("Draft deleted.", () => {
     clearTimeout(timer);
     if (id !== null) leaving.delete(id);
     if (id !== null) hideDraft(id, false);
     bringBack();
   });
+}
+
+/** Deletes what is discarded, because the person signs out: afterwards nobody may. */
+export async function deleteDiscarded() {
+  await Promise.all([...leaving.values()].map((deleteNow) => deleteNow()));
 }
 
 /** @param {string | null} id */
