@@ -12,6 +12,9 @@ const NAME = /^[a-z]+(?:-[a-z]+)*$/;
 const COLOUR = "#[0-9a-fA-F]{3,8}";
 const VALUE = new RegExp(`^(?:${COLOUR}|light-dark\\(${COLOUR}, ${COLOUR}\\)|0|[0-9.]{1,7}(?:px|rem))$`);
 
+/** The person's own colours, and more contrast: no theme is shown over them. */
+const OWN_COLOURS = matchMedia("(forced-colors: active), (prefers-contrast: more)");
+
 /** @typedef {{ id: string, tokens: Record<string, string> }} Style */
 
 /** The chosen theme; null: the app's own colours. */
@@ -28,6 +31,7 @@ export function idOf({ plugin, name }) {
 export function startStyle() {
   onOffers(follow);
   use(stored());
+  OWN_COLOURS.addEventListener("change", () => use(style.value));
   if (style.value) void loadOffers(); // the theme may have changed, or its plugin may be gone
 }
 
@@ -54,7 +58,8 @@ function follow(found) {
 function use(wanted) {
   const root = document.documentElement.style;
   for (const name of applied) root.removeProperty(name);
-  const tokens = Object.entries(wanted?.tokens ?? {}).filter(([name, value]) => NAME.test(name) && VALUE.test(value));
+  const shown = OWN_COLOURS.matches ? {} : wanted?.tokens ?? {};
+  const tokens = Object.entries(shown).filter(([name, value]) => NAME.test(name) && VALUE.test(value));
   applied = tokens.map(([name]) => `--${name}`);
   for (const [name, value] of tokens) root.setProperty(`--${name}`, value);
   style.value = wanted;

@@ -79,6 +79,7 @@ class PluginWorld(IdentityWorld):
         return {}
 
 
+WORN: Final = "style => document.documentElement.getAttribute('style') === style"
 PLACES: Final = {
     "plugins": ("/settings/plugins", ".plugin-rights"),
     "appearance": ("/settings/appearance", "[role=radiogroup] .fine"),
@@ -111,6 +112,20 @@ def test_what_is_agreed_to_is_what_was_shown(start: Callable[..., App]) -> None:
     page.get_by_role("button", name="Say yes: Tern & Tide").click()
     page.get_by_role("button", name="Yes: Tern & Tide").click()
     assert app.called("plugins.agree") == [{"name": TERN, "rights": [RIGHT["id"], RULE["id"]]}]
+
+
+@pytest.mark.parametrize("own", [{"forced_colors": "active"}, {"contrast": "more"}], ids=["forced colours", "contrast"])
+def test_a_theme_is_not_shown_over_the_colours_that_a_person_needs(
+    start: Callable[..., App], own: dict[str, Any]
+) -> None:
+    app = start(PluginWorld(me=signed_in()), alone=True)
+    page = app.open("/settings/appearance", ready="[role=radiogroup] .fine")
+    page.get_by_role("radio", name="Harbour").check()
+    app.until(WORN, "--radius: 0.25rem;")
+    page.emulate_media(**own)
+    app.until(WORN, "")
+    page.emulate_media(forced_colors="none", contrast="no-preference")
+    app.until(WORN, "--radius: 0.25rem;")
 
 
 def test_a_theme_that_is_no_theme_any_more_in_this_browser_is_not_worn(start: Callable[..., App]) -> None:
