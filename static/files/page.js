@@ -7,6 +7,8 @@ import { Pending } from "../settings/fetched.js";
 import { number } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { coarse } from "../ui/media.js";
+import { useTypedWords } from "../ui/typed_words.js";
 import { filesHref, SIEVES, SORTS } from "./address.js";
 import { bringBack, canBringBack, download, open, remove, renaming } from "./deeds.js";
 import { useDrop } from "./drop.js";
@@ -51,15 +53,17 @@ export const SHORTCUTS = [
 /** @param {{ filter: import("./address.js").Filter }} props */
 export function FilesPage({ filter }) {
   const { over, listeners } = useDrop((files) => uploading.send(files));
+  const typed = useTypedWords(filter.text, (text) => navigate(filesHref({ ...filter, text }), { replace: true }));
+  const wanted = { ...filter, text: typed.words };
   useLayoutEffect(() => registerKeys("Files", SHORTCUTS), []);
   useEffect(() => {
     document.title = "Files – svc";
   }, []);
   return html`<main class="panel scrolls files-page" ...${listeners}><div class="page-frame">
     <div class="files-head"><h1>Files</h1><${UploadButton} /></div>
-    <${Tools} filter=${filter} />
+    <${Tools} filter=${wanted} typed=${typed} />
     <${UploadList} uploads=${uploading.list.value} cancel=${uploading.cancel} />
-    <${List} filter=${filter} />
+    <${List} filter=${wanted} />
     <${Storage} />
     ${over && html`<div class="files-drop" aria-hidden="true"><p>Drop to upload</p></div>`}
     <${RenameDialog} />
@@ -78,10 +82,9 @@ function UploadButton() {
       <span>Upload</span></button>`;
 }
 
-/** @param {{ filter: import("./address.js").Filter }} props */
-function Tools({ filter }) {
-  const { text, sieve, sort } = filter;
-  const setText = (/** @type {string} */ next) => navigate(filesHref({ ...filter, text: next }), { replace: true });
+/** @param {{ filter: import("./address.js").Filter, typed: ReturnType<typeof useTypedWords> }} props */
+function Tools({ filter, typed: { words, type, settle } }) {
+  const { sieve, sort } = filter;
   const valueOf = (/** @type {Event} */ event) => /** @type {HTMLSelectElement} */ (event.target).value;
   const sift = (/** @type {Event} */ event) => navigate(filesHref({ ...filter,
     sieve: SIEVES.find(({ name }) => name === valueOf(event)) ?? SIEVES[0] }), { replace: true });
@@ -89,9 +92,9 @@ function Tools({ filter }) {
     sort: /** @type {import("./address.js").Sort} */ (valueOf(event)) }), { replace: true });
   return html`<div class="files-tools">
     <input id=${FIELD} class="files-find" type="search" placeholder="Find a file" aria-label="Find a file"
-      aria-keyshortcuts="/" autocomplete="off" spellcheck=${false} maxlength="200" value=${text}
-      onInput=${(/** @type {Event} */ event) => setText(/** @type {HTMLInputElement} */ (event.target).value)}
-      onKeyDown=${(/** @type {KeyboardEvent} */ event) => leaveField(event, () => setText(""))} />
+      aria-keyshortcuts="/" autocomplete="off" spellcheck=${false} maxlength="200" value=${words}
+      onInput=${(/** @type {Event} */ event) => type(/** @type {HTMLInputElement} */ (event.target).value)}
+      onBlur=${settle} onKeyDown=${(/** @type {KeyboardEvent} */ event) => leaveField(event, () => type(""))} />
     <select class="files-choice" aria-label="Kind" value=${sieve.name} onChange=${sift}>
       ${SIEVES.map(({ name, title }) => html`<option key=${name} value=${name}>${title}</option>`)}</select>
     <select class="files-choice" aria-label="Order" value=${sort} onChange=${order}>
@@ -115,7 +118,8 @@ function List({ filter }) {
     ${found.data && !files.length && !words && !sieve.name && html`<div class="empty">
       <${Icon} name="file" size=${44} />
       <p class="empty-title">No files yet</p>
-      <p>Drop files here, or press Upload. Attachments that you send and files on pages appear here, too.</p>
+      <p>${coarse.value ? "Press Upload to add one." : "Drop files here, or press Upload."}${" "}
+        Attachments that you send and files on pages appear here, too.</p>
     </div>`}
     ${files.length > 0 && html`<section class="setting files-list" aria-label="Your files">
       <ul>${files.map((file) => html`<${FileRow} key=${file.id} file=${file} among=${files} />`)}</ul>

@@ -16,6 +16,7 @@ import { Avatar } from "../ui/avatar.js";
 import { listTime, number, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
+import { useTypedWords } from "../ui/typed_words.js";
 import { peopleHref } from "./address.js";
 import { Suggestions } from "./suggestions.js";
 
@@ -33,9 +34,9 @@ export const SHORTCUTS = [
 
 /** @param {{ text: string }} props */
 export function PeoplePage({ text }) {
-  const setText = (/** @type {string} */ next) => navigate(peopleHref(next), { replace: true });
+  const { words, type, settle } = useTypedWords(text, (next) => navigate(peopleHref(next), { replace: true }));
   const [limit, setLimit] = useState(A_TIME);
-  const found = useList(text, limit);
+  const found = useList(words, limit);
   useLayoutEffect(() => registerKeys("People", SHORTCUTS), []);
   useEffect(() => {
     document.title = "People – svc";
@@ -43,19 +44,20 @@ export function PeoplePage({ text }) {
   const people = found.data?.people ?? [];
   const count = `${number(people.length)}${found.data?.more ? " or more" : ""}`;
   const said = people.length ? `${count} ${people.length === 1 ? "person" : "people"}`
-    : found.data && text ? "Nobody has these words." : "";
-  return html`<main class="panel scrolls"><div class=${`page-frame people-frame${text ? " finding" : ""}`}>
+    : found.data && words ? "Nobody has these words." : "";
+  return html`<main class="panel scrolls"><div class=${`page-frame people-frame${words ? " finding" : ""}`}>
     <h1>People</h1>
     <div class="people-all">
       <input id=${FIELD} class="people-find" type="search" placeholder="Find somebody" aria-label="Find somebody"
-        aria-keyshortcuts="/" autocomplete="off" spellcheck=${false} value=${text}
+        aria-keyshortcuts="/" autocomplete="off" spellcheck=${false} value=${words}
         onInput=${(/** @type {Event} */ event) => {
           setLimit(A_TIME);
-          setText(/** @type {HTMLInputElement} */ (event.target).value);
-        }} onKeyDown=${(/** @type {KeyboardEvent} */ event) => onKeyDown(event, () => setText(""))} />
+          type(/** @type {HTMLInputElement} */ (event.target).value);
+        }} onBlur=${settle}
+        onKeyDown=${(/** @type {KeyboardEvent} */ event) => onKeyDown(event, () => type(""))} />
       <p class="fine" role="status">${said}</p>
       <${Pending} of=${found} what="your people" />
-      ${found.data && !people.length && !text && html`<div class="empty">
+      ${found.data && !people.length && !words && html`<div class="empty">
         <${Icon} name="people" size=${44} />
         <p class="empty-title">Nobody yet</p>
         <p>The people you exchange mail with are listed here, after the first mail.</p>

@@ -42,7 +42,8 @@ export function startPreferences() {
     const here = location.pathname + location.search;
     if (sentTo && here === sentTo) navigate(startPath(), { replace: true }); // it was not cached here yet
     effect(() => {
-      if (place.value.route) keep(LAST_KEY, address.value.pathname + address.value.search);
+      const { pathname, search, searchParams } = address.value;
+      if (place.value.route && !searchParams.has("q")) keep(LAST_KEY, pathname + search); // no words that were typed
     });
   });
 }

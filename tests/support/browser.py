@@ -65,7 +65,7 @@ LOOK_AGAIN_MS: Final = 20
 expect.set_options(timeout=PATIENCE_MS)
 
 
-def _milliseconds(path: str, name: str) -> int:
+def milliseconds(path: str, name: str) -> int:
     """A constant of the app."""
     found = re.search(rf"^const {name} = ([\d_]+);$", (STATIC / path).read_text(), re.MULTILINE)
     assert found is not None, f"{path} has no {name}"
@@ -73,8 +73,8 @@ def _milliseconds(path: str, name: str) -> int:
 
 
 HELD: Final = [
-    *(_milliseconds("ui/toast.js", name) for name in ("SHOWN_MS", "ERROR_SHOWN_MS")),
-    _milliseconds("ui/copy.js", "THANKS_MS"),
+    *(milliseconds("ui/toast.js", name) for name in ("SHOWN_MS", "ERROR_SHOWN_MS")),
+    milliseconds("ui/copy.js", "THANKS_MS"),
 ]
 """How long things are shown that leave by themselves, in ms: in a test they stay."""
 PREPARE: Final = """held => {

@@ -230,6 +230,7 @@ def test_many_come_page_by_page_and_a_finger_finds_what_it_presses(browser: Brow
         assert "\n".join(small_targets(page)) == ""
         page.get_by_label("Find a file").fill("sheet")
         expect(page.locator(".page-frame > .fine")).to_have_text("60 or more files")
+        expect(page).to_have_url(re.compile("q=sheet$"))
         page.reload()
         expect(page.get_by_label("Find a file")).to_have_value("sheet")
         expect(page.get_by_role("link", name="sheet-000.csv", exact=True)).to_have_count(0)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import PHONE, App
+from tests.support.browser import PHONE, App, milliseconds
 from tests.web import fake_world
 from tests.web.fake_server import World
 from tests.web.test_app_looks import check_in_both_lights, small_targets
@@ -82,6 +82,27 @@ def test_nobody_is_found_by_what_nobody_is_called(start: Callable[..., App]) -> 
     field.press("Escape")
     expect(field).not_to_be_focused()
     app.at("/p/people")
+
+
+def test_the_words_are_in_the_address_once_the_field_is_left_and_in_no_place_to_begin_at(
+    start: Callable[..., App],
+) -> None:
+    app = start(Peopled(), alone=True)
+    pause = milliseconds("ui/typed_words.js", "PAUSE_MS")
+    app.page.add_init_script(
+        "{ const later = setTimeout;"
+        f"window.setTimeout = (run, ms, ...given) => ms === {pause} ? 1 : later(run, ms, ...given); }}"
+    )
+    page = app.open("/p/people", ready=".contact")
+    app.press("/")
+    page.keyboard.type("jonas")
+    expect(page.get_by_role("status").get_by_text("1 person")).to_be_visible()
+    assert page.evaluate("() => location.search") == ""
+    page.get_by_role("link", name="Tasks").first.click()
+    page.get_by_role("heading", name="Tasks").wait_for()
+    page.go_back()
+    expect(page.get_by_role("status").get_by_text("1 person")).to_be_visible()
+    assert page.evaluate("() => [location.search, localStorage.getItem('svc.last')]") == ["?q=jonas", "/p/tasks"]
 
 
 @pytest.mark.look
