@@ -46,16 +46,16 @@ export async function askCommand(text) {
  */
 export async function begin(wanted, input = here()) {
   try {
-    await start(wanted, input);
+    navigate(runHref(await start(wanted, input)));
   } catch (error) {
     toast(error instanceof Error ? error.message : String(error), { tone: "error" });
   }
 }
 
-/** Starts a run and shows it. @param {Wanted} wanted @param {Input | null} input */
+/** Starts a run, and resolves to its id. @param {Wanted} wanted @param {Input | null} input */
 export async function start(wanted, input) {
   const { runId } = await mutate("agents.run", { ...wanted, ...(input && { input }) });
-  navigate(runHref(runId));
+  return runId;
 }
 
 /** The thread or page that is open. */

@@ -1,10 +1,13 @@
 // @ts-check
 /** The button and dialog "Ask an agent": about the open thread or page, with one of the user's agents or free text. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
+import { navigate } from "../router.js";
 import { reasonOf, useFetched } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
 import { Modal } from "../ui/modal.js";
+import { toast } from "../ui/toast.js";
+import { runHref } from "./address.js";
 import { named, start } from "./agents.js";
 
 /** @typedef {{ about: string, input: import("./agents.js").Input }} Wanted */
@@ -28,16 +31,23 @@ function Ask({ wanted: { about, input }, close }) {
   const [prompt, setPrompt] = useState("");
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
+  const isOpen = useRef(true);
+  useEffect(() => () => { isOpen.current = false; }, []);
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     if (busy || (!agent && !prompt.trim())) return;
     setBusy(true);
     setProblem("");
     try {
-      await start({ ...(agent && { agent }), ...(prompt.trim() && { prompt }) }, input);
-      close();
+      const runId = await start({ ...(agent && { agent }), ...(prompt.trim() && { prompt }) }, input);
+      const go = () => navigate(runHref(runId));
+      if (isOpen.current) {
+        close();
+        go();
+      } else toast("The agent has begun.", { action: { label: "Open", run: go } }); // the person went on meanwhile
     } catch (error) {
-      setProblem(reasonOf(error)); // the dialog stays, with the person's words
+      if (isOpen.current) setProblem(reasonOf(error)); // the dialog stays, with the person's words
+      else toast(`The agent did not begin: ${reasonOf(error)}`, { tone: "error" });
     }
     setBusy(false);
   };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
@@ -335,6 +336,28 @@ def test_a_thread_that_fails_to_load_can_be_asked_for_again(start: Callable[...,
     world.failing.clear()
     page.get_by_role("button", name="Try again").click()
     page.locator("iframe").wait_for()
+
+
+def test_an_agent_that_begins_after_its_dialog_was_closed_is_told_of_and_the_page_stays(
+    start: Callable[..., App],
+) -> None:
+    class Asked(World):
+        def rpc_agents_run(self, given: dict[str, Any]) -> Any:
+            return {"runId": self.add_run("Sort the quotes")}
+
+    app = start(Asked())
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    page.get_by_role("button", name="Ask an agent").click()
+    dialog = page.get_by_role("dialog", name="Ask an agent")
+    dialog.get_by_label("What is to be done").fill("Sort the quotes.")
+    with app.world.lock:  # the answer waits for it
+        dialog.get_by_role("button", name="Begin").click()
+        dialog.get_by_role("button", name="Cancel").click()
+        expect(dialog).to_have_count(0)
+    page.get_by_text("The agent has begun.").wait_for()
+    app.at("/p/mail/t/thr_00")
+    page.get_by_role("button", name="Open", exact=True).click()
+    page.get_by_role("heading", name="Sort the quotes").wait_for()
 
 
 def test_on_a_phone_the_thread_takes_the_page_and_the_list_comes_back_where_it_was(start: Callable[..., App]) -> None:
