@@ -268,7 +268,7 @@ def test_what_is_written_after_a_save_is_not_from_before(visit: Callable[..., Pa
     expect(page.get_by_text(WRITTEN_BEFORE)).to_have_count(0)
 
 
-def test_what_is_typed_while_the_text_is_being_saved_stays_unsaved(
+def test_what_is_typed_while_the_text_is_being_saved_stays_unsaved_and_its_tabs(
     visit: Callable[..., Page], service: ServiceProcess
 ) -> None:
     page = visit("/p/left/late")
@@ -282,14 +282,18 @@ def test_what_is_typed_while_the_text_is_being_saved_stays_unsaved(
     held[0].continue_()
     until(page, lambda: '"revision":1' in left_texts(page))
     assert kept(service, "left/late") == ("first", 1)
+    other = page.context.new_page()
+    other.goto(page.url.replace("/p/", "/p/left/late"))
+    expect(other.locator(".prose")).to_have_text("first")
+    other.close()
     page.reload()
     page.get_by_role("region", name="Not saved yet").get_by_role("link", name="late").click()
     expect(page.get_by_label("Text, in Markdown")).to_have_value("second")
 
 
-def test_a_text_is_found_when_it_becomes_known_late_who_is_there(visit: Callable[..., Page]) -> None:
+def test_a_text_is_its_writers_also_if_it_becomes_known_late_who_that_is(visit: Callable[..., Page]) -> None:
     page = visit("/p/")
-    known = [True]
+    known = [False]
 
     def answer(route: Route) -> None:
         mia = {"id": "usr_mia", "email": "mia@example.org", "name": "Mia", "role": "admin"}
@@ -300,15 +304,17 @@ def test_a_text_is_found_when_it_becomes_known_late_who_is_there(visit: Callable
 
     page.route("**/auth/me", answer)
     page.goto(f"{page.url}left/by-mia")
-    leave_behind(page, "by Mia")
-    known[0] = False
-    page.reload()
-    expect(page.get_by_role("button", name="Create this page")).to_be_visible()
+    page.get_by_role("button", name="Create this page").click()
+    page.get_by_label("Text, in Markdown").fill("by Mia")
+    page.evaluate("dispatchEvent(new Event('pagehide'))")  # the app stores what it has
+    assert left_texts(page) == "", "it would be nobody's"
     known[0] = True
     page.evaluate("""async () => {
         const app = document.querySelector("script[type=module][src$='/app.js']").src;
         await (await import(app.replace("/app.js", "/session.js"))).loadMe();
     }""")
+    until(page, lambda: "by Mia" in left_texts(page))
+    page.reload()
     expect(page.get_by_label("Text, in Markdown")).to_have_value("by Mia")
 
 
