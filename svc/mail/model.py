@@ -216,6 +216,8 @@ class Incoming:
     """The text that a person reads in its body, for code that wants the words without reading the blob again."""
     original_message_id: str | None = None
     """The Message-ID with which it was sent, where a server has replaced that by ``message_id_header``."""
+    received_at: Millis | None = None
+    """The provider's own date of arrival, which no sender can choose; ``None`` where it gives none."""
     outgoing_mark: str | None = None
     """Our own header ``X-Svc-Outgoing``. A stranger can write it too, so it counts only in the account's sent mail."""
 

@@ -271,6 +271,7 @@ def _incoming(
         raw_size=len(raw.raw),
         readable=read.readable if len(read.readable or "") <= AT_HAND_CHARS else None,
         original_message_id=message.original_message_id,
+        received_at=raw.received_at,
         outgoing_mark=raw.draft_of or message.outgoing_mark,
     )
 

@@ -83,15 +83,24 @@ def store_one(
 ) -> None:
     """Stores one message in its own transaction. ``confirmed``: label changes that were confirmed since it was read.
 
-    While a full sync runs, a message that is older than its start is stored as backfill, not as new mail.
+    While a full sync runs, a message that is older than its start is stored as backfill, not as new mail. So is one
+    that arrived long before the mailbox was last read: it was marked as deleted until now, or copied there.
     """
     account = account_queries.connected_account(tx, account_id)
     if account is None:
         return
     is_old = account.sweep_cursor is not None and message.sent_at < (account.sweep_started_at or 0) - _OLD_MS
+    is_old = is_old or _was_there(tx, account, message)
     dirty = storing.store_each(tx, account, (message,), steps=steps, backfill=is_old, confirmed=confirmed)
     thread_rows.refresh_threads(tx, account, dirty, device_id=DEVICE_ID)
     account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
+
+
+def _was_there(tx: Tx, account: Account, message: Incoming) -> bool:
+    """Whether it arrived before the mailbox was last read, and was not passed over then."""
+    if message.received_at is None or message.received_at >= (account.last_synced_at or 0) - _LATE_MS:
+        return False
+    return message.provider_message_id not in account_queries.failed_ids(tx, account_id=account.id)
 
 
 def apply_changes(
@@ -221,5 +230,8 @@ def sent_at_of(*, date: Millis | None, received_at: Millis | None, now: Millis) 
 
 _OLD_MS: Final = 3_600_000
 """Mail from the last hour before a full sync began still counts as new: it may have been on its way then."""
+
+_LATE_MS: Final = 24 * 3_600_000
+"""By which a provider's date of arrival may be wrong, or late."""
 
 _MAX_AHEAD_MS: Final = 24 * 3_600_000
