@@ -15,6 +15,7 @@ from svc.mail.providers.imap.connection import ImapConnection
 from svc.mail.providers.imap.protocol.writing import Words
 from svc.mail.providers.imap.provider import ImapProvider
 from svc.mail.providers.seam import HistoryChange
+from svc.nursery import ThreadPool
 from svc.store import Store, Tx
 from tests.mail.bare import bare_tx
 from tests.mail.dying import Steps, Transactions
@@ -69,7 +70,7 @@ class FolderDesk:
             address="mia@example.org",
             store=cast(Store, Transactions(self.tx, steps)),
             blobs=cast(Any, None),
-            threads=cast(Any, None),
+            threads=ThreadPool(limit=1, name="test"),
             clock=self.wall,
             connect=connect,
             sign_in=cast(Any, None),

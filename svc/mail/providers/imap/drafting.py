@@ -30,6 +30,7 @@ from svc.mail.providers.imap.rows import queries as places
 from svc.mail.providers.imap.rows.model import FolderRow
 from svc.mail.providers.imap.session import Using
 from svc.mail.providers.seam import Refused, Unreachable
+from svc.nursery import ThreadPool
 from svc.store import Store
 
 MAX_KNOWN: Final = 300
@@ -45,6 +46,7 @@ class Drafting:
 
     account_id: str
     store: Store
+    threads: ThreadPool
     clock: Clock
     turn: Callable[[], AbstractAsyncContextManager[Using]]
 
@@ -60,7 +62,7 @@ class Drafting:
             before = await self._found(using, folder, mark) | await self._originals(using, folder, instead_of)
             new = draft_mark(raw[:MAX_HEAD_BYTES])
             assert new is not None
-            await self._claim(raw, mark=new, content=content_digest(raw))
+            await self._claim(raw, mark=new, content=await content_digest(raw, self.threads))
             told = await using.command("APPEND", Text(folder.name), "(\\Draft \\Seen)", Bytes(raw))
             validity, uid = (*told.codes().get("APPENDUID", ()), b"", b"")[:2]
             if uid.isdigit() and validity == str(folder.uid_validity).encode():
@@ -163,7 +165,10 @@ class Drafting:
         uids = [one.uid for one in met if one.uid is not None]
         is_same_folder = opened.uid_validity == folder.uid_validity
         ours = await self.store.read(draft_rows.known_uids, folder_id=folder.id, uids=uids) if is_same_folder else ()
-        return UidSet.of(await copies_among(met, account_id=self.account_id, store=self.store, using=using, known=ours))
+        found = await copies_among(
+            met, account_id=self.account_id, store=self.store, threads=self.threads, using=using, known=ours
+        )
+        return UidSet.of(found)
 
 
 async def _remove(using: Using, uids: UidSet) -> None:

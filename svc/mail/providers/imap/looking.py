@@ -36,6 +36,7 @@ from svc.mail.providers.imap.rows import queries
 from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow
 from svc.mail.providers.imap.session import Opened, Using
 from svc.mail.providers.seam import Unreachable
+from svc.nursery import ThreadPool
 from svc.store import Store, Tx
 
 MEET_AT_ONCE: Final = 500
@@ -79,6 +80,7 @@ class Look:
 
     account_id: str
     store: Store
+    threads: ThreadPool
     clock: Clock
     using: Using
     tell: bool
@@ -281,7 +283,9 @@ class Look:
         )
 
     async def _ours(self, met: Sequence[Message]) -> frozenset[int]:
-        return await copies_among(met, account_id=self.account_id, store=self.store, using=self.using)
+        return await copies_among(
+            met, account_id=self.account_id, store=self.store, threads=self.threads, using=self.using
+        )
 
 
 def mark_of(*, message_id: str | None, arrived_at: Millis, size: int) -> str:

@@ -19,6 +19,7 @@ from svc.formats.mime import parse_message
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.rows import drafts as draft_rows
 from svc.mail.providers.imap.session import Using
+from svc.nursery import ThreadPool
 from svc.store import Store
 
 _TEXT: Final = "(UID BODY.PEEK[])"
@@ -30,11 +31,17 @@ def digest(raw: bytes) -> bytes:
     return hashlib.sha256(raw).digest()
 
 
-def content_digest(raw: bytes) -> bytes | None:
-    """The digest of what a message says, however it is written; ``None`` if it is too large."""
-    if len(raw) > MAX_COMPARED_BYTES:
+async def content_digest(raw: bytes, threads: ThreadPool) -> bytes | None:
+    """The digest of what a message says, however it is written; ``None`` if it is too large, or can't be read."""
+    return None if len(raw) > MAX_COMPARED_BYTES else await threads.run(_content_digest, raw)
+
+
+def _content_digest(raw: bytes) -> bytes | None:
+    """Runs in a thread: another program may have written the message."""
+    try:
+        said = parse_message(raw)
+    except Exception:  # a boundary: one mail from outside must never stop the account
         return None
-    said = parse_message(raw)
     content = [
         said.subject,
         [[one.address for one in people] for people in (said.to, said.cc, said.bcc)],
@@ -45,7 +52,13 @@ def content_digest(raw: bytes) -> bytes | None:
 
 
 async def copies_among(
-    met: Sequence[Message], *, account_id: str, store: Store, using: Using, known: Iterable[int] = ()
+    met: Sequence[Message],
+    *,
+    account_id: str,
+    store: Store,
+    threads: ThreadPool,
+    using: Using,
+    known: Iterable[int] = (),
 ) -> frozenset[int]:
     """The UIDs of our copies among the messages, whose folder is open. ``known``: UIDs that are known to be copies."""
     marks = {one.uid: one.draft_mark for one in met if one.uid is not None}
@@ -61,7 +74,7 @@ async def copies_among(
             raw = await text_of(using, one.uid)
             if raw is not None and digest(raw) == claim.sha256:
                 found.add(one.uid)
-            elif raw is not None and claim.content is not None and content_digest(raw) == claim.content:
+            elif claim.content is not None and raw is not None and await content_digest(raw, threads) == claim.content:
                 found.add(one.uid)
                 size = len(raw) if one.size is None else one.size
                 mark = one.draft_mark or ""

@@ -100,7 +100,11 @@ class ImapProvider:
     @property
     def drafts(self) -> Drafting:
         return Drafting(
-            account_id=self.account_id, store=self.store, clock=self.clock, turn=partial(self._turn, writes=True)
+            account_id=self.account_id,
+            store=self.store,
+            threads=self.threads,
+            clock=self.clock,
+            turn=partial(self._turn, writes=True),
         )
 
     async def profile(self) -> Profile:
@@ -214,7 +218,14 @@ class ImapProvider:
 
     async def _look(self, using: Using, *, tell: bool) -> None:
         await remove_left(self.account_id, self.store, using)
-        look = Look(account_id=self.account_id, store=self.store, clock=self.clock, using=using, tell=tell)
+        look = Look(
+            account_id=self.account_id,
+            store=self.store,
+            threads=self.threads,
+            clock=self.clock,
+            using=using,
+            tell=tell,
+        )
         await look.take()
         if await self._leaving.file_copies(using):
             await look.take()
