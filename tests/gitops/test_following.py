@@ -317,7 +317,7 @@ async def test_a_grant_to_a_stranger_waits_until_they_are_here(
     tmp_path: Path, upstream: Upstream, wall: VirtualClock, log: RecordedLog
 ) -> None:
     upstream.push({"pages/a.md": "---\ngrants: [{to: noa@example.org, level: read}]\n---\nA"})
-    async with following(tmp_path, upstream.url, clock=wall, log=log) as service:
+    async with following(tmp_path, upstream.url, clock=wall, log=log, SVC_AUTH="off") as service:
         (problem,) = (await status(service))["problems"]
         assert ("noa@example.org" in problem["reason"], problem["line"]) == (True, 2)
         assert (await page(service, "a"))["grants"] == []
