@@ -62,6 +62,9 @@ IMAP_MAILS: Final = _size(60, 6_046)
 TAKEN_UP_DRAFTS: Final = _size(1, 20)
 """In the life of each the service is killed once."""
 
+WIDTHS_A_PAGE: Final = _size(4, 7)
+"""At which a page is looked at: the narrowest, and others that are chosen anew for each page."""
+
 CUT_STRIDE: Final = _size(5, 1)
 """A flow of some hundred steps, each a service of its own, is cut at each of them, or at each fifth."""
 
@@ -78,8 +81,9 @@ RULE_DEATHS: Final = tuple(range(_size(5, 1), _size(20, 60), _size(14, 1)))
 HOSTILE_WAYS: Final = _size(1, 9)
 """By which a hostile page tries a row that has nothing to show; what has is tried by all, which are nine at most."""
 
-HOSTILE_SHARES: Final = _size(4, 1)
-"""Into so many shares those rows are dealt, anew each time, a share for each place of the page; 1: each tries all."""
+HOSTILE_SHARES: Final = _size(8, 1)
+"""Into so many shares those rows are dealt, anew each time, a share for each of the page's four places; 1: each tries
+all."""
 
 UPLOAD_ADDRESSES: Final = _size(1, 2)
 """Of a hostile upload's two, by which it is embedded."""
@@ -96,6 +100,8 @@ STORY_ANY: Final = _size(2, 3)
 STORY_TELLING: Final = _size(3, 5)
 STORY_JUMPS: Final = _size(3, 5)
 """Events one after the other in a mail's life: all of them, those that tell most, those with a clock that jumps."""
+STORY_SHARES: Final = _size(2, 1)
+"""Of such rows of events each second one is played, chosen anew in each run, or each."""
 
 HANGS_S: Final = 180.0
 """Ends a test that hangs, and judges no speed: on a machine that others use too, a boot may take a minute."""

@@ -1,4 +1,5 @@
-"""Every order of what may happen to a mail on its way, one after the other: never twice, and never a state untrue.
+"""Orders of what may happen to a mail on its way, one after the other: never twice, and never a state untrue. Each run
+plays half of them, ``make soak`` all.
 
 The mailbox is the judge. A mail may be accepted once, and once more for each time that the person said "send again" of
 one whose fate was unknown; ``failed`` and ``cancelled`` mean that it was not accepted, ``sent`` that it was.
@@ -6,7 +7,7 @@ one whose fate was unknown; ``failed`` and ``cancelled`` mean that it was not ac
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import random
 from itertools import product
 from typing import Final, get_args
 
@@ -14,7 +15,7 @@ import pytest
 
 from svc.clock import VirtualClock
 from tests.mail.sending.stage import POINTS, Action, Outcome, Point, Stage, open_stage
-from tests.sizes import SOAK, STORY_ANY, STORY_JUMPS, STORY_TELLING
+from tests.sizes import SOAK, STORY_ANY, STORY_JUMPS, STORY_SHARES, STORY_TELLING
 from tests.support.mailbox import Rig
 
 pytestmark = pytest.mark.thorough
@@ -63,36 +64,31 @@ async def play(stage: Stage, story: tuple[Event, ...]) -> None:
     await stage.check_in_the_end(story)
 
 
-async def play_all(rig: Rig, wall: VirtualClock, told: Iterator[tuple[Event, ...]]) -> int:
-    played = 0
+async def play_all(rig: Rig, wall: VirtualClock, told: list[tuple[Event, ...]]) -> None:
     async with open_stage(rig, wall) as stage:
         for story in told:
             await play(stage, story)
-            played += 1
-    return played
 
 
-def stories(first: Event, after: tuple[Event, ...], *, length: int) -> Iterator[tuple[Event, ...]]:
-    """All of that length which begin so."""
-    return ((first, *rest) for rest in product(after, repeat=length - 1))
+def stories(first: Event, after: tuple[Event, ...], *, length: int, chance: random.Random) -> list[tuple[Event, ...]]:
+    """Of all of that length which begin so, a share."""
+    told = [(first, *rest) for rest in product(after, repeat=length - 1)]
+    return chance.sample(told, len(told) // STORY_SHARES)
 
 
 @pytest.mark.parametrize("first", EVERYTHING, ids=" ".join)
-async def test_any_events_after_another(rig: Rig, wall: VirtualClock, first: Event) -> None:
-    played = await play_all(rig, wall, stories(first, EVERYTHING, length=STORY_ANY))
-    assert played == len(EVERYTHING) ** (STORY_ANY - 1)
+async def test_any_events_after_another(rig: Rig, wall: VirtualClock, first: Event, chance: random.Random) -> None:
+    await play_all(rig, wall, stories(first, EVERYTHING, length=STORY_ANY, chance=chance))
 
 
 @pytest.mark.parametrize("first", TELLING, ids=" ".join)
-async def test_more_of_the_telling_ones(rig: Rig, wall: VirtualClock, first: Event) -> None:
-    played = await play_all(rig, wall, stories(first, TELLING, length=STORY_TELLING))
-    assert played == len(TELLING) ** (STORY_TELLING - 1)
+async def test_more_of_the_telling_ones(rig: Rig, wall: VirtualClock, first: Event, chance: random.Random) -> None:
+    await play_all(rig, wall, stories(first, TELLING, length=STORY_TELLING, chance=chance))
 
 
 @pytest.mark.parametrize("first", JUMPS, ids=" ".join)
-async def test_more_with_a_clock_that_jumps(rig: Rig, wall: VirtualClock, first: Event) -> None:
-    played = await play_all(rig, wall, stories(first, JUMPS, length=STORY_JUMPS))
-    assert played == len(JUMPS) ** (STORY_JUMPS - 1)
+async def test_more_with_a_clock_that_jumps(rig: Rig, wall: VirtualClock, first: Event, chance: random.Random) -> None:
+    await play_all(rig, wall, stories(first, JUMPS, length=STORY_JUMPS, chance=chance))
 
 
 @pytest.mark.parametrize("point", POINTS)
@@ -124,7 +120,7 @@ async def test_the_same_while_a_retry_in_doubt_is_on_its_way(rig: Rig, wall: Vir
             await stage.check_in_the_end(story)
 
 
-def test_they_are_more_than_a_thousand() -> None:
+def test_they_are_many() -> None:
     one_by_one = len(EVERYTHING) ** STORY_ANY + len(TELLING) ** STORY_TELLING + len(JUMPS) ** STORY_JUMPS
     beside = len(POINTS) * len(OUTCOMES) * len(BESIDE) * 2
-    assert one_by_one + beside > (30_000 if SOAK else 1_000)
+    assert one_by_one // STORY_SHARES + beside > (30_000 if SOAK else 900)
