@@ -118,13 +118,20 @@ def test_all_are_archived_as_one_step_and_one_undo_brings_all_back(start: Callab
     assert app.calls("mail.archive") == []
 
 
-def test_a_step_that_goes_on_shows_how_far_it_is_and_can_be_stopped(start: Callable[..., App]) -> None:
+def with_all_picked(start: Callable[..., App]) -> App:
+    """At a server whose steps go on until they are stopped."""
     world = full()
     world.slow = True
     app = start(world)
-    page = app.open()
+    app.open().locator("[data-thread]").first.wait_for()
     app.press("*", "*")
-    page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    app.page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    return app
+
+
+def test_a_step_that_goes_on_shows_how_far_it_is_and_can_be_stopped(start: Callable[..., App]) -> None:
+    app = with_all_picked(start)
+    page = app.page
     app.press("#")
     strip = page.locator(".acting-strip")
     expect(strip).to_contain_text(f"Moving to the trash: 0 of {MANY} threads")
@@ -138,12 +145,8 @@ def test_a_step_that_goes_on_shows_how_far_it_is_and_can_be_stopped(start: Calla
 
 
 def test_an_answer_from_before_the_end_of_a_step_does_not_bring_it_back(start: Callable[..., App]) -> None:
-    world = full()
-    world.slow = True
-    app = start(world)
-    page = app.open()
-    app.press("*", "*")
-    page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    app = with_all_picked(start)
+    page, world = app.page, app.world
     app.press("e")
     strip = page.locator(".acting-strip")
     strip.wait_for()
@@ -167,12 +170,8 @@ def test_an_answer_from_before_the_end_of_a_step_does_not_bring_it_back(start: C
 
 
 def test_it_says_what_was_left_alone_and_fetches_its_list_anew(start: Callable[..., App]) -> None:
-    world = full()
-    world.slow = True
-    app = start(world)
-    page = app.open()
-    app.press("*", "*")
-    page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    app = with_all_picked(start)
+    page, world = app.page, app.world
     app.press("e")
     page.locator(".acting-strip").wait_for()
     world.add(id="thr_new", subject="Just in")
