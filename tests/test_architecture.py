@@ -168,6 +168,7 @@ def rooms_imported(path: Path) -> set[str]:
     return {name.split(".")[1] for name in imports_of(path) if name.startswith("svc.")} - {"__version__"}
 
 
+@pytest.mark.thorough
 @each_file(SOURCES, below=ROOT)
 def test_a_module_imports_only_what_stands_below_it(path: Path) -> None:
     room = room_of(path)

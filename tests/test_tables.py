@@ -87,6 +87,7 @@ def test_every_table_has_one_owner() -> None:
     assert set(declared) == {name for name in IN_SCHEMA if not INSIDE_SQLITE.fullmatch(name)}
 
 
+@pytest.mark.thorough
 def test_no_table_is_written_whose_name_is_put_in_at_run_time() -> None:
     assert [told(one) for one in statements() if one.table == UNKNOWN and one.writes] == []
 

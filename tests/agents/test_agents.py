@@ -117,6 +117,7 @@ async def test_an_agent_runs_at_its_time_and_when_a_mail_comes_once_each(service
     assert (await service.query("agents.trust", runId=came["id"]))["outside"] == "a mail that came"
 
 
+@pytest.mark.thorough
 async def test_what_is_said_meanwhile_is_heard_with_the_next_question(service: Service) -> None:
     await script(service, {**calls(("tasks.list", {})), "delayMs": 60_000}, {"text": "Heard."})
     run_id = await begin(service, prompt="Wait.")

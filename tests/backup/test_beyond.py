@@ -19,6 +19,7 @@ SMALL = [b"%d" % number for number in range(50)]
 LARGE = [bytes([number]) * (SMALL_BYTES * 3 + number) for number in range(3)]
 
 
+@pytest.mark.thorough
 async def test_all_come_home_but_what_is_missing_or_damaged(
     tmp_path: Path, threads: ThreadPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -99,6 +99,7 @@ async def look_at(archiver: Archiver, child: Child) -> None:
     await archiver._look(cast(Control, cast(Any, child)))
 
 
+@pytest.mark.thorough
 async def test_what_waits_for_a_target_that_is_gone_for_a_day_is_bounded_and_told_once(
     tmp_path: Path, wall: VirtualClock, threads: ThreadPool
 ) -> None:

@@ -18,6 +18,7 @@ from tests.support.service import open_service
 REAL: Final[dict[str, Any]] = {"GOOGLE_CLIENT_ID": "an-id", "GOOGLE_CLIENT_SECRET": "a-secret"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("provider", ["imap", "gmail"])
 async def test_an_account_whose_password_was_let_go_of_stands_at_reconnect(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, provider: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,7 @@ def test_a_point_that_was_changed_or_made_up_is_told(tmp_path: Path) -> None:
     assert SignedPoint(b"{", b"").read() is None
 
 
+@pytest.mark.thorough
 @given(ages=st.lists(st.integers(0, 30 * DAY_MS), unique=True, max_size=60))
 def test_what_is_kept_is_all_of_two_days_then_one_an_hour_and_always_the_newest(ages: list[int]) -> None:
     now = 40 * DAY_MS

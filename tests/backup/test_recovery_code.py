@@ -27,6 +27,7 @@ def test_the_code_opens_the_copy_however_it_is_typed_and_after_each_rotation() -
     assert code_opens(later, code) == renewed
 
 
+@pytest.mark.thorough
 @given(place=st.integers(0, 5 * GROUPS - 1), letter=st.sampled_from(CROCKFORD))
 def test_a_slip_is_told_with_its_group_or_opens_nothing(place: int, letter: str) -> None:
     code = new_code()

@@ -113,6 +113,7 @@ async def archived(
     return Archived(directory, threads, target)
 
 
+@pytest.mark.thorough
 async def test_an_older_version_s_home_is_brought_to_this_one_and_a_newer_one_s_is_refused(
     tmp_path: Path, threads: ThreadPool
 ) -> None:
@@ -125,6 +126,7 @@ async def test_an_older_version_s_home_is_brought_to_this_one_and_a_newer_one_s_
     assert "newer version" in await newer.fails(SETS[:-1])
 
 
+@pytest.mark.thorough
 async def test_what_is_not_whole_or_has_no_room_is_told_and_nothing_is_left(
     tmp_path: Path, threads: ThreadPool
 ) -> None:
@@ -178,6 +180,7 @@ def test_what_does_not_fit_is_told_in_words(words: list[str], said: str, capsys:
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.thorough
 async def test_a_base_backup_is_made_by_the_command_where_no_service_runs(
     tmp_path: Path, threads: ThreadPool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -63,6 +63,7 @@ def test_the_copy_that_was_restored_last_writes_and_the_others_are_refused(tmp_p
         take_over(last, written(last), home="home_1", place=PLACE)
 
 
+@pytest.mark.thorough
 async def test_what_a_restored_home_writes_is_found_in_the_archive_by_the_old_one(
     tmp_path: Path, threads: ThreadPool
 ) -> None:

@@ -65,6 +65,7 @@ async def test_without_the_internal_token_nobody_is_heard(service: Service) -> N
         assert await audited(service) == [], (method, path)
 
 
+@pytest.mark.thorough
 async def test_without_a_runs_token_nothing_is_opened(service: Service) -> None:
     for method, path, body, grant in CALLS:
         token = await run_token(service, grant)
@@ -83,6 +84,7 @@ def lease_again(tx: Tx, run_id: str) -> None:
     lease(tx, "another")
 
 
+@pytest.mark.thorough
 async def test_the_token_of_an_older_lease_is_no_token(service: Service) -> None:
     for method, path, body, grant in CALLS:
         token = await run_token(service, grant)
@@ -90,6 +92,7 @@ async def test_the_token_of_an_older_lease_is_no_token(service: Service) -> None
         assert (await ask(service, path, body, run=token, method=method)).status == 403, (method, path)
 
 
+@pytest.mark.thorough
 async def test_what_was_not_granted_is_refused_and_written_down(service: Service) -> None:
     for method, path, body, grant in CALLS:
         token = await run_token(service, "something.else")
@@ -125,6 +128,7 @@ async def test_a_forwarded_request_is_refused(service: Service) -> None:
         assert await audited(service) == [], (method, path)
 
 
+@pytest.mark.thorough
 async def test_none_of_it_is_on_the_public_port_however_it_is_spelled(service: Service) -> None:
     for method, path, _body, grant in CALLS:
         token = await run_token(service, grant)

@@ -319,6 +319,7 @@ async def test_a_vendor_that_is_not_there_is_tried_again_for_nothing_was_sent(
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.thorough
 async def test_a_key_that_is_replaced_goes_on_for_calls_under_way_and_is_masked_in_them(world: World) -> None:
     service = world.service
     replaced = trio.Event()

@@ -184,6 +184,7 @@ async def test_an_environment_is_given_once_for_each_start_that_was_allowed(serv
     assert await audited(service) == [("mcp.notes", "run", "granted")]
 
 
+@pytest.mark.thorough
 async def test_a_permission_that_is_not_used_soon_is_none(service: Service) -> None:
     servers = service.workspace.service(McpServers)
     for _ in range(MAX_SPAWNS):

@@ -7,6 +7,7 @@ import json
 from itertools import pairwise
 from urllib.parse import quote
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ def passed(data: bytes, cuts: list[int], *values: str) -> bytes:
     return b"".join([*map(redactor.feed, pieces), redactor.end()])
 
 
+@pytest.mark.thorough
 @given(
     st.text("sk-ant/123+456 x", max_size=40), st.text("sk-ant/123+456 x", max_size=40), st.lists(st.integers(0, 100))
 )

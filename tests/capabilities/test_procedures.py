@@ -21,6 +21,7 @@ async def row(service: Service, name: str) -> dict[str, Any]:
     return dict(found)
 
 
+@pytest.mark.thorough
 async def test_every_row_of_the_specification_can_be_set(service: Service) -> None:
     names = {one["name"] for one in await service.query("capabilities.list")}
     assert names == {
@@ -161,6 +162,7 @@ async def test_a_test_asks_the_real_service_and_shows_its_words(
         assert (await row(service, name))["lastUsedBy"] == "settings"
 
 
+@pytest.mark.thorough
 async def test_what_nothing_uses_yet_can_not_be_tested(service: Service) -> None:
     await service.mutate("capabilities.set", name="mlops-a.api", value="x")
     with pytest.raises(RpcError, match="no service to ask"):

@@ -31,6 +31,7 @@ def operations(document: Any) -> Iterator[tuple[str, str, Any]]:
             yield method, path, operation
 
 
+@pytest.mark.thorough
 def test_every_row_of_the_golden_table_is_described_and_no_other(document: Any) -> None:
     described = {(method.upper(), path) for method, path, _ in operations(document)}
     routes = {tuple(name.split(" ")) for name in ROUTES if not name.endswith(RPC_ROW)}
@@ -94,6 +95,7 @@ def test_a_query_has_its_input_in_the_address_and_a_mutation_in_the_body(documen
     assert document["paths"]["/trpc/mail.threads"]["get"]["parameters"][0]["required"] is False
 
 
+@pytest.mark.thorough
 async def test_it_is_told_to_whoever_is_signed_in_and_says_where_the_service_is(service: Service) -> None:
     mia = await sign_in(service, MIA)
     for path in ("/openapi.json", "/docs"):
@@ -108,6 +110,7 @@ async def test_it_is_told_to_whoever_is_signed_in_and_says_where_the_service_is(
     assert FAKES.name in names
 
 
+@pytest.mark.thorough
 async def test_it_is_sent_compressed_and_only_to_those_who_do_not_have_it_yet(service: Service) -> None:
     plain = await service.get("/openapi.json")
     packed = await service.get("/openapi.json", accept_encoding="gzip")

@@ -93,6 +93,7 @@ async def test_a_person_is_told_of_her_own_and_of_everyones(service: Service) ->
     assert await seen_by(UNCLAIMED) == [1, 2, 3, 4]
 
 
+@pytest.mark.thorough
 async def test_events_outlive_the_news_of_them(service: Service, wall: VirtualClock) -> None:
     """The outbox is pruned after a week; the record of what happened is not."""
     await record(service, "a")

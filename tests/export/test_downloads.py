@@ -14,7 +14,7 @@ from svc.clock import VirtualClock
 from svc.config import read_config
 from svc.export import downloads as downloads_module
 from svc.export import rows
-from svc.export.downloads import KEPT_S, MAX_KEPT, WHOLE_S, Downloads, ExportCut, Kept
+from svc.export.downloads import MAX_KEPT, WHOLE_S, Downloads, ExportCut, Kept
 from svc.store import ROOM_BYTES
 from tests.export.test_round_trip import bag_of
 from tests.files.uploads import uploaded
@@ -23,8 +23,17 @@ from tests.recorded_log import RecordedLog
 from tests.support.http import Reply
 from tests.support.service import MIA, open_service
 
+KEPT_S = 2 * WHOLE_S
 
-async def test_the_rest_is_of_the_same_archive_for_an_hour(
+
+@pytest.fixture
+def _kept_for_minutes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Instead of an hour, in which all the rest of the service does what it does each half minute."""
+    monkeypatch.setattr(downloads_module, "KEPT_S", KEPT_S)
+
+
+@pytest.mark.usefixtures("_kept_for_minutes")
+async def test_the_rest_is_of_the_same_archive_for_its_time(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
@@ -76,7 +85,8 @@ async def test_one_that_can_not_be_made_to_its_end_is_cut_and_not_kept(
         assert (downloads.of("mia"), kept.file.closed) == (None, True)
 
 
-async def test_one_that_takes_hours_is_there_for_an_hour_after_it(
+@pytest.mark.usefixtures("_kept_for_minutes")
+async def test_one_that_takes_long_is_there_for_its_time_after_it(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
     async def pieces() -> AsyncGenerator[bytes, None]:

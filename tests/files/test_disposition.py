@@ -101,6 +101,7 @@ def test_a_name_goes_out_in_both_forms() -> None:
     )
 
 
+@pytest.mark.thorough
 @given(st.text())
 def test_no_name_breaks_out_of_its_header(name: str) -> None:
     header = content_disposition(name, inline=False)

@@ -127,6 +127,7 @@ async def test_two_readers_at_once_have_it_mended_once(service: Service) -> None
     assert await get(service, file) == 200
 
 
+@pytest.mark.thorough
 async def test_what_cannot_be_mended_now_is_tried_again_after_growing_pauses(service: Service) -> None:
     asked_s = 3_000.0
     mender = Slow(service, Later(reason="Not now."), ValueError("a bug"), Later(reason="", pause_s=asked_s), Mended())

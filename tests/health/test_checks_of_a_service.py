@@ -378,6 +378,7 @@ async def test_nobody_but_an_admin_and_this_machine_gets_the_reasons(service: Se
     assert nobody.status == 401
 
 
+@pytest.mark.thorough
 def test_a_running_service_is_asked(tmp_path: Path) -> None:
     with ServiceProcess(tmp_path) as process:
         process.start(PROVIDERS="fake")

@@ -455,6 +455,7 @@ async def test_a_token_that_is_not_for_this_sign_in_opens_nothing(
     assert "identity.sign_in_refused" in log.events("warning")
 
 
+@pytest.mark.thorough
 async def test_a_token_endpoint_that_gives_no_token_is_told_in_words(door: Service, idp: ScriptedProvider) -> None:
     cases: list[tuple[Answer, str]] = [
         (answer({"error": "invalid_client"}, status=401), "client-rejected"),

@@ -267,6 +267,7 @@ async def test_a_mail_that_has_neither_text_nor_html_says_so(rig: Rig, html: str
     assert "This message has no text." in (await opened(rig)).html
 
 
+@pytest.mark.thorough
 async def test_a_large_body_goes_through_a_worker_process(rig: Rig) -> None:
     html = "<p>Hello <b>there</b></p>" * 4_000
     assert plan(html) == "process"
@@ -276,6 +277,7 @@ async def test_a_large_body_goes_through_a_worker_process(rig: Rig) -> None:
     assert message.html.count("<b>there</b>") == 4_000
 
 
+@pytest.mark.thorough
 async def test_on_a_full_disk_a_thread_still_opens(rig: Rig, log: RecordedLog) -> None:
     await rig.inject(raw=letter(html="<b>there</b>" * 4_000))
     await rig.synced()

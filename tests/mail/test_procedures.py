@@ -267,6 +267,7 @@ async def test_attachments_that_are_not_base64_and_lines_without_an_end_are_refu
     assert await refusal(service, "fake.mail.inject", **wanted) == "BAD_REQUEST"
 
 
+@pytest.mark.thorough
 async def test_the_mock_world_stands_once_however_often_it_is_booted(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:

@@ -213,6 +213,7 @@ async def test_a_server_that_dies_hangs_lies_floods_or_asks_harms_nobody(
                 os.kill(one["start"], 0)
 
 
+@pytest.mark.thorough
 async def test_what_changed_is_not_called_and_shown_and_needs_a_new_yes_of_who_saw_it(there: Service, odd: Odd) -> None:
     await there.mutate("pages.save", path="mcp/odd", body=odd.page())
     await there.mutate("pages.save", path="agents/user", body=AGENT)
@@ -409,6 +410,7 @@ def installed(tmp_path: Path, brings: dict[str, Any]) -> Path:
     return package / "package.json"
 
 
+@pytest.mark.thorough
 async def test_a_sign_in_at_a_plugins_server_stays_until_it_is_certain_that_the_server_is_gone(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:

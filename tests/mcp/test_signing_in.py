@@ -57,6 +57,7 @@ async def signed_in(service: Service, host: str = HOST) -> str:
     return str(reply.header("location"))
 
 
+@pytest.mark.thorough
 @pytest.mark.wall_clock
 async def test_a_server_that_wants_a_sign_in_gets_one_that_renews_itself_and_can_end(
     there: Service, log: RecordedLog

@@ -54,6 +54,7 @@ async def test_what_one_that_ended_by_itself_left_behind_ends_with_it(tmp_path: 
     until(lambda: is_gone(pid), what="the end of what was left", deadline_s=HANGS_S)
 
 
+@pytest.mark.thorough
 async def test_one_that_heeds_the_wish_to_end_has_its_moment(tmp_path: Path) -> None:
     async with process_group(["/bin/sh", "-c", OBEDIENT], environ=environ(), directory=tmp_path) as process:
         pid = await first_line(process)

@@ -122,6 +122,7 @@ def test_a_link_to_any_path_is_found_again(text: str) -> None:
         assert pages_in(f"[[{path}]]") == {path}
 
 
+@pytest.mark.thorough
 def test_a_hostile_body_is_read_in_time_that_grows_with_its_length_only() -> None:
     many = " ".join(f"[[p{number}]]" for number in range(3 * MAX_LINKS))
     assert len(pages_in(many)) == MAX_LINKS

@@ -67,6 +67,7 @@ def test_a_page_is_deleted_for_good_with_what_is_its_owners_below_it(pages: Page
     assert pages.problems() == []
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(200), suppress_health_check=SHARES_FIXTURES)
 @given(forests, st.sampled_from([*PEOPLE, UNCLAIMED]), paths)
 def test_what_is_deleted_and_restored_is_as_it_was(

@@ -191,6 +191,7 @@ async def test_who_writes_in_bulk_or_automatically_is_nobody(
     assert ("ruth@harbour.example" in await people(service)) is is_met
 
 
+@pytest.mark.thorough
 async def test_the_demo_world_shows_titles_and_files_its_threads(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:

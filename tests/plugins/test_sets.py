@@ -16,6 +16,7 @@ RECORD = Record(wanted=("a@1",), registry="https://registry.example")
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.thorough
 def test_a_crash_at_any_step_of_a_switch_leaves_the_old_set_or_the_new_one(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "tests.plugins.dying_sets", str(tmp_path / "plugins")]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)

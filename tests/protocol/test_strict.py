@@ -193,6 +193,7 @@ _noise = st.lists(st.one_of(_pieces, st.binary(max_size=3)), max_size=14).map(b"
 _line_mutations = st.lists(_pieces, max_size=5).map(b"\r\n".join)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(400))
 @given(st.one_of(_noise, _line_mutations.map(lambda rest: b"GET / HTTP/1.1\r\nHost: a\r\n" + rest)))
 def test_whatever_passes_the_strict_layer_means_the_same_to_h11(noise: bytes) -> None:

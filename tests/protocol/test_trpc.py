@@ -387,6 +387,7 @@ async def test_a_stream_is_always_a_batch(world: RpcWorld) -> None:
 # Anything at all.
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(200))
 @given(
     path=st.lists(

@@ -476,6 +476,7 @@ async def test_however_another_site_shows_it_is_refused(service: Service) -> Non
             assert (await service.socket(path, fields=fields)).status == 403, manner
 
 
+@pytest.mark.thorough
 async def test_our_own_page_may_do_what_it_is_for(furnished: Service) -> None:
     for name, door in doors():
         if door.method == "POST":
@@ -484,6 +485,7 @@ async def test_our_own_page_may_do_what_it_is_for(furnished: Service) -> None:
         assert (await furnished.socket(path, origin=ORIGIN)).status == 101
 
 
+@pytest.mark.thorough
 async def test_reading_changes_nothing(furnished: Service) -> None:
     """Not one row, whatever is read, by GET and by HEAD; also of what is there."""
     (thread_id,) = await furnished.synced(

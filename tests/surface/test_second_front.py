@@ -160,6 +160,7 @@ async def test_a_drain_waits_for_no_socket_whose_client_says_goodbye(tmp_path: P
         await all_free(slots)
 
 
+@pytest.mark.thorough
 @pytest.mark.wall_clock
 async def test_on_drain_a_kept_connection_may_ask_once_more_and_the_others_close(tmp_path: Path) -> None:
     async with served(tmp_path, limits=replace(PATIENT, drain_idle_s=3.0)) as (world, slots, draining):

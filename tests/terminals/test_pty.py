@@ -107,6 +107,7 @@ async def test_its_exit_is_told_and_nothing_is_left(desk: Desk) -> None:
     assert pids_of(desk.service) == []
 
 
+@pytest.mark.thorough
 async def test_a_kill_by_its_socket_or_by_the_procedure_ends_it(desk: Desk) -> None:
     first, second = await desk.ready(), await desk.ready()
     await first.say(type="kill")
@@ -235,6 +236,7 @@ async def test_a_drain_ends_it_whole(tmp_path: Path, wall: VirtualClock, log: Re
 # Who may
 
 
+@pytest.mark.thorough
 async def test_a_device_needs_the_capability_and_an_admin_as_its_owner(desk: Desk) -> None:
     mia = await sign_in(desk.service, MIA)
     noa = await sign_in(desk.service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
@@ -281,6 +283,7 @@ async def admins(service: Service) -> tuple[Person, Person, str]:
     return mia, await sign_in(service, "noa@example.org"), noas
 
 
+@pytest.mark.thorough
 async def test_another_admins_is_in_the_list_can_be_ended_and_not_opened(desk: Desk) -> None:
     mia, noa, _ = await admins(desk.service)
     screen = await desk.ready(fields=noa.fields)
@@ -291,6 +294,7 @@ async def test_another_admins_is_in_the_list_can_be_ended_and_not_opened(desk: D
     assert await screen.end() == 1000
 
 
+@pytest.mark.thorough
 async def test_a_revoked_session_or_device_loses_its_sockets_and_an_admin_no_more_the_terminals(
     desk: Desk,
 ) -> None:

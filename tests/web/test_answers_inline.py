@@ -119,6 +119,7 @@ def test_leaving_the_thread_keeps_the_answer_and_its_row_says_so(app: App) -> No
     expect(window(page)).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_an_answer_that_cannot_be_kept_stays_in_sight_as_a_window(app: App) -> None:
     app.tolerated = ("503",)
     app.world.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
@@ -133,6 +134,7 @@ def test_an_answer_that_cannot_be_kept_stays_in_sight_as_a_window(app: App) -> N
     app.world.failing.clear()
 
 
+@pytest.mark.thorough
 def test_the_window_takes_the_answer_and_gives_it_back_with_the_caret_where_it_is(app: App) -> None:
     page = answering(app)
     page.keyboard.type("one three")
@@ -152,6 +154,7 @@ def test_the_window_takes_the_answer_and_gives_it_back_with_the_caret_where_it_i
     draft(app, html="<div>one two and three</div>")
 
 
+@pytest.mark.thorough
 def test_the_subject_and_the_full_screen_stand_in_its_menu(app: App) -> None:
     page = answering(app)
     page.get_by_role("button", name="More for this answer").click()
@@ -195,6 +198,7 @@ def test_files_go_on_being_uploaded_while_the_answer_goes_to_the_window(app: App
     expect(page.locator(".upload")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_a_forward_begins_with_whom_it_goes_to(app: App) -> None:
     page = answering(app, "f")
     expect(page.get_by_role("combobox", name="To", exact=True)).to_be_focused()

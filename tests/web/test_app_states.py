@@ -75,6 +75,7 @@ def test_an_empty_inbox_that_is_still_being_read_says_so(start: Callable[..., Ap
     expect(page.get_by_text("Inbox zero")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_a_backfill_shows_progress_and_then_how_long_it_takes(start: Callable[..., App]) -> None:
     app = start(alone=True)
     app.page.clock.install()
@@ -120,6 +121,7 @@ def test_the_sync_panel_tells_each_accounts_state(start: Callable[..., App]) -> 
     app.at("/p/mail")
 
 
+@pytest.mark.thorough
 def test_without_a_socket_the_page_works_and_says_that_it_is_reconnecting(start: Callable[..., App]) -> None:
     app = start(World(has_socket=False))
     app.tolerated = ("WebSocket", "404")

@@ -157,6 +157,7 @@ TELLS_NO_HEIGHT = """() => {
 }"""
 
 
+@pytest.mark.thorough
 def test_a_frame_that_tells_no_height_is_as_tall_as_the_estimate(start: Callable[..., App]) -> None:
     app = start(world_with_body(LETTERS["a newsletter"]), alone=True)
     app.page.add_init_script(f"({TELLS_NO_HEIGHT})()")
@@ -277,6 +278,7 @@ def test_a_proposed_reply_has_its_place(start: Callable[..., App]) -> None:
     expect(page.locator(".proposed-to")).to_have_text("To Noa <noa@example.org>: Re: Hello")
 
 
+@pytest.mark.thorough
 def test_mark_unread_goes_back_and_marks(app: App) -> None:
     page = app.open()
     app.press("j", "Enter")
@@ -338,6 +340,7 @@ def test_a_thread_that_fails_to_load_can_be_asked_for_again(start: Callable[...,
     page.locator("iframe").wait_for()
 
 
+@pytest.mark.thorough
 def test_an_agent_that_begins_after_its_dialog_was_closed_is_told_of_and_the_page_stays(
     start: Callable[..., App],
 ) -> None:
@@ -373,6 +376,7 @@ def test_on_a_phone_the_thread_takes_the_page_and_the_list_comes_back_where_it_w
     app.until("() => Math.abs(document.querySelector('.lists').scrollTop - 300) <= 1")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [390, 360])
 def test_on_a_phone_every_step_is_within_reach(start: Callable[..., App], width: int) -> None:
     app = start(viewport={**PHONE, "width": width}, has_touch=True, is_mobile=True)

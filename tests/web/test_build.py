@@ -69,6 +69,7 @@ def test_a_wheel_carries_few_files(hook: ModuleType, tmp_path: Path) -> None:
     assert shipped == {*StaticTree.load(target).names(), "index.html", WORKER_NAME}
 
 
+@pytest.mark.thorough
 def test_what_shows_pdfs_finds_its_library_from_where_it_is_joined(hook: ModuleType, tmp_path: Path) -> None:
     need(NODE)
     target = tmp_path / "joined"

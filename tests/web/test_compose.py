@@ -44,6 +44,7 @@ def test_escape_closes_an_untouched_message_without_a_trace_and_the_focus_goes_b
     assert app.calls("mail.saveDraft") == []
 
 
+@pytest.mark.thorough
 def test_a_message_is_written_and_sent_by_keyboard_alone(app: App) -> None:
     page = app.open()
     app.press("c")
@@ -89,6 +90,7 @@ def test_recipients_are_walked_changed_and_removed_by_keyboard(app: App) -> None
     expect(window(page)).to_have_count(1)
 
 
+@pytest.mark.thorough
 def test_recipients_move_between_the_lines_by_keyboard_and_by_mouse(app: App) -> None:
     page = compose(app)
     address(page, "a@x.example", "b@x.example")
@@ -110,6 +112,7 @@ def test_recipients_move_between_the_lines_by_keyboard_and_by_mouse(app: App) ->
     draft(app, to=[], cc=[], bcc=["b@x.example", "a@x.example"])
 
 
+@pytest.mark.thorough
 def test_a_pasted_list_of_people_becomes_chips_and_doubles_fall_out(app: App) -> None:
     page = compose(app)
     pasted = '"Smith, Ann" <ann@x.example>; Bob <bob@x.example>,\nbob@x.example\nnobody, carl@x.example'
@@ -155,6 +158,7 @@ def test_a_promised_attachment_that_is_not_there_is_asked_about(app: App, words:
     assert len(app.called("mail.send")) == 1
 
 
+@pytest.mark.thorough
 def test_an_empty_subject_and_no_recipients_are_told_before_sending(app: App) -> None:
     page = compose(app)
     app.press("Control+Enter")
@@ -167,6 +171,7 @@ def test_an_empty_subject_and_no_recipients_are_told_before_sending(app: App) ->
     expect(dialog).to_contain_text("25 people will see each other’s addresses.")
 
 
+@pytest.mark.thorough
 def test_cc_and_bcc_go_where_they_belong(app: App) -> None:
     page = compose(app)
     address(page, "a@x.example")
@@ -270,6 +275,7 @@ def test_a_message_with_a_file_under_way_waits_before_it_closes_or_goes(app: App
     expect(window(page)).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_undo_brings_the_whole_message_back(app: App) -> None:
     page = compose(app)
     fill(page, subject="Wait")
@@ -286,6 +292,7 @@ def test_undo_brings_the_whole_message_back(app: App) -> None:
     taken(app, state="cancelled")
 
 
+@pytest.mark.thorough
 def test_the_seconds_to_undo_are_counted_by_the_servers_clock_and_survive_a_reload(
     start: Callable[..., App],
 ) -> None:

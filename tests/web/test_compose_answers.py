@@ -68,6 +68,7 @@ def test_keys_pressed_while_the_answer_is_prepared_do_nothing_to_the_page(app: A
     app.selects("thr_00")
 
 
+@pytest.mark.thorough
 def test_the_quoted_original_is_folded_shown_in_a_frame_without_rights_and_can_be_left_out(app: App) -> None:
     page = app.open()
     app.press("j", "r")

@@ -39,6 +39,7 @@ def test_what_is_typed_is_saved_and_closed_it_stands_under_drafts(app: App) -> N
     draft(app, html="<div>High at nine.</div>")
 
 
+@pytest.mark.thorough
 def test_closing_saves_what_was_typed_last(app: App) -> None:
     page = compose(app)
     fill(page)
@@ -83,6 +84,7 @@ def test_words_that_never_reached_the_server_outlive_a_crash_of_the_browser(app:
     draft(app, subject="Unsaved")
 
 
+@pytest.mark.thorough
 def test_a_deleted_draft_is_deleted_also_if_the_page_is_left_at_once(app: App) -> None:
     page = compose(app)
     fill(page)
@@ -94,6 +96,7 @@ def test_a_deleted_draft_is_deleted_also_if_the_page_is_left_at_once(app: App) -
     app.wait(lambda: not app.world.drafts, what="the draft to be deleted")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("closes", [False, True], ids=["goes on", "is closed"])
 def test_a_message_whose_first_saving_was_never_answered_is_one_draft(app: App, closes: bool) -> None:
     """The server has it, and the browser does not know: it says the same again, and then the words that came since."""
@@ -268,6 +271,7 @@ def test_what_the_mailbox_does_not_have_is_said_at_the_draft_and_in_its_window(s
     expect(window(page).locator(".compose-notes")).to_have_text(why)
 
 
+@pytest.mark.thorough
 def test_the_list_of_drafts_is_walked_by_keys_and_what_is_deleted_there_comes_back(app: App) -> None:
     page = compose(app)
     for subject in ("First", "Second"):

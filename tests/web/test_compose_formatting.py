@@ -91,6 +91,7 @@ def test_marks_are_only_text_where_something_else_stands_on_the_line(app: App) -
     assert written(page).startswith("<div>a - b</div>")
 
 
+@pytest.mark.thorough
 def test_pasting_as_plain_text_leaves_the_format_behind(app: App) -> None:
     page = compose(app)
     app.page.context.grant_permissions(["clipboard-read", "clipboard-write"])

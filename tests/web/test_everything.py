@@ -51,6 +51,7 @@ def test_the_key_picks_what_is_loaded_then_all_that_match_then_nothing(start: Ca
     assert app.calls("mail.actOnAll") == []
 
 
+@pytest.mark.thorough
 def test_an_action_before_the_count_waits_for_all_that_match(start: Callable[..., App]) -> None:
     app = start(full())
     page = app.open()
@@ -100,6 +101,7 @@ def test_an_action_before_the_count_is_told_of_where_the_list_is_left(start: Cal
     assert app.calls("mail.actOnAll") == []
 
 
+@pytest.mark.thorough
 def test_all_are_archived_as_one_step_and_one_undo_brings_all_back(start: Callable[..., App]) -> None:
     app = start(full())
     page = app.open()
@@ -144,6 +146,7 @@ def test_a_step_that_goes_on_shows_how_far_it_is_and_can_be_stopped(start: Calla
     assert app.called("mail.stopActing") == [{"id": "blk_0"}]
 
 
+@pytest.mark.thorough
 def test_an_answer_from_before_the_end_of_a_step_does_not_bring_it_back(start: Callable[..., App]) -> None:
     app = with_all_picked(start)
     page, world = app.page, app.world
@@ -244,6 +247,7 @@ def test_a_label_and_a_time_are_asked_for_all_that_match_and_all_that_is_snoozed
     assert app.called("mail.actOnAll", times=3)[2] == {"id": "blk_2", "do": "inbox"}
 
 
+@pytest.mark.thorough
 def test_with_the_mouse_and_a_filter_the_head_picks_and_a_strip_offers_the_rest(start: Callable[..., App]) -> None:
     app = start(World(threads=fake_world.many(4 * MANY)))
     page = app.open("/p/mail?only=unread")
@@ -256,6 +260,7 @@ def test_with_the_mouse_and_a_filter_the_head_picks_and_a_strip_offers_the_rest(
     page.get_by_text(f"{count} threads marked as read").wait_for()
 
 
+@pytest.mark.thorough
 def test_on_a_phone_the_bar_picks_all(start: Callable[..., App]) -> None:
     app = start(full(), viewport=PHONE, has_touch=True, is_mobile=True)
     page = app.open()

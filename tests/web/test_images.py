@@ -222,6 +222,7 @@ def test_what_may_deceive_is_told_above_the_message(start: Callable[..., App]) -
 COLOURED = "<p style='color:#b00020'>Sale</p>"
 
 
+@pytest.mark.thorough
 def test_mail_with_colours_of_its_own_is_on_light_paper_in_the_dark_unless_somebody_asks(
     start: Callable[..., App],
 ) -> None:
@@ -237,6 +238,7 @@ def test_mail_with_colours_of_its_own_is_on_light_paper_in_the_dark_unless_someb
     expect(box).to_have_css("filter", "none")
 
 
+@pytest.mark.thorough
 def test_mail_without_colours_is_dark_like_the_app_unless_somebody_asks(start: Callable[..., App]) -> None:
     app = opened(start, world_with(html="<p style='color:black'>Hello</p>"), color_scheme="dark")
     box = app.page.locator(".frame-box")

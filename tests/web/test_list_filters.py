@@ -34,6 +34,7 @@ def test_a_chip_narrows_both_sections_and_opens_them_again(app: App) -> None:
     expect(app.row("thr_02")).to_have_count(1)
 
 
+@pytest.mark.thorough
 def test_a_filter_is_kept_in_a_thread_and_back_and_what_is_read_does_not_vanish_underneath(app: App) -> None:
     page = app.open()
     app.chord("v", "u")

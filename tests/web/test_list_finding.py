@@ -35,6 +35,7 @@ def test_slash_searches_as_one_types_and_marks_the_words(app: App) -> None:
     expect(page.get_by_role("combobox", name="Search mail")).to_have_value("council")
 
 
+@pytest.mark.thorough
 def test_results_are_walked_opened_and_archived_by_keyboard(app: App) -> None:
     page = app.open()
     search(app, "council")
@@ -102,6 +103,7 @@ def test_the_answer_to_an_older_query_is_dropped(app: App) -> None:
     expect(app.row("thr_00")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_nothing_found_failures_and_notices_are_said(app: App) -> None:
     app.tolerated = ("503",)
     page = app.open()
@@ -358,6 +360,7 @@ def test_the_palette_opens_from_the_search_field_and_not_while_composing(app: Ap
     expect(page.get_by_role("dialog", name="Commands")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_the_rows_of_sent_tell_to_whom_and_what_i_wrote_and_stay_in_that_order(app: App) -> None:
     older, newer = (app.world.thread(one) for one in ("thr_00", "thr_11"))
     fake_world.wrote(older, "The north wall can wait.", "Jonas Feld", "Ivo", others=4, when=fake_world.at(days=9))
@@ -420,6 +423,7 @@ def test_a_row_names_the_people_of_a_thread_as_a_person_would(
         expect(app.row("thr_11").locator(".row-sender")).to_have_attribute("title", re.compile(writers[-1]["address"]))
 
 
+@pytest.mark.thorough
 def test_i_am_called_me_in_rows_and_in_a_thread(app: App) -> None:
     mia = {"name": "", "address": "Mia@ternandtide.example", "title": None}
     app.world.thread("thr_11")["sender"] = mia

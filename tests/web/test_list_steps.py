@@ -116,6 +116,7 @@ def test_the_row_under_the_mouse_has_buttons_that_leave_the_selection_where_it_i
     expect(page.locator(".row-acts")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_the_right_button_opens_a_menu_for_the_row_and_for_all_that_are_picked(app: App) -> None:
     page = app.open()
     menu = page.get_by_role("group", name="This thread")
@@ -275,6 +276,7 @@ def test_a_thread_is_snoozed_until_a_time_of_ones_own_and_brought_back(app: App)
     assert app.called("mail.unsnooze") == [{"threadIds": ["thr_00"]}]
 
 
+@pytest.mark.thorough
 def test_the_next_thread_opens_after_a_step_unless_one_wants_the_list(app: App) -> None:
     page = app.open()
     app.press("j", "Enter")
@@ -344,6 +346,7 @@ def test_an_open_twin_says_where_else_it_is_and_is_read_in_both(start: Callable[
     assert app.called("mail.archive") == [{"threadIds": ["thr_twin"]}], "in an account's tab it is only that one"
 
 
+@pytest.mark.thorough
 def test_m_mutes_a_thread_which_says_so_and_can_be_unmuted_and_taken_back(app: App) -> None:
     page = app.open()
     app.press("j", "m")

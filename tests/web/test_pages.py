@@ -155,6 +155,7 @@ def test_a_page_changes_before_the_eyes_of_who_reads_it(visit: Callable[..., Pag
     expect(page.get_by_text("There is no page at live")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_an_old_revision_is_restored_and_a_page_moved_shared_and_deleted(
     visit: Callable[..., Page], service: ServiceProcess
 ) -> None:
@@ -226,6 +227,7 @@ def leave_behind(page: Page, text: str) -> None:
     until(page, lambda: text in left_texts(page))
 
 
+@pytest.mark.thorough
 def test_a_text_that_is_not_saved_outlives_a_reload_and_belongs_to_its_tab(visit: Callable[..., Page]) -> None:
     page = visit("/p/left/behind")
     asked = list[str]()
@@ -256,6 +258,7 @@ def test_a_text_that_is_not_saved_outlives_a_reload_and_belongs_to_its_tab(visit
     assert asked == []
 
 
+@pytest.mark.thorough
 def test_what_is_written_after_a_save_is_not_from_before(visit: Callable[..., Page]) -> None:
     page = visit("/p/left/saved")
     leave_behind(page, "first")
@@ -268,6 +271,7 @@ def test_what_is_written_after_a_save_is_not_from_before(visit: Callable[..., Pa
     expect(page.get_by_text(WRITTEN_BEFORE)).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_what_is_typed_while_the_text_is_being_saved_stays_unsaved_and_its_tabs(
     visit: Callable[..., Page], service: ServiceProcess
 ) -> None:
@@ -291,6 +295,7 @@ def test_what_is_typed_while_the_text_is_being_saved_stays_unsaved_and_its_tabs(
     expect(page.get_by_label("Text, in Markdown")).to_have_value("second")
 
 
+@pytest.mark.thorough
 def test_a_text_is_its_writers_also_if_it_becomes_known_late_who_that_is(visit: Callable[..., Page]) -> None:
     page = visit("/p/")
     known = [False]
@@ -339,6 +344,7 @@ def test_back_shows_a_page_where_it_was_read_and_a_link_shows_one_from_its_top(
     expect(page.locator(".prose").get_by_role("link", name="longer")).to_be_in_viewport()
 
 
+@pytest.mark.thorough
 def test_a_page_is_deleted_for_good_after_asking_back(visit: Callable[..., Page], service: ServiceProcess) -> None:
     for name in ("plans", "plans/a", "plans/b"):
         service.mutate("pages.save", path=name, title=name.title(), body="")
@@ -355,6 +361,7 @@ def test_a_page_is_deleted_for_good_after_asking_back(visit: Callable[..., Page]
     assert not any(one["path"] == "plans" for one in service.query("pages.trash"))
 
 
+@pytest.mark.thorough
 def test_files_come_by_picker_paste_and_drop_and_stand_at_the_caret(
     visit: Callable[..., Page], service: ServiceProcess
 ) -> None:

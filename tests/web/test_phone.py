@@ -106,6 +106,7 @@ def test_the_keyboard_covers_nothing_that_is_written(start: Callable[..., App]) 
     app.wait(lambda: bottom_of(send) <= above, what="the window to end above the keyboard")
 
 
+@pytest.mark.thorough
 def test_the_back_gesture_closes_the_message_and_not_the_page_behind(start: Callable[..., App]) -> None:
     """On a desktop the same request comes from Escape, where nothing else takes it."""
     app = start(**NARROW)
@@ -154,6 +155,7 @@ def test_a_notice_is_above_the_mail_that_is_being_sent(start: Callable[..., App]
     assert bottom_of(notice) <= sending.evaluate("one => one.getBoundingClientRect().top")
 
 
+@pytest.mark.thorough
 def test_a_page_that_a_link_leads_to_begins_at_its_top_also_after_the_drawer_was_closed(
     start: Callable[..., App],
 ) -> None:
@@ -186,6 +188,7 @@ def test_no_field_makes_the_phone_zoom_in(start: Callable[..., App]) -> None:
     assert small_fields(page) == []
 
 
+@pytest.mark.thorough
 def test_a_notch_and_the_bar_below_cover_nothing(start: Callable[..., App]) -> None:
     app = start(alone=True, **NARROW)
     page = app.page

@@ -51,6 +51,7 @@ def test_the_server_lets_that_script_run_and_no_other() -> None:
     assert hash_of("PRINTED", (STATIC / "mail" / "paper.js").read_text()) == PRINTED_HASH
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 def test_a_message_is_printed_alone_with_its_headers_and_the_images_that_are_shown(start: Callable[..., App]) -> None:
     world = world_with(html=LETTER, folds=True, text="Our offer in words\n\nOld words", foldedLine=1)
@@ -93,6 +94,7 @@ def test_what_was_printed_goes(start: Callable[..., App]) -> None:
     expect(app.page.locator(".frame iframe")).to_be_visible()
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 def test_the_page_itself_stands_alone_on_paper_in_light_colours_and_at_full_length(start: Callable[..., App]) -> None:
     app = start(world_with(html=LETTER + "<p>And so on</p>" * 100), alone=True, color_scheme="dark")

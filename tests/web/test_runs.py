@@ -67,6 +67,7 @@ def test_each_state_has_its_words(app: App) -> None:
     expect(row(page, "Over")).to_contain_text("ended 3 h ago, took 6 h")
 
 
+@pytest.mark.thorough
 def test_filters_stand_in_the_address(app: App) -> None:
     app.world.add_run("Broken", state="failed")
     app.world.add_run("Index", workflow="search.reindex", state="done")
@@ -313,6 +314,7 @@ def test_what_another_run_began_is_retried_there(app: App) -> None:
     expect(page.get_by_role("button", name="Retry: Above")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_an_agent_goes_on_from_each_call_of_its_model_also_from_one_in_a_branch(app: App) -> None:
     asked = [step("model", kind="llm"), step("notes/model", kind="llm"), step("notes/save")]
     run_id = app.world.add_run("Tidy", state="done", workflow="agent", steps=asked)
@@ -421,6 +423,7 @@ def test_a_refused_decision_keeps_what_was_typed(app: App) -> None:
     expect(page.get_by_label("What it is given, as JSON")).to_have_value('"mine"')
 
 
+@pytest.mark.thorough
 def test_the_same_card_stands_at_the_step_of_the_run(app: App) -> None:
     run_id = app.world.add_run("Write to Jonas", steps=[step("draft")])
     app.world.ask(run_id, "send", expiresAt=moment(days=3, minutes=1))

@@ -82,6 +82,7 @@ def test_a_field_before_the_cursor_is_a_tab_away_and_the_next_tab_leaves_the_tex
     expect(text(page)).to_contain_text("About {topic}: soon")
 
 
+@pytest.mark.thorough
 def test_undo_takes_it_back_and_escape_leaves_the_letters(app: App) -> None:
     page = compose(app)
     fill(page, body="So ;tha")
@@ -103,6 +104,7 @@ def test_undo_takes_it_back_and_escape_leaves_the_letters(app: App) -> None:
     expect(offered(page)).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_recipients_of_a_snippet_join_those_that_are_there(app: App) -> None:
     page = compose(app)
     fill(page, to="jonas@harbour.example", subject="Mine", body=" ")
@@ -115,6 +117,7 @@ def test_recipients_of_a_snippet_join_those_that_are_there(app: App) -> None:
     expect(text(page)).to_be_focused()
 
 
+@pytest.mark.thorough
 def test_what_is_written_becomes_a_snippet_without_its_signature(app: App) -> None:
     app.tolerated = ("409",)
     page = compose(app)

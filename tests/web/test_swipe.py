@@ -98,6 +98,7 @@ def test_at_rest_it_picks(phone: App) -> None:
     expect(phone.page.get_by_role("group", name="This thread")).to_be_hidden()
 
 
+@pytest.mark.thorough
 def test_where_the_browser_says_nothing_of_a_finger_at_rest_it_picks_all_the_same(phone: App) -> None:
     rows = phone.page.locator("[role=row][aria-selected=true]")
     finger = Finger(phone.page, "thr_02")

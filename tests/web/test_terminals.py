@@ -203,6 +203,7 @@ def test_what_runs_is_shown_again_after_a_reload_and_after_a_lost_link(sit: Call
     expect(page.get_by_text("It has ended meanwhile.")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_reloaded_window_has_its_terminals_again_where_the_server_still_holds_its_old_socket(
     sit: Callable[..., Sitting],
 ) -> None:

@@ -108,6 +108,7 @@ def test_undo_beside_an_open_thread_gives_the_focus_to_the_row_of_that_one(app: 
     app.at("/p/mail/t/thr_01")
 
 
+@pytest.mark.thorough
 def test_undo_where_the_list_is_covered_leaves_the_focus_in_the_open_thread(start: Callable[..., App]) -> None:
     app = start(viewport=PHONE)
     page = app.open()

@@ -67,6 +67,7 @@ def test_a_member_is_not_asked_to_invite(start: Callable[..., App]) -> None:
     page.get_by_role("heading", name="Nothing is connected yet").wait_for()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "window"), [("wide", WIDE), ("phone", NARROW)])
 def test_an_empty_inbox_says_what_was_done_and_what_comes_next(
     start: Callable[..., App], name: str, window: dict[str, Any]

@@ -26,6 +26,7 @@ def test_nothing_harmful_comes_through(family: str) -> None:
         assert_harmless(sanitize(payload))
 
 
+@pytest.mark.thorough
 def test_payloads_are_as_harmless_inside_of_every_other_context() -> None:
     for payload in hostile_html.EVERYTHING:
         for before, after in _CONTEXTS:
