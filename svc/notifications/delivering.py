@@ -2,7 +2,8 @@
 
 Theory: a row says ``sending`` before its first byte leaves. It goes back to the queue only if certainly nothing was
 accepted: no connection, 429, or a server error. So a push arrives at most once, and a push with an unknown result is
-not repeated. A push that is older than some minutes by then, or whose message was read meanwhile, is not sent at all.
+not repeated. A push that is older than some minutes by then, whose message was read meanwhile, or whose person has
+quiet hours by then, is not sent at all.
 
 A browser names its own endpoint, so requests go through the pinned egress: to public servers and by HTTPS only.
 """
@@ -86,7 +87,7 @@ async def deliver(workspace: Workspace) -> Millis | None:
 async def _deliver_one(workspace: Workspace, push: Push) -> None:
     store = workspace.store
     browser = await store.read(queries.browser, push.browser_id)
-    wanted = browser is not None and await store.read(queries.still_new, push.message_id)
+    wanted = browser is not None and await store.read(queries.still_wanted, browser.user_id, push.message_id)
     if browser is None or not wanted or workspace.clock.now() - push.created_at > OLDEST_MS:
         await store.write(actions.end, push)
         return

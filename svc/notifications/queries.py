@@ -86,9 +86,12 @@ def is_anything_old(tx: ReadTx) -> bool:
     return bool(found)
 
 
-def still_new(tx: ReadTx, message_id: str) -> bool:
-    """Whether the message is in the inbox and unread: a person who has read or archived it elsewhere needs no
-    notification."""
+def still_wanted(tx: ReadTx, user_id: str, message_id: str) -> bool:
+    """Whether the person needs a notification of the message now: not if they have read or archived it elsewhere, and
+    not in their quiet hours, which may have begun while it was queued."""
+    quiet = preferences(tx, user_id).quiet
+    if quiet is not None and quiet.holds_at(tx.now):
+        return False
     return bool(tx.value("select in_inbox and unread from mail_messages where id = :id", id=message_id))
 
 

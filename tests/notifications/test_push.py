@@ -155,6 +155,18 @@ async def test_what_could_not_be_sent_for_long_or_was_read_meanwhile_is_let_go(s
     assert await stage.service.rows("select state from push_queue") == [("done",)]
 
 
+async def test_a_push_that_still_waits_when_quiet_hours_begin_is_let_go(stage: Stage) -> None:
+    here = datetime.fromtimestamp(stage.service.workspace.clock.now() / 1_000, UTC)
+    begin = here.hour * 60 + here.minute + 2
+    await stage.settle(quiet={"timeZone": "UTC", "begin": begin % 1440, "end": (begin + 60) % 1440})
+    stage.outside.replies = [answer(b"", "Retry-After: 200", status="429 Busy"), answer(status="201 Created")]
+    await stage.receive("Before")
+    assert await stage.service.rows("select state from push_queue") == [("waiting",)]
+    await trio.sleep(8 * MINUTE_MS / 1_000)
+    assert len(stage.outside.pushes) == 1
+    assert await stage.service.rows("select state from push_queue") == [("done",)]
+
+
 async def test_no_push_without_its_session_and_none_that_was_begun_before(stage: Stage) -> None:
     await stage.settle()
     await stage.service.workspace.store.write(
