@@ -13,6 +13,8 @@ import { standIn } from "./stand_in.js";
 const MAX_BATCH_ITEMS = 10;
 const MAX_URL_CHARS = 2_000;
 const QUERY_TIMEOUT_MS = 30_000;
+/** So long does the login page wait at most for what must be stored before. */
+const STORE_WITHIN_MS = 2_500;
 
 /** A refused or failed call. `code` is tRPC's, or OFFLINE when no answer came. */
 export class RpcError extends Error {
@@ -39,6 +41,7 @@ export class RpcError extends Error {
 /** @type {{ query: Pending[], mutation: Pending[] }} */
 const waiting = { query: [], mutation: [] };
 let leaving = false;
+let goingToLogin = false;
 
 /**
  * @template {ProcedureName} Name
@@ -89,13 +92,18 @@ export function newIdempotencyKey() {
 }
 
 /**
- * Goes to the login page, which leads back here afterwards. It replaces the page in the history, since that may no
- * longer be shown.
+ * Goes to the login page, which leads back here afterwards, once what the person did last is stored. It replaces the
+ * page in the history, since that may no longer be shown.
  */
 export function goToLogin() {
-  if (leaving || location.pathname === "/login") return;
-  standIn()?.strangerCame();
-  location.replace(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+  if (leaving || goingToLogin || location.pathname === "/login") return;
+  goingToLogin = true;
+  const go = () => {
+    goingToLogin = false; // where the browser refuses to go, the next refused call tries again
+    if (!leaving) location.replace(`/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+  };
+  const inTime = new Promise((done) => setTimeout(done, STORE_WITHIN_MS));
+  void Promise.race([standIn()?.strangerCame(), inTime]).then(go, go);
 }
 
 /**

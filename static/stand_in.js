@@ -10,7 +10,8 @@ import { signal } from "@preact/signals";
  * @property {(name: ProcedureName, input: any, output: any) => any} heard called with the server's
  *   answer to a query. Returns the answer with all queued acts applied
  * @property {(name: ProcedureName, input: any) => Promise<any>} answer the stored answer; undefined if there is none
- * @property {() => void} strangerCame called when nobody is signed in any more: stored data is hidden until somebody is
+ * @property {() => Promise<void>} strangerCame called when nobody is signed in any more: stored data is hidden until
+ *   somebody is. Resolves once the acts that were under way are stored
  */
 
 /** @type {StandIn | null} */

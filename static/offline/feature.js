@@ -8,7 +8,7 @@ import { useStandIn } from "../stand_in.js";
 import { removeWorker, startWorker } from "./installed.js";
 import { answer, fetchKept, heard, noteEvent } from "./kept.js";
 import { adopt, clearLocked, confirmed, isKept, standForOwner, strangerCame } from "./owner.js";
-import { settle, startQueue } from "./queue.js";
+import { allStored, settle, startQueue } from "./queue.js";
 import { dropStore } from "./store.js";
 
 /** Background fetches wait until the visible page is loaded. */
@@ -39,7 +39,7 @@ function back() {
 }
 
 async function begin() {
-  useStandIn({ heard, answer, strangerCame });
+  useStandIn({ heard, answer, strangerCame: () => (strangerCame(), allStored()) });
   isOn = true;
   await clearLocked();
   await startQueue();

@@ -55,6 +55,13 @@ export async function standForOwner() {
   me.value = owner.me;
 }
 
+/** Whether the data in this browser still is of the person of this page: another may have signed in in another tab.
+ * @param {Owner | undefined} owner */
+export function isOfThisPage(owner) {
+  const person = mine || (stood && personOf(stood));
+  return !owner || !person || owner.person === person;
+}
+
 /** Whether this is the stored session and not the server's answer. @param {Me | null} found */
 export function isKept(found) {
   return found === stood;

@@ -5,15 +5,17 @@
  *
  * Theory. Each act has its own key from the beginning (`idempotencyKey`); the server does it once for that key, so it
  * may be sent again if the answer was lost. While the queue is empty, an act is sent at once; one that can't be sent is
- * stored, and so are all that follow it. One tab at a time sends (a Web Lock), the oldest first, and removes each act
- * when it is answered. A refusal does not stop the queue: it is reported (`onRefusal`), and the next act is sent.
+ * stored, and so are all that follow it. So is an act that is refused because the session has ended: the login page
+ * waits for that (`allStored`), and the act is sent after the next login of the same person. One tab at a time sends (a
+ * Web Lock), the oldest first, and removes each act when it is answered. A refusal does not stop the queue: it is
+ * reported (`onRefusal`), and the next act is sent.
  *
  * Where nothing can be stored (no service worker, a private window) an act is an ordinary call.
  */
 import { signal } from "@preact/signals";
-import { RpcError, mutate, newIdempotencyKey } from "../rpc.js";
+import { RpcError, isLeaving, mutate, newIdempotencyKey } from "../rpc.js";
 import { waits } from "../stand_in.js";
-import { isStillMe } from "./owner.js";
+import { isOfThisPage, isStillMe } from "./owner.js";
 import { all, inStore } from "./store.js";
 
 const LOCK = "svc-offline-queue";
@@ -43,6 +45,8 @@ export const queue = signal(/** @type {Act[]} */ ([]));
 const refusals = new Map();
 /** @typedef {(act: Act, why: string) => Promise<void> | void} Refused */
 
+/** The acts that are neither answered nor stored. @type {Set<Promise<unknown>>} */
+const underWay = new Set();
 let isOn = false;
 /** @type {BroadcastChannel | null} */
 let others = null;
@@ -77,18 +81,50 @@ export async function act(name, input, about = null) {
   if (!isOn) return mutate(name, input);
   /** @type {Act} */
   const mine = { name, input: { ...input, idempotencyKey: newIdempotencyKey() }, at: Date.now(), triedAt: 0, about };
+  const done = sendOrStore(mine);
+  underWay.add(done);
+  try {
+    return await done;
+  } finally {
+    underWay.delete(done);
+  }
+}
+
+/** Resolves once every act is answered or stored, also those that another one or a refused call leads to. */
+export async function allStored() {
+  do {
+    await new Promise((turn) => setTimeout(turn));
+    await Promise.allSettled(underWay);
+  } while (underWay.size);
+}
+
+/** Resolves to the server's answer, or to undefined if the act is stored. @param {Act} mine */
+async function sendOrStore(mine) {
   if (!queue.value.length && navigator.onLine) {
     try {
-      return await mutate(name, mine.input);
+      return await mutate(mine.name, mine.input);
     } catch (error) {
-      if (!isAway(error)) throw error;
-      mine.triedAt = mine.at;
+      if (!mayPass(error) || isLeaving()) throw error;
+      if (isAway(error)) mine.triedAt = mine.at;
     }
   }
-  await inStore(["queue"], "readwrite", (of) => of("queue").add(mine));
+  await store(mine);
   await changed();
   void settle();
   return undefined;
+}
+
+/** Stores an act, unless the data here is another person's by now. @param {Act} mine */
+async function store(mine) {
+  let stored = false;
+  await inStore(["facts", "queue"], "readwrite", (of) => {
+    const owner = of("facts").get("owner");
+    owner.onsuccess = () => {
+      stored = isOfThisPage(owner.result);
+      if (stored) of("queue").add(mine);
+    };
+  });
+  if (!stored) throw new RpcError("UNAUTHORIZED", "Somebody else is signed in now.");
 }
 
 /**
@@ -187,4 +223,12 @@ async function reload() {
 /** @param {unknown} error */
 export function isAway(error) {
   return error instanceof RpcError && error.code === "OFFLINE";
+}
+
+/**
+ * Whether the same call may succeed later: the server was not reached, or the session has ended.
+ * @param {unknown} error
+ */
+export function mayPass(error) {
+  return isAway(error) || (error instanceof RpcError && error.code === "UNAUTHORIZED");
 }

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { features } from "../feature.js";
 import { html } from "../ui/html.js";
-import { keepDraft } from "./drafts.js";
+import { drafts } from "./drafts.js";
 import { lastPart } from "./paths.js";
 
 /** @param {{ path: string, create: () => void }} props */
@@ -14,7 +14,7 @@ export function Beginning({ path, create }) {
   const begin = async () => {
     const template = templates.find((one) => one.id === chosen);
     try {
-      if (template) keepDraft(path, { title: lastPart(path), body: await template.text(), revision: 0 });
+      if (template) drafts.keep(path, { title: lastPart(path), body: await template.text(), revision: 0 });
       create();
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));

@@ -5,7 +5,7 @@ import { UploadList, useUploads } from "../files/uploads.js";
 import { html, classes } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
-import { draftOf, dropDraft } from "./drafts.js";
+import { drafts } from "./drafts.js";
 import { Markdown } from "./markdown.js";
 import { useSaving } from "./saving.js";
 import { Crumbs } from "./view.js";
@@ -30,7 +30,7 @@ export function Editor({ path, page, left, settled, done }) {
     if (await saving.save()) done();
   };
   const leave = () => {
-    dropDraft(path);
+    drafts.drop(path);
     done();
   };
   useLayoutEffect(() => area.current?.focus(), []);
@@ -49,7 +49,7 @@ export function Editor({ path, page, left, settled, done }) {
       <button class="button primary" aria-keyshortcuts="Control+S Meta+S" aria-busy=${saving.saving}
         disabled=${theirs !== undefined}>Save</button>
     </div>
-    ${left && draftOf(path) && html`<p class="fine" role="status">You wrote this before, and did not save it.</p>`}
+    ${left && drafts.of(path) && html`<p class="fine" role="status">You wrote this before, and did not save it.</p>`}
     ${saving.problem && html`<p class="form-problem" role="alert">Not saved: ${saving.problem}</p>`}
     ${theirs !== undefined && html`<${Conflict} theirs=${theirs} busy=${saving.saving} loadTheirs=${saving.loadTheirs}
       keepMine=${saving.keepMine} />`}

@@ -4,9 +4,10 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { RpcError, query } from "../rpc.js";
 import { navigate } from "../router.js";
 import { meProblem } from "../session.js";
+import { personId } from "../unsaved.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
-import { draftOf, personId, takeLeft, unsaved } from "./drafts.js";
+import { drafts } from "./drafts.js";
 import { Editor } from "./editor.js";
 import { MissingPage } from "./missing.js";
 import { usePagesNews } from "./news.js";
@@ -36,7 +37,8 @@ export function PagesPage({ path, trash }) {
 /** @param {{ path: string }} props */
 function OnePage({ path }) {
   const { page, problem, load } = usePage(path);
-  const [writing, setWriting] = useState(() => Number(draftOf(path) !== null)); // counts the beginnings; 0: it is read
+  /** Counts the beginnings; 0: it is read. */
+  const [writing, setWriting] = useState(() => Number(drafts.of(path) !== null));
   const [left, setLeft] = useLeft(path, () => setWriting((times) => times + 1));
   const settled = () => setLeft(false);
   const done = () => {
@@ -66,12 +68,12 @@ function OnePage({ path }) {
  * @param {() => void} found called if one was left in this browser
  */
 function useLeft(path, found) {
-  const [left, setLeft] = useState(/** @type {() => boolean | undefined} */ (() => draftOf(path) ? true : undefined));
+  const [left, setLeft] = useState(/** @type {() => boolean | undefined} */ (() => drafts.of(path) ? true : undefined));
   const person = personId();
   const waits = person === null && meProblem.value === null;
   useEffect(() => {
     if (waits) return;
-    void takeLeft(path).then((is) => {
+    void drafts.takeLeft(path).then((is) => {
       if (is) found();
       setLeft((was) => is || (was ?? false));
     });
@@ -139,7 +141,7 @@ function Unsaved() {
   const [paths, setPaths] = useState(/** @type {string[]} */ ([]));
   const person = personId();
   useEffect(() => {
-    void unsaved().then(setPaths);
+    void drafts.paths().then(setPaths);
   }, [person]);
   if (!paths.length) return null;
   return html`<section class="pages-recent" aria-labelledby="pages-unsaved-title">

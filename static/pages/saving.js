@@ -5,7 +5,7 @@
  */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { RpcError, mutate, query } from "../rpc.js";
-import { dropDraft, draftOf, keepDraft } from "./drafts.js";
+import { drafts } from "./drafts.js";
 import { lastPart } from "./paths.js";
 
 /** @typedef {import("./drafts.js").Draft} Draft */
@@ -16,7 +16,7 @@ import { lastPart } from "./paths.js";
  * @param {() => void} settled called when the text is saved, or theirs replaces it
  */
 export function useSaving(path, page, settled) {
-  const [draft, setDraft] = useState(() => draftOf(path) ?? draftFrom(path, page));
+  const [draft, setDraft] = useState(() => drafts.of(path) ?? draftFrom(path, page));
   const [theirs, setTheirs] = useState(/** @type {PageDetail | null | undefined} */ (undefined));
   const [problem, setProblem] = useState("");
   const [saving, setSaving] = useState(false);
@@ -26,11 +26,11 @@ export function useSaving(path, page, settled) {
   const write = (/** @type {Partial<Draft>} */ changed) =>
     setDraft((before) => {
       const next = { ...before, ...changed };
-      keepDraft(path, next);
+      drafts.keep(path, next);
       return next;
     });
   const settle = (/** @type {Draft} */ next) => {
-    dropDraft(path);
+    drafts.drop(path);
     setTheirs(undefined);
     setDraft(next);
     settled();
@@ -44,10 +44,10 @@ export function useSaving(path, page, settled) {
     try {
       const saved = await mutate("pages.save", { path, title: draft.title.trim() || undefined, body: draft.body,
         revision });
-      const now = draftOf(path);
+      const now = drafts.of(path);
       const typed = now && (now.body !== draft.body || now.title !== draft.title); // meanwhile
-      if (typed) keepDraft(path, { ...now, revision: saved.revision });
-      else dropDraft(path);
+      if (typed) drafts.keep(path, { ...now, revision: saved.revision });
+      else drafts.drop(path);
       setTheirs(undefined);
       setDraft((before) => ({ ...before, revision: saved.revision }));
       settled();
@@ -67,7 +67,7 @@ export function useSaving(path, page, settled) {
     if (busy.current || page === known.current) return;
     known.current = page;
     if (page ? page.revision <= draft.revision : draft.revision === 0) return;
-    if (draftOf(path)) setTheirs(page);
+    if (drafts.of(path)) setTheirs(page);
     else settle(draftFrom(path, page));
   }, [page, saving]);
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import fresh_page, until
+from tests.support.browser import fresh_page, settled, until
 from tests.support.process import ServiceProcess
 
 pytestmark = [pytest.mark.browser, pytest.mark.wall_clock, pytest.mark.thorough]
@@ -148,3 +148,57 @@ def test_what_is_anothers_goes_when_somebody_else_signs_in(page: Page, service: 
     page.goto("/p/mail")
     until(page, lambda: page.evaluate(OWNER) == "bo@example.org", what="the database to be his")
     assert page.evaluate(ROWS) == 0
+
+
+WAITING = f"""async () => {{ {IN_STORE} const acts = await ask(db.transaction("queue").objectStore("queue").getAll());
+    return acts.map(({{ name, triedAt }}) => [name, triedAt]); }}"""
+PRESS = """async base => {
+    const { act } = await import(`${base}/offline/queue.js`);
+    void act("mail.archive", { threadIds: ["thr_hers"] });
+    void act("mail.markUnread", { threadIds: ["thr_hers"] });
+}"""
+SLOW_STORE = """() => {
+    const add = IDBObjectStore.prototype.add;
+    IDBObjectStore.prototype.add = function (...given) {
+        const store = this;
+        let rounds = 200;
+        const wait = () => { store.count().onsuccess = () => { if (rounds-- > 0) wait(); }; };
+        wait();
+        return add.apply(this, given);
+    };
+}"""
+"""Each transaction that adds an act takes long, as on a slow disk."""
+
+
+def test_an_act_at_the_end_of_the_session_waits_for_the_next_login_of_its_person(
+    page: Page, service: ServiceProcess
+) -> None:
+    sent = list[str]()
+    page.on("request", lambda asked: sent.append(asked.url) if "/trpc/mail.archive" in asked.url else None)
+    page.goto("/login")
+    page.evaluate(LOG_IN, ["ada@example.org", None])
+    page.goto("/p/mail")
+    page.evaluate(KEPT)
+    until(page, lambda: page.evaluate(OWNER) == "ada@example.org", what="the database to be hers")
+    invite = page.evaluate(INVITE)
+    base = page.evaluate("() => document.querySelector('script[type=module]').src").rpartition("/")[0]
+    page.evaluate(SLOW_STORE)
+    page.context.clear_cookies()
+    page.evaluate(PRESS, base)
+    page.wait_for_url("**/login**")
+    assert page.evaluate(WAITING) == [["mail.archive", 0], ["mail.markUnread", 0]]
+    sent.clear()
+    page.evaluate(LOG_IN, ["ada@example.org", None])
+    page.goto("/p/mail")
+    until(page, lambda: page.evaluate(WAITING) == [], what="her acts to be sent")
+    assert len(sent) == 1
+    page.evaluate(SLOW_STORE)
+    page.context.clear_cookies()
+    page.evaluate(PRESS, base)
+    page.wait_for_url("**/login**")
+    sent.clear()
+    page.evaluate(LOG_IN, ["cy@example.org", invite])
+    page.goto("/p/mail")
+    until(page, lambda: page.evaluate(OWNER) == "cy@example.org", what="the database to be his")
+    settled(page)
+    assert (page.evaluate(WAITING), sent) == ([], [])

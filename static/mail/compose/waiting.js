@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Mail that waits while the server is unreachable: queued for sending, brought back for editing, and turned into a
- * draft again if the server refuses it later.
+ * Mail that waits while the server is unreachable or the session has ended: queued for sending, brought back for
+ * editing, and turned into a draft again if the server refuses it later.
  */
-import { act, isAway, mayWait, onRefusal, takeBackNewest } from "../../offline/queue.js";
+import { act, mayPass, mayWait, onRefusal, takeBackNewest } from "../../offline/queue.js";
 import { RpcError, mutate } from "../../rpc.js";
 import { toast } from "../../ui/toast.js";
 import { toWire } from "./wire.js";
@@ -13,7 +13,7 @@ import { toWire } from "./wire.js";
 
 /** Whether a message that could not be saved may still be queued. @param {unknown} error */
 export function mayGoLater(error) {
-  return mayWait() && isAway(error);
+  return mayWait() && mayPass(error);
 }
 
 /**
@@ -57,7 +57,7 @@ async function keptAsDraft(fields, id, version) {
     try {
       return (await mutate("mail.saveDraft", { ...toWire(fields), ...one })).id;
     } catch (error) {
-      if (isAway(error) || !(error instanceof RpcError)) throw error; // it stays in the queue, and is sent again
+      if (mayPass(error) || !(error instanceof RpcError)) throw error; // it stays in the queue, and is sent again
     }
   }
   return null;

@@ -7,6 +7,11 @@ import { fetchSignature, saveSignature, signatureOf } from "../compose/signature
 import { html } from "../../ui/html.js";
 import { toast } from "../../ui/toast.js";
 import { reasonOf } from "../../settings/fetched.js";
+import { UnsavedTexts } from "../../unsaved.js";
+import { WrittenBefore, useHalfWritten } from "./half_written.js";
+
+/** By the id of the account. @type {UnsavedTexts<{ html: string }>} */
+const unsaved = new UnsavedTexts("signature");
 
 export function SignaturesSection() {
   const known = accounts.value && accounts.value.filter((one) => !isShared(one));
@@ -24,18 +29,32 @@ function Signature({ account }) {
   const editor = useRef(/** @type {import("../compose/richtext.js").RichText | null} */ (null));
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
+  const [begun, setBegun] = useHalfWritten(unsaved, account.id);
   useEffect(() => void fetchSignature(account.id).catch((error) => setProblem(reasonOf(error))), [account.id]);
   useEffect(() => {
-    if (saved.value !== null && editor.current?.html() !== saved.value) editor.current?.reset(saved.value);
+    if (saved.value === null || unsaved.of(account.id)) return;
+    if (editor.current?.html() !== saved.value) editor.current?.reset(saved.value);
   }, [saved.value]);
+  const keep = (/** @type {string} */ now) => {
+    if (now === saved.value) unsaved.drop(account.id);
+    else unsaved.keep(account.id, { html: now });
+  };
+  const discard = () => {
+    unsaved.drop(account.id);
+    setBegun(null);
+    editor.current?.reset(saved.value ?? "");
+  };
   const save = async (/** @type {Event} */ event) => {
     event.preventDefault();
     if (busy || !editor.current) return;
     setBusy(true);
     setProblem("");
     try {
-      const text = editor.current.root.textContent?.trim() ? editor.current.html() : "";
-      await saveSignature(account.id, text);
+      const written = editor.current.html();
+      await saveSignature(account.id, editor.current.root.textContent?.trim() ? written : "");
+      const typed = unsaved.of(account.id)?.html; // perhaps meanwhile
+      if (typed === undefined || typed === written) unsaved.drop(account.id);
+      setBegun(null);
       toast("Signature saved.");
     } catch (error) {
       setProblem(reasonOf(error));
@@ -44,13 +63,16 @@ function Signature({ account }) {
   };
   return html`<form class="setting signature" aria-labelledby=${`signature-${account.id}`} onSubmit=${save}>
     <h2 id=${`signature-${account.id}`}>${account.address}</h2>
-    ${saved.value === null
+    ${saved.value === null || begun === undefined
       ? !problem && html`<p class="quiet-text" role="status">Loading the signature</p>`
-      : html`<${Editor} start=${saved.value} label=${`Signature of ${account.address}`} changed=${() => undefined}
+      : html`<${Editor} start=${begun?.html ?? saved.value} label=${`Signature of ${account.address}`}
+          changed=${keep}
           ready=${(/** @type {import("../compose/richtext.js").RichText | null} */ one) => { editor.current = one;
             }} />`}
+    ${begun && html`<${WrittenBefore} />`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-    <button class="button primary" disabled=${saved.value === null} aria-busy=${busy}
-      aria-label=${`Save the signature of ${account.address}`}>Save</button>
+    <p class="page-actions"><button class="button primary" disabled=${saved.value === null} aria-busy=${busy}
+        aria-label=${`Save the signature of ${account.address}`}>Save</button>
+      ${begun && html`<button type="button" class="button" onClick=${discard}>Discard</button>`}</p>
   </form>`;
 }

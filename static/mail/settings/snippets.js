@@ -11,14 +11,22 @@ import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { toast } from "../../ui/toast.js";
 import { reasonOf } from "../../settings/fetched.js";
+import { UnsavedTexts } from "../../unsaved.js";
+import { WrittenBefore, useHalfWritten } from "./half_written.js";
 
 /** @typedef {import("../snippets/store.js").Snippet} Snippet */
+/** @typedef {Record<"name" | "html" | "subject" | "to" | "cc" | "bcc", string>} Written as it stands in the form */
+
+/** By the id of the snippet; "": a new one. @type {UnsavedTexts<Written>} */
+const unsaved = new UnsavedTexts("snippet");
 
 export function SnippetsSection() {
   const [problem, setProblem] = useState("");
   const [edited, setEdited] = useState(/** @type {string | null} */ (null)); // "": a new one
   useEffect(() => void loadSnippets().catch((error) => setProblem(reasonOf(error))), []);
+  useEffect(() => void unsaved.paths().then(([first]) => setEdited((now) => now ?? first ?? null)), []);
   const known = snippets.value;
+  const isNew = edited !== null && !known?.some(({ id }) => id === edited); // or it was deleted while it was edited
   const close = () => setEdited(null);
   const begin = html`<p><button type="button" class="button primary" onClick=${() => setEdited("")}>
     <${Icon} name="plus" size=${16} /> New snippet</button></p>`;
@@ -31,9 +39,9 @@ export function SnippetsSection() {
       <p>A text that you write again and again, such as the way to your door, is one word away.</p>
       ${begin}</${Nothing}></section>`}
     ${known && html`<div class="snippet-list">${known.map((one) => one.id === edited
-      ? html`<${SnippetForm} key=${one.id} snippet=${one} close=${close} />`
+      ? html`<${SnippetForm} key=${one.id} snippet=${one} path=${one.id} close=${close} />`
       : html`<${SnippetRow} key=${one.id} snippet=${one} edit=${() => setEdited(one.id)} />`)}</div>
-      ${edited === "" ? html`<${SnippetForm} snippet=${null} close=${close} />`
+      ${isNew ? html`<${SnippetForm} key=${edited} snippet=${null} path=${edited} close=${close} />`
         : known.length > 0 && begin}
       <${Fields} />`}`;
 }
@@ -71,8 +79,21 @@ function SnippetRow({ snippet, edit }) {
   </div>`;
 }
 
-/** @param {{ snippet: Snippet | null, close: () => void }} props */
-function SnippetForm({ snippet, close }) {
+/** @param {{ snippet: Snippet | null, path: string, close: () => void }} props `path`: of its unsaved text */
+function SnippetForm({ snippet, path, close }) {
+  const [begun] = useHalfWritten(unsaved, path);
+  const leave = () => {
+    unsaved.drop(path);
+    close();
+  };
+  return begun === undefined ? null : html`<${WrittenForm} snippet=${snippet} begun=${begun} leave=${leave}
+    written=${(/** @type {Written} */ now) => unsaved.keep(path, now)} />`;
+}
+
+/**
+ * @param {{ snippet: Snippet | null, begun: Written | null, leave: () => void, written: (now: Written) => void }} props
+ */
+function WrittenForm({ snippet, begun, leave, written }) {
   const editor = useRef(/** @type {import("../compose/richtext.js").RichText | null} */ (null));
   const form = useRef(/** @type {HTMLFormElement | null} */ (null));
   const [busy, setBusy] = useState(false);
@@ -82,35 +103,52 @@ function SnippetForm({ snippet, close }) {
     event.preventDefault();
     if (busy || !editor.current || !form.current) return;
     setBusy(true);
-    const given = new FormData(form.current);
-    const field = (/** @type {string} */ name) => String(given.get(name) ?? "");
-    const people = (/** @type {string} */ name) => parseMailboxes(field(name)).map(formatMailbox);
+    const now = writtenNow(form.current, editor.current.html());
+    const people = (/** @type {string} */ typed) => parseMailboxes(typed).map(formatMailbox);
     try {
-      await saveSnippet({ ...(snippet && { id: snippet.id }), name: field("name").trim(), html: editor.current.html(),
-        subject: field("subject"), to: people("to"), cc: people("cc"), bcc: people("bcc") });
+      await saveSnippet({ ...(snippet && { id: snippet.id }), name: now.name.trim(), html: now.html,
+        subject: now.subject, to: people(now.to), cc: people(now.cc), bcc: people(now.bcc) });
       toast("Snippet saved.");
-      close();
+      leave();
     } catch (error) {
       setProblem(reasonOf(error));
       setBusy(false);
     }
   };
-  const line = (/** @type {string} */ name, /** @type {string} */ label, value = "", more = {}) => html`<label
-    class="field"><span>${label}</span><input name=${name} type="text" defaultValue=${value} autocomplete="off"
+  const keep = () => {
+    if (editor.current && form.current) written(writtenNow(form.current, editor.current.html()));
+  };
+  const start = begun ?? startOf(snippet);
+  const line = (/** @type {keyof Written} */ name, /** @type {string} */ label, more = {}) => html`<label
+    class="field"><span>${label}</span><input name=${name} type="text" defaultValue=${start[name]} autocomplete="off"
       ...${more} /></label>`;
-  const list = (/** @type {readonly string[] | undefined} */ all) => all?.join(", ");
-  return html`<form class="setting snippet-setting" ref=${form} onSubmit=${save}
+  return html`<form class="setting snippet-setting" ref=${form} onSubmit=${save} onInput=${keep}
     aria-label=${snippet ? `Snippet ${snippet.name}` : "New snippet"}>
-    ${line("name", "Name, one word", snippet?.name, { maxlength: 40, autocapitalize: "none", required: true })}
-    <${Editor} start=${snippet?.html ?? ""} label="Text of the snippet" changed=${() => undefined}
+    ${begun && html`<${WrittenBefore} />`}
+    ${line("name", "Name, one word", { maxlength: 40, autocapitalize: "none", required: true })}
+    <${Editor} start=${start.html} label="Text of the snippet" changed=${keep}
       ready=${(/** @type {import("../compose/richtext.js").RichText | null} */ one) => { editor.current = one; }} />
     <details><summary>Subject and recipients</summary>
-      ${line("subject", "Subject", snippet?.subject, { maxlength: 900 })}
-      ${line("to", "To", list(snippet?.to))}${line("cc", "Cc", list(snippet?.cc))}
-      ${line("bcc", "Bcc", list(snippet?.bcc))}
+      ${line("subject", "Subject", { maxlength: 900 })}
+      ${line("to", "To")}${line("cc", "Cc")}${line("bcc", "Bcc")}
     </details>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     <p class="page-actions"><button class="button primary" aria-busy=${busy}>Save</button>
-      <button type="button" class="button" onClick=${close}>Cancel</button></p>
+      <button type="button" class="button" onClick=${leave}>Cancel</button></p>
   </form>`;
+}
+
+/** @param {Snippet | null} snippet @returns {Written} */
+function startOf(snippet) {
+  const list = (/** @type {readonly string[] | undefined} */ all) => all?.join(", ") ?? "";
+  return { name: snippet?.name ?? "", html: snippet?.html ?? "", subject: snippet?.subject ?? "", to: list(snippet?.to),
+    cc: list(snippet?.cc), bcc: list(snippet?.bcc) };
+}
+
+/** @param {HTMLFormElement} form @param {string} text @returns {Written} */
+function writtenNow(form, text) {
+  const given = new FormData(form);
+  const field = (/** @type {string} */ name) => String(given.get(name) ?? "");
+  return { name: field("name"), html: text, subject: field("subject"), to: field("to"), cc: field("cc"),
+    bcc: field("bcc") };
 }
