@@ -13,6 +13,8 @@ export const renaming = signal(/** @type {Listed | null} */ (null));
 /** The files that were deleted here, the newest last. @type {Listed[]} */
 const deleted = [];
 let takeNoticeAway = () => {};
+/** The ids of files that are being deleted. @type {Set<string>} */
+const leaving = new Set();
 
 /** Shows a file in the app if the app can show its type; otherwise downloads it.
  * @param {Listed} file @param {Listed[]} among */
@@ -37,11 +39,15 @@ export function download(file) {
 
 /** @param {Listed} file */
 export async function remove(file) {
+  if (leaving.has(file.id)) return;
+  leaving.add(file.id);
   try {
     await mutate("files.delete", { id: file.id });
   } catch (error) {
     toast(`${file.name} was not deleted: ${reasonOf(error)}`, { tone: "error" });
     return;
+  } finally {
+    leaving.delete(file.id);
   }
   deleted.push(file);
   takeNoticeAway();

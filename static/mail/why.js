@@ -2,6 +2,7 @@
 /** "Why is this here?": what rules did with a thread, with undo, and a form to teach the rule. */
 import { useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { show } from "./details.js";
@@ -14,27 +15,16 @@ const isOfPlugin = ({ rule }) => rule.startsWith("plugins/");
 /** @param {{ threadId: string, own: boolean }} props */
 export function WhyHere({ threadId, own }) {
   const [acts, setActs] = useState(/** @type {Act[] | null} */ (null));
-  const [problem, setProblem] = useState("");
-  const look = async () => {
-    try {
-      setActs(await query("rules.why", { threadId }));
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    }
-  };
-  const act = async (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => {
-    setProblem("");
-    try {
-      await work();
-      toast(said);
-      await look();
-      await show(threadId);
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    }
-  };
+  const { busy, problem, run } = useDeed();
+  const look = async () => setActs(await query("rules.why", { threadId }));
+  const act = (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => run(async () => {
+    await work();
+    toast(said);
+    await look();
+    await show(threadId);
+  });
   if (acts === null && !problem) {
-    return html`<button class="link why-ask" onClick=${look}>Why is this here?</button>`;
+    return html`<button class="link why-ask" aria-busy=${busy} onClick=${() => run(look)}>Why is this here?</button>`;
   }
   return html`<div class="why" role="status">
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
@@ -46,9 +36,9 @@ export function WhyHere({ threadId, own }) {
         one.undone && " It was taken back."}${one.problem && html` The model gave no answer: <bdi>${
         one.problem}</bdi> <a href="/p/runs">Runs</a> can ask it again.`}</p>
       ${own && html`<p>
-        ${!one.undone && !one.problem && html`<button class="button small" onClick=${() =>
+        ${!one.undone && !one.problem && html`<button class="button small" aria-busy=${busy} onClick=${() =>
           act(() => mutate("rules.undo", { runId: one.runId }), "Taken back.")}>Undo</button>`}
-        ${!isOfPlugin(one) && html`<button class="button small" onClick=${() =>
+        ${!isOfPlugin(one) && html`<button class="button small" aria-busy=${busy} onClick=${() =>
           act(() => mutate("rules.teach", { path: one.rule, threadId }), "The rule leaves this sender alone now.")}>
           Not for this sender</button>`}</p>`}
     </div>`)}

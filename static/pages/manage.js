@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { navigate } from "../router.js";
 import { ConfirmButton } from "../ui/confirm.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { Dialog } from "./dialog.js";
@@ -13,16 +14,10 @@ import { toastOfDeleted } from "./trash.js";
 /** @param {{ page: PageDetail, close: () => void }} props */
 export function ManageDialog({ page, close }) {
   const [to, setTo] = useState(page.path);
-  const [problem, setProblem] = useState("");
+  const { busy, problem, run } = useDeed();
   const wanted = to.split("/").map((part) => part.trim()).filter(Boolean).join("/");
-  const move = async (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault();
-    try {
-      await mutate("pages.move", { path: page.path, to: wanted });
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-      return;
-    }
+  const move = async () => {
+    await mutate("pages.move", { path: page.path, to: wanted });
     close();
     navigate(pageHref(wanted), { replace: true });
     toast("The page was moved.");
@@ -34,12 +29,15 @@ export function ManageDialog({ page, close }) {
     toastOfDeleted(page);
   };
   return html`<${Dialog} id="manage-title" title="Move or delete" close=${close}>
-    <form class="page-form" onSubmit=${move}>
+    <form class="page-form" onSubmit=${(/** @type {SubmitEvent} */ event) => {
+      event.preventDefault();
+      void run(move);
+    }}>
       <label class="field grow">New path
         <input value=${to} autocapitalize="none" spellcheck=${false}
           onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setTo(event.currentTarget.value)} />
           </label>
-      <button class="button" disabled=${!wanted || wanted === page.path}>Move</button>
+      <button class="button" aria-busy=${busy} disabled=${!wanted || wanted === page.path}>Move</button>
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     </form>
     <p class="fine">Pages below it move along. Links to the old path are not rewritten.</p>

@@ -2,6 +2,7 @@
 /** The dialog that sets who may read and write a page: the same people as for the page above, or its own list. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { Dialog } from "./dialog.js";
@@ -12,17 +13,11 @@ const EVERYONE = "everyone";
 export function SharingDialog({ page, close, reload }) {
   const [access, setAccess] = useState(page.access);
   const [grants, setGrants] = useState(page.grants);
-  const [problem, setProblem] = useState("");
+  const { busy, problem, run } = useDeed();
   const users = useUsers();
-  const save = async (/** @type {SubmitEvent} */ event) => {
-    event.preventDefault();
-    try {
-      const given = access === "explicit" ? grants.map(({ to, level }) => ({ to, level })) : [];
-      await mutate("pages.setAccess", { path: page.path, access, grants: given });
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-      return;
-    }
+  const save = async () => {
+    const given = access === "explicit" ? grants.map(({ to, level }) => ({ to, level })) : [];
+    await mutate("pages.setAccess", { path: page.path, access, grants: given });
     close();
     toast("The sharing was changed.");
     await reload();
@@ -32,7 +27,10 @@ export function SharingDialog({ page, close, reload }) {
     setGrants(level === "read" || level === "write" ? [...others, { to, level, name }] : others);
   };
   return html`<${Dialog} id="sharing-title" title="Share" close=${close}>
-    <form class="sharing" onSubmit=${save}>
+    <form class="sharing" onSubmit=${(/** @type {SubmitEvent} */ event) => {
+      event.preventDefault();
+      void run(save);
+    }}>
       <fieldset>
         <legend class="sr-only">Who may see this page and what is below it</legend>
         <${Choice} value="inherited" chosen=${access} choose=${setAccess} label="As the page above"
@@ -43,7 +41,7 @@ export function SharingDialog({ page, close, reload }) {
       ${access === "explicit" && html`<${Grants} grants=${grants} users=${users} owner=${page.owner?.id ?? null}
         setLevel=${setLevel} />`}
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-      <div class="dialog-foot"><button class="button primary">Save</button>
+      <div class="dialog-foot"><button class="button primary" aria-busy=${busy}>Save</button>
         <button type="button" class="button" onClick=${close}>Cancel</button></div>
     </form>
   </${Dialog}>`;

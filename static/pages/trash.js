@@ -56,6 +56,7 @@ function Entry({ one, reload }) {
   const [busy, setBusy] = useState(false);
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
+    if (busy) return;
     setBusy(true);
     try {
       await restore(one.id, problem && to !== one.path ? to : undefined);

@@ -2,6 +2,7 @@
 /** Suggested rules, made from what a person does again and again. Shown in the settings and in a thread. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 
@@ -18,23 +19,18 @@ function words({ deed, value, times, address }) {
  * @param {{ one: Suggestion, done: () => unknown, edit?: (one: Suggestion) => void }} props
  */
 function Offer({ one, done, edit }) {
-  const [problem, setProblem] = useState("");
-  const act = async (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => {
-    setProblem("");
-    try {
-      await work();
-      toast(said);
-      await done();
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    }
-  };
+  const { busy, problem, run } = useDeed();
+  const act = (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => run(async () => {
+    await work();
+    toast(said);
+    await done();
+  });
   const { address, deed, value, title, rule } = one;
   return html`<span class="triage-sender">${words(one)}</span>
-    <button class="button small" onClick=${() => act(() => mutate("rules.save", { title, rule }),
+    <button class="button small" aria-busy=${busy} onClick=${() => act(() => mutate("rules.save", { title, rule }),
       "A rule does that from now on. You find it in Settings, Rules.")}>Let a rule do it</button>
     ${edit && html`<button class="button small" onClick=${() => edit(one)}>Look at it first</button>`}
-    <button class="button small" onClick=${() => act(() =>
+    <button class="button small" aria-busy=${busy} onClick=${() => act(() =>
       mutate("rules.dismissSuggestion", { address, deed, value }), "It is not suggested again.")}>No, never</button>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}`;
 }

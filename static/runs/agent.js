@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { navigate } from "../router.js";
 import { mutate, query } from "../rpc.js";
-import { reasonOf } from "../settings/fetched.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { runHref } from "./address.js";
 
@@ -38,24 +38,22 @@ export function AgentTalk({ run, ended }) {
 /** @param {{ id: string, ended: boolean }} props */
 function SayForm({ id, ended }) {
   const [text, setText] = useState("");
-  const [problem, setProblem] = useState("");
-  const submit = async (/** @type {SubmitEvent} */ event) => {
+  const { busy, problem, run } = useDeed();
+  const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    if (!text.trim()) return;
-    try {
-      const { runId } = await mutate("agents.say", { runId: id, text });
-      setText("");
-      setProblem("");
-      if (runId !== id) navigate(runHref(runId));
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
+    if (text.trim()) void run(say);
+  };
+  const say = async () => {
+    const { runId } = await mutate("agents.say", { runId: id, text });
+    setText((now) => (now === text ? "" : now)); // what was typed meanwhile stays
+    if (runId !== id) navigate(runHref(runId));
   };
   return html`<form class="approval-form" onSubmit=${submit}>
     <label class="field"><span>${ended ? "Go on with it" : "Tell it something"}</span>
       <textarea rows="2" value=${text} onInput=${(/** @type {InputEvent} */ event) =>
         setText(/** @type {HTMLTextAreaElement} */ (event.target).value)} /></label>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-    <div class="approval-deeds"><button class="button small primary" type="submit">Send to the agent</button></div>
+    <div class="approval-deeds"><button class="button small primary" type="submit" aria-busy=${busy}>Send
+      to the agent</button></div>
   </form>`;
 }

@@ -1,11 +1,11 @@
 // @ts-check
 /** Settings, Agents: the user's agents, the editor for one, and the memory of agents. */
 import { signal } from "@preact/signals";
-import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Faults, useWritten } from "../settings/declared.js";
-import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
+import { Pending, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
+import { useDeed } from "../ui/deed.js";
 import { dollars } from "../ui/format.js";
 import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
@@ -50,16 +50,12 @@ export function AgentsSection() {
 
 /** @param {{ one: Agent, load: () => Promise<void>, edit: () => void }} props */
 function Row({ one, load, edit }) {
-  const [problem, setProblem] = useState("");
+  const { busy, run } = useDeed();
   const remove = async () => {
-    try {
-      await mutate("pages.delete", { path: one.path });
-      document.getElementById("edit-new")?.focus(); // the row disappears, and it had the focus
-      toast("The agent is in the trash of pages.");
-      await load();
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
+    await mutate("pages.delete", { path: one.path });
+    document.getElementById("edit-new")?.focus(); // the row disappears, and it had the focus
+    toast("The agent is in the trash of pages.");
+    await load();
   };
   const facts = [one.schedule && `${one.schedule} (UTC)`, ...one.triggers.map(triggerWords),
     one.ceilingUsd !== null && `at most ${dollars(one.ceilingUsd)} a run`];
@@ -68,15 +64,14 @@ function Row({ one, load, edit }) {
       <bdi>${one.title}</bdi></a><span class="fine rules-what">${
       facts.filter(Boolean).join(", ") || "when you start it"}${
       one.plugin && html`. From the plugin <bdi>${one.plugin}</bdi>`}</span></span>
-    <button class="button small" aria-label=${`Run ${one.title}`} onClick=${() => begin({ agent: named(one) }, null)}>
-      Run</button>
+    <button class="button small" aria-label=${`Run ${one.title}`} aria-busy=${busy} onClick=${() =>
+      run(() => begin({ agent: named(one) }, null))}>Run</button>
     ${one.plugin ? html`<a class="button small" href="/settings/plugins" aria-label=${`Its plugin: ${one.title}`}>
         Its plugin</a>`
       : html`<button id=${`edit-${one.path}`} class="button small" aria-label=${`Edit ${one.title}`} onClick=${edit}>
         Edit</button>
       <${ConfirmButton} label="Delete" what=${one.title} sure="Delete" question="Move its page to the trash?"
         run=${remove} />`}
-    ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </li>`;
 }
 

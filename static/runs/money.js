@@ -2,7 +2,8 @@
 /** The cost of models in dollars, from the ledger: of a run so far, and of today. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
-import { reasonOf, useFetched } from "../settings/fetched.js";
+import { useFetched } from "../settings/fetched.js";
+import { useDeed } from "../ui/deed.js";
 import { dollars } from "../ui/format.js";
 import { html } from "../ui/html.js";
 
@@ -21,19 +22,16 @@ export function RunCost({ run }) {
  */
 export function GoOn({ run, changed }) {
   const [usd, setUsd] = useState("");
-  const [problem, setProblem] = useState("");
+  const { busy, problem, run: act } = useDeed();
   useEffect(() => {
     query("models.ofRun", { runId: run.id }).then((cost) => setUsd((cost.ceilingUsd * 2).toFixed(2)), () => {});
   }, [run.id]);
-  const submit = async (/** @type {SubmitEvent} */ event) => {
+  const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    try {
+    void act(async () => {
       await mutate("agents.goOn", { runId: run.id, ceilingUsd: Number(usd) });
-      setProblem("");
       await changed();
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
+    });
   };
   return html`<form class="approval-form" onSubmit=${submit}>
     <p class="fine">It stopped before it asked the model again: what it did is done, and nothing is half done. With a
@@ -42,7 +40,8 @@ export function GoOn({ run, changed }) {
       <input type="number" min="0.01" step="0.01" required value=${usd} onInput=${(/** @type {InputEvent} */ event) =>
         setUsd(/** @type {HTMLInputElement} */ (event.target).value)} /></label>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-    <div class="approval-deeds"><button class="button small primary" type="submit">Go on</button></div>
+    <div class="approval-deeds"><button class="button small primary" type="submit" aria-busy=${busy}>
+      Go on</button></div>
   </form>`;
 }
 

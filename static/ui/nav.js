@@ -13,6 +13,7 @@ import { helpOpen } from "./help.js";
 import { classes, html } from "./html.js";
 import { Icon, Mark } from "./icons.js";
 import { withKeys } from "./key_words.js";
+import { paletteOpen } from "./palette.js";
 
 /** @typedef {import("../feature.js").Nav} Nav */
 
@@ -109,6 +110,8 @@ function NavBody({ narrow }) {
       <ul class="side-list">${navAt("end").map(row)}</ul>
       <button class="icon-button" aria-label=${`Colours: ${name}. Change`} title=${`Colours: ${name}`}
         onClick=${nextTheme}><${Icon} name=${icon} /></button>
+      <button class="icon-button" aria-label="Find a command" title=${withKeys("Find a command", "Everywhere Mod+k")}
+        onClick=${findCommand}><${Icon} name="command" /></button>
       <button class="icon-button help-button" aria-label="Keyboard shortcuts"
         title=${withKeys("Keyboard shortcuts", "Everywhere ?")} onClick=${showHelp}><${Icon} name="help" /></button>
     </div>`;
@@ -126,6 +129,12 @@ function Row({ to, narrow }) {
     ${count && html`<b class=${classes({ "side-count": true, bad: count.bad === true })} aria-hidden="true"
       data-n=${narrow ? short(count.n) : number(count.n)}></b>`}
   </a></li>`;
+}
+
+/** All that can be done, for who has no keys at hand. */
+function findCommand() {
+  closeDrawer();
+  paletteOpen.value = true;
 }
 
 function showHelp() {

@@ -61,6 +61,8 @@ PLAYWRIGHTS_OWN: Final = tuple(f"Blocked script execution in 'about:{page}'" for
 """Playwright puts helpers into every frame; a mail's frame runs none, and is blank first."""
 PATIENCE_MS: Final = HANGS_S * 1_000
 LOOK_AGAIN_MS: Final = 20
+TWICE: Final = "one => { one.click(); one.click(); }"
+"""Pressed again before the answer of the first press, as people do on a slow connection."""
 
 expect.set_options(timeout=PATIENCE_MS)
 

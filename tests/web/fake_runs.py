@@ -186,6 +186,9 @@ class RunPart:
         run = self.run(given["runId"])
         return {"runId": self.add_run(run["title"], state="queued", workflow=run["workflow"])}
 
+    def rpc_agents_say(self, given: dict[str, Any]) -> Any:
+        return {"runId": given["runId"]}
+
     def rpc_approvals_list(self, given: dict[str, Any]) -> Any:
         return self.approvals
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.support.browser import App
+from tests.support.browser import TWICE, App
 from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
 from tests.web.fake_runs import moment, step
 from tests.web.fake_server import Refusal
@@ -325,6 +325,11 @@ def test_an_agent_goes_on_from_each_call_of_its_model_also_from_one_in_a_branch(
     page.get_by_role("button", name="Begin it").click()
     expect(page.locator(".run-head .run-state")).to_have_text("Queued")
     assert app.called("agents.retry") == [{"runId": run_id, "stepId": "notes/model"}]
+    field = page.get_by_role("textbox", name="Tell it something")
+    field.fill("Leave my notes alone")
+    page.get_by_role("button", name="Send to the agent").evaluate(TWICE)
+    expect(field).to_have_value("")
+    assert len(app.calls("agents.say")) == 1
 
 
 def test_a_run_that_is_somebody_elses_is_not_there(app: App) -> None:

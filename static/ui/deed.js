@@ -1,0 +1,28 @@
+// @ts-check
+/**
+ * What a press starts at the server: one at a time, so a second press while the answer is on its way does not do it
+ * twice. On a slow connection people press again.
+ */
+import { useRef, useState } from "preact/hooks";
+
+/** `busy`: the answer is on its way; `problem`: why the last one failed. */
+export function useDeed() {
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState("");
+  const underWay = useRef(false); // `busy` changes only with the next draw
+  const run = async (/** @type {() => Promise<unknown>} */ work) => {
+    if (underWay.current) return;
+    underWay.current = true;
+    setBusy(true);
+    setProblem("");
+    try {
+      await work();
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    } finally {
+      underWay.current = false;
+      setBusy(false);
+    }
+  };
+  return { busy, problem, run };
+}
