@@ -36,7 +36,7 @@ class OpenedHome:
 
 
 class OpenHome(Protocol):
-    def __call__(self, *, read_only: bool) -> AbstractContextManager[OpenedHome]: ...
+    def __call__(self, *, read_only: bool, may_create: bool) -> AbstractContextManager[OpenedHome]: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,9 +76,10 @@ class Invocation:
     faults: tuple[ConfigFault, ...] = ()
     """The faults of the environment, for a command with :attr:`Command.bears_faults`."""
 
-    def home(self, *, read_only: bool = False) -> AbstractContextManager[OpenedHome]:
-        """Open the home for the length of the ``with``. For writing, no server may hold it."""
-        return self.open_home(read_only=read_only)
+    def home(self, *, read_only: bool = False, may_create: bool = False) -> AbstractContextManager[OpenedHome]:
+        """Open the home for the length of the ``with``. For writing, no server may hold it. ``may_create``: make one
+        if there is none; any other command refuses then, because the path is probably mistyped."""
+        return self.open_home(read_only=read_only, may_create=may_create)
 
     def print_rows(self, rows: Sequence[dict[str, str]], *, columns: Sequence[str], titled: bool = False) -> None:
         """Print the rows as JSON, or as a table with aligned columns, with column names if ``titled``."""

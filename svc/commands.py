@@ -49,7 +49,7 @@ from svc.log import Log
 from svc.nursery import ThreadPool
 from svc.preflight import serve_rules
 from svc.settings import HOME, INTERNAL_PORT, LOG, PORT, WORKER_PROCESS
-from svc.store import Home, KeyRefused, StoreBroken, damage, run_fsck
+from svc.store import CannotOpen, Home, KeyRefused, StoreBroken, damage, run_fsck
 from svc.worker import process
 
 ROLES: Final = get_args(Role)
@@ -298,8 +298,13 @@ def all_commands() -> tuple[Command, ...]:
 
 
 @contextmanager
-def _opened_home(config: Config, *, read_only: bool) -> Iterator[OpenedHome]:
+def _opened_home(config: Config, *, read_only: bool, may_create: bool) -> Iterator[OpenedHome]:
     """The home, opened for one command."""
+    if not may_create:
+        try:
+            Home.id_of(config[HOME])
+        except CannotOpen as fault:
+            raise BootFault(f"{HOME.name}: {fault}", exit_code=EXIT_CONFIG) from fault
     pool = ThreadPool(limit=1, name="command")
     opened = trio.run(partial(_open, config, pool, read_only))
     try:

@@ -216,12 +216,34 @@ def test_every_fault_of_a_start_is_told_at_once_and_nothing_is_touched(tmp_path:
     assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "user promote mia@example.org",
+        "user demote mia@example.org",
+        "device revoke dev_1",
+        "session revoke --all",
+        "secrets rotate",
+        "mail reindex",
+        "backup",
+    ],
+)
+def test_a_command_about_what_is_there_makes_no_home(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SVC_HOME", str(tmp_path / "mistyped"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    assert main(words.split()) == 78
+    assert "is no home of this service; start `svc serve` once, or set SVC_HOME" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("lived_in_before", [False, True])
 def test_where_others_can_reach_it_an_unclaimed_instance_needs_its_token(tmp_path: Path, lived_in_before: bool) -> None:
     settings = {"HOME": str(tmp_path), "SVC_HOME": str(tmp_path / "home"), "SVC_PORT": "0"}
     settings["XDG_CONFIG_HOME"] = str(tmp_path / "config")
     if lived_in_before:
-        assert svc("user", "promote", "nobody@example.org", **settings).returncode == 1
+        assert svc("invite", **settings).returncode == 0
     before = sorted(tmp_path.rglob("*"))
     done = svc("serve", SVC_HOST=other_address(), **settings)
     assert (done.returncode, done.stdout) == (78, "")

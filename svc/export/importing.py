@@ -448,7 +448,7 @@ def run(call: Invocation, *, hooks: Sequence[ClaimHook]) -> int:
     with open_bag(Path(call.given["source"])) as bag:
         count = bag.check()
         print(f"{count:,} files of the archive are whole", file=sys.stderr, flush=True)
-        with call.home() as opened:
+        with call.home(may_create=True) as opened:
             going = Importing(call=call, opened=opened, bag=bag, hooks=hooks)
             trio.run(going.run)
     print(f"Imported {', '.join(going.told)}", file=sys.stderr, flush=True)

@@ -24,7 +24,7 @@ def claim(call: Invocation) -> int:
 
 def invite(call: Invocation) -> int:
     given = call.given
-    with call.home() as opened:
+    with call.home(may_create=True) as opened:
         code = opened.store.write_now(recovery.invite, email=given["email"], days=given["days"], admin=given["admin"])
     _print_link(call, f"/login?invite={code}")
     return OK

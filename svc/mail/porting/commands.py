@@ -86,7 +86,10 @@ def _import(call: Invocation, *, steps: Sequence[IngestStep]) -> int:
     tally = Tally()
     try:
         # The source first: for a path that was mistyped, no home and no account is made.
-        with _source(call.given["source"], call.given["format"]) as source, call.home() as opened:
+        with (
+            _source(call.given["source"], call.given["format"]) as source,
+            call.home(may_create=True) as opened,
+        ):
             account = opened.store.write_now(_target, address=call.given["account"], name=call.given["local"])
             trio.run(partial(_take, call, opened, account, source, tally, steps))
     except SourceFault as fault:
