@@ -23,11 +23,35 @@ SIGNATURE: Final = "signature/"
 KEY: Final = "key/"
 HOME: Final = "home"
 WRITER: Final = "writer"
-"""The id of the copy of the home that writes the archive (:mod:`svc.backup.writers`)."""
+"""The copy of the home that writes the archive (:mod:`svc.backup.writers`), as :meth:`Writer.text` has it."""
 EARLIER: Final = "earlier/"
 """The ids of the copies from which this one was restored."""
 BASE: Final = "state/base"
 DRILL: Final = "state/drill"
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A copy of the home, at one of its starts. ``mark`` is drawn anew each time: two starts of one copy with the same
+    number are those of two machines, of which one has the home by a copy of its files."""
+
+    copy: str
+    start: int
+    mark: str
+
+    @classmethod
+    def read(cls, data: bytes) -> Writer:
+        """Versions before this one wrote the copy alone."""
+        copy, start, mark, *_ = [*data.decode(errors="replace").split("."), "", ""]
+        return cls(copy, int(start) if start.isdecimal() else 0, mark)
+
+    @classmethod
+    def after(cls, before: Writer | None) -> Writer:
+        copy, start = (secrets.token_hex(8), 0) if before is None else (before.copy, before.start)
+        return cls(copy, start + 1, secrets.token_hex(4))
+
+    def text(self) -> bytes:
+        return f"{self.copy}.{self.start}.{self.mark}".encode()
 
 
 class Base(msgspec.Struct, frozen=True):
@@ -64,20 +88,26 @@ class Catalogue:
         """Start the catalogue for that home; ``earlier`` is the content of its archived ledger."""
         self.ledger.put({**earlier, HOME: home.encode()})
 
-    def knows(self, writer: bytes) -> bool:
-        """Whether it is this copy of the home, or one that it was restored from."""
-        return writer == self.ledger.get(WRITER) or self.ledger.get(EARLIER + writer.decode()) is not None
+    def writer(self) -> Writer | None:
+        data = self.ledger.get(WRITER)
+        return None if data is None else Writer.read(data)
+
+    def knows(self, writer: Writer) -> bool:
+        """Whether it is this copy of the home at this start or an earlier one, or a copy that it was restored from."""
+        ours = self.writer()
+        if ours is not None and writer.copy == ours.copy:
+            return writer == ours or writer.start < ours.start
+        return self.ledger.get(EARLIER + writer.copy) is not None
 
     def begin_writing(self) -> None:
-        """Give this copy of the home an id, unless it has one."""
-        if self.ledger.get(WRITER) is None:
-            self.ledger.put({WRITER: secrets.token_hex(8).encode()})
+        """Note a start of this copy of the home, before it writes to the archive."""
+        self.ledger.put({WRITER: Writer.after(self.writer()).text()})
 
     def end_writing(self) -> None:
         """Note, in the ledger of a restored home, that it is another copy from now on."""
-        writer = self.ledger.get(WRITER)
+        writer = self.writer()
         if writer is not None:
-            self.ledger.put({EARLIER + writer.decode(): b""}, without=[WRITER])
+            self.ledger.put({EARLIER + writer.copy: b""}, without=[WRITER])
 
     def points(self) -> list[Point]:
         """All points, the newest first: by position, because a clock may have been set back. Unreadable ones are left

@@ -4,7 +4,8 @@ Theory. A restored home continues in the archive of the lost one. If that one co
 each from its own database, and a restore would give the older state, a mixture of both, or nothing. So each copy of a
 home has an id, the writer, in the ledger that is archived beside the database. A restored home knows the writers before
 it, and takes the archive over: it writes an id of its own. A copy that finds a writer there that it does not know
-archives nothing more, and says so.
+archives nothing more, and says so. Two homes of which one is a plain copy of the other's files have one id. So the
+starts of a copy are counted there, too, and a home that finds a later start than its own is not the only one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from svc.backup.catalogue import HOME, WRITER, Catalogue
+from svc.backup.catalogue import HOME, WRITER, Catalogue, Writer
 from svc.backup.litestream import SNAPSHOT_LEVEL, ArchiveFault, ArchiverSilent, Litestream, says_nothing_is_there
 from svc.backup.target import Place
 from svc.nursery import ThreadPool
@@ -55,12 +56,19 @@ def refuse_another(catalogue: Catalogue, theirs: Mapping[str, bytes], *, home: s
     other = theirs.get(HOME, b"").decode()
     if other and other != home:
         raise AnotherWriter(f"{place} holds the archive of another home; name another folder")
-    writer = theirs.get(WRITER)
-    if writer is not None and catalogue.home() == home and not catalogue.knows(writer):
+    writer = None if (data := theirs.get(WRITER)) is None else Writer.read(data)
+    if writer is None or catalogue.home() != home or catalogue.knows(writer):
+        return
+    ours = catalogue.writer()
+    if ours is not None and writer.copy == ours.copy:
         raise AnotherWriter(
-            f"another copy of this home archives to {place}, which was restored from it; stop one of the two, or name "
-            "another folder for this one"
+            f"another copy of this home archives to {place}: its files were copied, or this is an earlier state of "
+            "them; stop one of the two, or name another folder for this one"
         )
+    raise AnotherWriter(
+        f"another copy of this home archives to {place}, which was restored from it; stop one of the two, or name "
+        "another folder for this one"
+    )
 
 
 def take_over(catalogue: Catalogue, theirs: Mapping[str, bytes], *, home: str, place: Place) -> None:

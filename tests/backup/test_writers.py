@@ -43,6 +43,35 @@ def copy_of(directory: Path, theirs: dict[str, bytes]) -> Catalogue:
     return catalogue
 
 
+def test_of_two_homes_with_the_same_files_the_one_that_starts_second_is_refused(tmp_path: Path) -> None:
+    home = Catalogue(Ledger(tmp_path / "ledger.sqlite3"))
+    take_over(home, {}, home=HOME, place=PLACE)
+    theirs = written(home)
+    cloned, set_back = (Catalogue(Ledger(tmp_path / f"{name}.sqlite3")) for name in ("cloned", "set back"))
+    for one in (cloned, set_back):
+        one.ledger.put(theirs)
+        refuse_another(one, theirs, home=HOME, place=PLACE)  # nobody has started since then
+    take_over(home, theirs, home=HOME, place=PLACE)
+    for late in (cloned, set_back):
+        with pytest.raises(AnotherWriter, match="its files were copied"):
+            take_over(late, written(home), home=HOME, place=PLACE)
+    take_over(cloned, {}, home=HOME, place=PLACE)  # the place did not answer
+    for one, other in ((cloned, home), (home, cloned)):
+        with pytest.raises(AnotherWriter, match="its files were copied"):
+            refuse_another(one, written(other), home=HOME, place=PLACE)
+    restored = copy_of(tmp_path / "restored", theirs)
+    take_over(restored, written(home), home=HOME, place=PLACE)  # the lost one was started after that
+
+
+def test_an_archive_of_an_earlier_version_is_continued(tmp_path: Path) -> None:
+    home = Catalogue(Ledger(tmp_path / "ledger.sqlite3"))
+    home.begin(HOME, {"writer": b"0123456789abcdef"})
+    theirs = written(home)
+    take_over(home, theirs, home=HOME, place=PLACE)
+    take_over(home, theirs, home=HOME, place=PLACE)  # what it wrote has not arrived yet
+    take_over(home, written(home), home=HOME, place=PLACE)
+
+
 def test_the_copy_that_was_restored_last_writes_and_the_others_are_refused(tmp_path: Path) -> None:
     old = Catalogue(Ledger(tmp_path / "ledger.sqlite3"))
     take_over(old, {}, home=HOME, place=PLACE)
