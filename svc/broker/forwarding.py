@@ -73,10 +73,21 @@ def _never_left(fault: EgressFault | PinnedFault) -> bool:
     return isinstance(fault, EgressFault) and fault.kind == "connect" and not fault.may_have_happened
 
 
+class NoAnswer(Refusal):
+    """``was_asked``: the request was sent, at least a part of it, so the service may have done what it asks for."""
+
+    def __init__(self, detail: str, *, code: str, was_asked: bool) -> None:
+        super().__init__(detail, code=code)
+        self.was_asked = was_asked
+
+
 def refuse(fault: EgressFault | PinnedFault, *, redactor: Redactor) -> NoReturn:
     """Raise a refusal that says why there is no answer."""
     code = "gateway_timeout" if fault.kind == "timeout" else "bad_gateway"
-    raise Refusal(f"The service gave no answer: {redactor.text(fault.detail)}.", code=code) from None
+    was_asked = not isinstance(fault, EgressFault) or fault.may_have_happened
+    raise NoAnswer(
+        f"The service gave no answer: {redactor.text(fault.detail)}.", code=code, was_asked=was_asked
+    ) from None
 
 
 async def forwarded(

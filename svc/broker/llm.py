@@ -10,7 +10,7 @@ import msgspec
 
 from svc.broker import headers
 from svc.broker.asking import Call, call_of
-from svc.broker.forwarding import Passing, Streamed, forwarded
+from svc.broker.forwarding import NoAnswer, Passing, Streamed, forwarded
 from svc.broker.in_flight import MAX_BODY_BYTES, InFlight, Slot
 from svc.broker.redaction import Redactor
 from svc.broker.usage import Usage, reader_for
@@ -61,7 +61,8 @@ async def ask(vendor: Vendor, context: RequestContext, request: Request) -> Resp
                 passing=partial(_passing, call, slot, redactor, reserved=reserved),
             )
         except Refusal as refusal:
-            if reserved is not None and refusal.code == "bad_gateway":  # a slow vendor may still charge for it
+            may_charge = isinstance(refusal, NoAnswer) and refusal.was_asked  # as one that hangs up before it answers
+            if reserved is not None and not may_charge:
                 await call.workspace.store.write(release, reserved)
             raise
 

@@ -1,8 +1,8 @@
 """How many tokens an answer reports as used: read from the bytes that pass, streamed or whole, for both vendors.
 
 Vendor A reports it in ``message_start`` (input) and ``message_delta`` (output so far); vendor B in the last chunk, if
-it was asked to, or in ``response.completed``. Whole answers of both have ``usage``. A missing number stays unknown;
-nothing is estimated. Bounded: a line, or a whole answer, that is too long is not read.
+it was asked to, or in ``response.completed``. Whole answers of both have ``usage``. A missing number stays unknown, and
+so does one that can't be true; nothing is estimated. Bounded: a line, or a whole answer, that is too long is not read.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import msgspec
 
 MAX_LINE_BYTES: Final = 1 << 20
 MAX_WHOLE_BYTES: Final = 8 << 20
+MOST_TOKENS: Final = 100_000_000
+"""No answer uses more. Other counts are not believed: below zero they would open a ceiling, above shut it for good."""
 EVENT_STREAM: Final = "text/event-stream"
 
 _DATA: Final = b"data:"
@@ -120,12 +122,20 @@ class _Counts(msgspec.Struct):
     total_tokens: Count = None
 
     def usage(self) -> Usage:
+        went_in, came_out = self._reported()
+        return Usage(_believed(went_in), _believed(came_out))
+
+    def _reported(self) -> tuple[Count, Count]:
         if self.input_tokens is not None:
             went_in = self.input_tokens + (self.cache_creation_input_tokens or 0) + (self.cache_read_input_tokens or 0)
-            return Usage(went_in, self.output_tokens)
+            return went_in, self.output_tokens
         if self.prompt_tokens is not None and self.completion_tokens is None and self.total_tokens is not None:
-            return Usage(self.prompt_tokens, self.total_tokens - self.prompt_tokens)  # embeddings
-        return Usage(self.prompt_tokens, self.completion_tokens if self.output_tokens is None else self.output_tokens)
+            return self.prompt_tokens, self.total_tokens - self.prompt_tokens  # embeddings
+        return self.prompt_tokens, self.completion_tokens if self.output_tokens is None else self.output_tokens
+
+
+def _believed(count: Count) -> Count:
+    return count if count is not None and 0 <= count <= MOST_TOKENS else None
 
 
 class _Within(msgspec.Struct):

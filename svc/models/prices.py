@@ -1,11 +1,13 @@
-"""The vendors' list prices of models, looked up by the beginning of a model's id. A model on your own server is free.
+"""The vendors' list prices of models, looked up by a model's id without its version. A model on one's own server is
+free.
 
 A vendor's model that is not in the list costs as much as the most expensive one, so a wrong price stops a run too early
-and not too late.
+and not too late. A name that goes on with a word is another model, and often a dearer one (``gpt-5-pro``).
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
 
@@ -32,6 +34,8 @@ LIST: Final[tuple[tuple[str, Price], ...]] = (
     ("claude-3-haiku", Price(0.25, 1.25)),
     ("gpt-5-mini", Price(0.25, 2.0)),
     ("gpt-5-nano", Price(0.05, 0.4)),
+    ("gpt-5-codex", Price(1.25, 10.0)),
+    ("gpt-5-chat", Price(1.25, 10.0)),
     ("gpt-5", Price(1.25, 10.0)),
     ("gpt-4.1-nano", Price(0.1, 0.4)),
     ("gpt-4.1-mini", Price(0.4, 1.6)),
@@ -43,10 +47,15 @@ LIST: Final[tuple[tuple[str, Price], ...]] = (
     ("text-embedding-3-small", Price(0.02, 0.0)),
     ("text-embedding-3-large", Price(0.13, 0.0)),
 )
+_VERSION: Final = re.compile(r"(?:-(?:\d+|latest|v\d+(?::\d+)?))*")
 
 
 def price_of(model: str, *, is_own_server: bool) -> Price:
     """``model`` is the vendor's own name of it."""
     if is_own_server:
         return FREE
-    return next((price for start, price in LIST if model.startswith(start)), DEAREST)
+    return next((price for start, price in LIST if _is_version(model, of=start)), DEAREST)
+
+
+def _is_version(model: str, *, of: str) -> bool:
+    return model.startswith(of) and _VERSION.fullmatch(model[len(of) :]) is not None

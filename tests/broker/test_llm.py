@@ -255,20 +255,22 @@ async def test_a_key_that_an_event_echoes_in_two_pieces_is_masked(world: World) 
 
 
 @pytest.mark.parametrize(
-    ("answer", "status"),
+    ("answer", "charges"),
     [
-        (b"", 502),
-        (b"nonsense\r\n\r\n", 502),
-        (b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", 502),
-        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", 502),
+        (b"", True),
+        (b"nonsense\r\n\r\n", True),
+        (b"HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", False),
+        (b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx", True),
     ],
 )
 async def test_a_vendor_that_gives_no_answer_is_told_in_words_and_asked_once(
-    world: World, answer: bytes, status: int
+    world: World, answer: bytes, *, charges: bool
 ) -> None:
     world.says(answer)
     reply = await ask(world.service, MESSAGES, {}, run=await run_token(world.service, "llm.a"))
-    assert (reply.status, reply.json["status"]) == (status, status)
+    assert (reply.status, reply.json["status"]) == (502, 502)
+    kept = await world.service.rows("select state from model_calls")
+    assert kept == ([("reserved",)] if charges else []), "who hung up may charge for it all the same"
     assert len(world.vendor.heard) == 1
     assert await usage(world.service) == (None, None)
     await world.is_empty()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from svc.fakes.llm import wire_a, wire_b
 from svc.fakes.llm.said import Said as Spoken
 from svc.fakes.llm.world import ToolCall as Scripted
-from svc.worker.models import ModelFault, Turn
+from svc.worker.models import ModelFault, Turn, collecting
 from svc.worker.models.ask import with_own_ids
 from svc.worker.models.reader_a import StreamA, whole_a
 from svc.worker.models.reader_b import StreamB, whole_b
@@ -20,6 +21,7 @@ from svc.worker.models.sse import Events
 from svc.worker.models.terms import Question, Said, Text, TextDelta, ToolCall, ToolResult
 from svc.worker.models.wires import body_a, body_b
 from tests.sizes import NO_SPEED, examples
+from tests.support.odd_json import with_odd
 
 Arguments = dict[str, Any]
 words = st.text(alphabet=st.characters(codec="utf-8"), max_size=40)
@@ -98,6 +100,35 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     for whole in (whole_a, whole_b):
         with pytest.raises(ModelFault):
             whole(data)
+
+
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=NO_SPEED)
+@given(data=st.data())
+def test_an_answer_with_something_else_in_any_place_is_read_or_refused(data: st.DataObject) -> None:
+    """As by a server that only looks like the vendor's."""
+    one = spoken("Hi", [("look", {"a": 1})])
+    for reader, events, read_whole, whole in (
+        (StreamA(), wire_a.events(one), whole_a, wire_a.message(one)),
+        (StreamB(), wire_b.completion_chunks(one, with_usage=True), whole_b, wire_b.completion(one)),
+    ):
+        with suppress(ModelFault):
+            read_whole(json.dumps(with_odd(json.loads(json.dumps(whole)), data)).encode())
+        said_ = [json.loads(event.partition(b"data: ")[2]) for event in events if b"[DONE]" not in event]
+        number = data.draw(st.integers(0, len(said_) - 1))
+        said_[number] = with_odd(said_[number], data)
+        with suppress(ModelFault):
+            read(reader, [b"data: " + json.dumps(event).encode() + b"\n\n" for event in said_])
+
+
+def test_a_model_that_thinks_for_ever_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "MAX_TEXT_CHARS", 1_000)
+    begin, end = {"type": "content_block_start", "content_block": {"type": "thinking"}}, {"type": "content_block_stop"}
+    for said_ in (
+        [begin, *([{"type": "content_block_delta", "delta": {"type": "thinking_delta", "thinking": "Hm. "}}] * 300)],
+        [{**begin, "content_block": {"type": "redacted_thinking", "data": "x" * 20}}, end] * 60,
+    ):
+        with pytest.raises(ModelFault, match="said more than 1000"):
+            read(StreamA(), [b"data: " + json.dumps(event).encode() + b"\n\n" for event in said_])
 
 
 @given(data=st.lists(st.sampled_from([b"data: a", b"data:b", b"\r", b"\n", b"\r\n", b": c", b"event: x"]), max_size=30))

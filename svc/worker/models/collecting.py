@@ -53,6 +53,11 @@ def arguments_of(given: object) -> Any:
     return {} if found is None else found
 
 
+def rows_of(given: object) -> list[Any]:
+    """A list, where one belongs; a server that only looks like the vendor's may send anything."""
+    return given if isinstance(given, list) else []
+
+
 def count_of(given: object) -> int | None:
     return given if isinstance(given, int) and not isinstance(given, bool) and given >= 0 else None
 
@@ -70,11 +75,15 @@ class Collecting:
     _calls: int = 0
 
     def text(self, more: str) -> None:
-        self._chars += len(more)
-        if self._chars > MAX_TEXT_CHARS:
-            raise ModelFault(f"The model said more than {MAX_TEXT_CHARS} characters.")
+        self.said(len(more))
         if more:
             self._text.append(more)
+
+    def said(self, chars: int) -> None:
+        """Count what the model says, thinking too. Raises :class:`ModelFault` if it is too much."""
+        self._chars += chars
+        if self._chars > MAX_TEXT_CHARS:
+            raise ModelFault(f"The model said more than {MAX_TEXT_CHARS} characters.")
 
     def call(self, name: object, given: object) -> None:
         self._flush()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from svc.worker.models.collecting import CUT, Collecting, count_of, decoded
+from svc.worker.models.collecting import CUT, Collecting, count_of, decoded, rows_of
 from svc.worker.models.sse import Events
 from svc.worker.models.terms import MAX_ARGUMENT_BYTES, CallBegun, Event, ModelFault, Stop, TextDelta, Turn
 
@@ -34,6 +34,7 @@ class StreamA:
         self._model = ""
         self._block: dict[str, Any] | None = None
         self._pieces: list[str] = []
+        self._thoughts: dict[str, list[str]] = {}
         self._size = 0
         self._stop: str | None = None
         self._ended = False
@@ -73,7 +74,8 @@ class StreamA:
                 raise fault_of(event)
 
     def _begin(self, block: dict[str, Any], heard: list[Event]) -> None:
-        self._block, self._pieces, self._size = dict(block), [], 0
+        self._said.said(len(str(block)))
+        self._block, self._pieces, self._size, self._thoughts = dict(block), [], 0, {}
         if block.get("type") == "tool_use":
             heard.append(CallBegun(str(block.get("name", ""))))
         elif block.get("type") == "text" and block.get("text"):
@@ -93,9 +95,14 @@ class StreamA:
                     raise ModelFault("The model called a tool with arguments that are too long.")
                 self._pieces.append(piece)
             case "thinking_delta":
-                block["thinking"] = f"{block.get('thinking', '')}{delta.get('thinking', '')}"
+                self._think(block, "thinking", delta)
             case "signature_delta":
-                block["signature"] = f"{block.get('signature', '')}{delta.get('signature', '')}"
+                self._think(block, "signature", delta)
+
+    def _think(self, block: dict[str, Any], name: str, delta: dict[str, Any]) -> None:
+        piece = str(delta.get(name, ""))
+        self._said.said(len(piece))
+        self._thoughts.setdefault(name, [str(block.get(name, ""))]).append(piece)
 
     def _text(self, text: str, heard: list[Event]) -> None:
         self._said.text(text)
@@ -109,14 +116,14 @@ class StreamA:
         if block.get("type") == "tool_use":
             self._said.call(block.get("name"), "".join(self._pieces) or block.get("input"))
         else:
-            self._said.raw(block)
+            self._said.raw({**block, **{name: "".join(pieces) for name, pieces in self._thoughts.items()}})
 
 
 def whole_a(body: bytes) -> Turn:
     """Raises :class:`ModelFault`."""
     message = decoded(body)
     said = Collecting()
-    for block in message.get("content") or ():
+    for block in rows_of(message.get("content")):
         kind = _object(block).get("type")
         if kind == "text":
             said.text(str(block.get("text", "")))

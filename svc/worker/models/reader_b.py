@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from svc.worker.models.collecting import CUT, Collecting, count_of, decoded
+from svc.worker.models.collecting import CUT, Collecting, count_of, decoded, rows_of
 from svc.worker.models.reader_a import fault_of
 from svc.worker.models.sse import Events
 from svc.worker.models.terms import MAX_ARGUMENT_BYTES, MAX_CALLS, CallBegun, Event, ModelFault, Stop, TextDelta, Turn
@@ -79,7 +79,7 @@ class StreamB:
             raise fault_of(chunk)
         self._model = self._model or str(chunk.get("model") or "")
         _count(self._said, chunk.get("usage"))
-        for choice in chunk.get("choices") or ():
+        for choice in rows_of(chunk.get("choices")):
             if not isinstance(choice, dict):
                 continue
             delta = choice.get("delta")
@@ -96,7 +96,7 @@ class StreamB:
             heard.append(TextDelta(text))
         if delta.get("refusal"):
             self._refused = True
-        for part in delta.get("tool_calls") or ():
+        for part in rows_of(delta.get("tool_calls")):
             if isinstance(part, dict):
                 self._part(part, heard)
 
@@ -139,7 +139,7 @@ def whole_b(body: bytes) -> Turn:
     answer = decoded(body)
     if answer.get("error"):
         raise fault_of(answer)
-    choice = next((one for one in answer.get("choices") or () if isinstance(one, dict)), None)
+    choice = next((one for one in rows_of(answer.get("choices")) if isinstance(one, dict)), None)
     message = choice.get("message") if choice else None
     if choice is None or not isinstance(message, dict):
         raise ModelFault("The model's answer has no message.")
@@ -149,7 +149,7 @@ def whole_b(body: bytes) -> Turn:
         said.text(message["content"])
     stop = "refusal" if message.get("refusal") else _STOPS.get(str(choice.get("finish_reason")), "end")
     if stop in {"end", "tools"}:
-        for call in message.get("tool_calls") or ():
+        for call in rows_of(message.get("tool_calls")):
             function = call.get("function") if isinstance(call, dict) else None
             if isinstance(function, dict):
                 said.call(function.get("name"), function.get("arguments"))
