@@ -96,7 +96,7 @@ def act(filing: Filing, found: Found, matched: Sequence[Hit[InForce]], *, run_id
             rule_id=hit.rule.page_id,
             path=hit.rule.path,
             because=hit.because,
-            did=msgspec.json.encode([*did, *failed]).decode(),
+            did=msgspec.json.encode([*did, *failed, *filter(None, [hit.why_not])]).decode(),
         )
     if plan.draft is None or quiet or not _may_be_answered(found):
         return None

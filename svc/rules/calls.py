@@ -29,11 +29,13 @@ MAX_REPLY_CHARS: Final = 20_000
 
 
 class DecideInput(Wire, frozen=True):
-    """``answers``: by the position of the rule, such as ``q0``. ``problem``: kept for runs that began with it."""
+    """``hits``: as :func:`svc.rules.finding.kept`. ``answers``: by the position of the rule, such as ``q0``.
+    ``problem``: kept for runs that began with it.
+    """
 
     message: str
     batch: str
-    hits: list[tuple[str, str]]
+    hits: list[tuple[str, ...]]
     answers: dict[str, bool]
     problem: Literal[""] = ""
 
@@ -43,7 +45,7 @@ class LeaveInput(Wire, frozen=True):
 
     message: str
     batch: str
-    hits: list[tuple[str, str]]
+    hits: list[tuple[str, ...]]
     problem: str
 
 
@@ -66,8 +68,8 @@ def _decide(workspace: Workspace, tx: Tx, caller: Caller, wanted: DecideInput) -
         acting.take(tx, found, batch=wanted.batch, state="asking")
     hits = [
         hit
-        for place, hit in enumerate(_hits(workspace, tx, caller, wanted.hits))
-        if hit is not None and (hit.rule.value.ask is None or wanted.answers.get(f"q{place}", False))
+        for place, hit in enumerate(_hits(workspace, tx, caller, wanted.hits, sender=found.mail.sender))
+        if hit is not None and wanted.answers.get(f"q{place}", bool(hit.why_not) or hit.rule.value.ask is None)
     ]
     filing = Filing(tx=tx, principal=finding.owner(found.account.owner_id))
     draft = acting.act(filing, found, hits, run_id=run_id, quiet=bool(wanted.batch))
@@ -81,21 +83,28 @@ def _leave(workspace: Workspace, tx: Tx, caller: Caller, wanted: LeaveInput) -> 
     if found is None or found.account.owner_id != caller.principal.user_id:
         return None
     acting.take(tx, found, batch=wanted.batch, state="asking")
-    there = [(_rule(workspace, tx, caller, page_id), because) for page_id, because in wanted.hits]
+    there = [(_rule(workspace, tx, caller, page_id), because) for page_id, because, *_ in wanted.hits]
     hits = [Hit(rule=rule, actions=rule.value.then, because=because) for rule, because in there if rule is not None]
     acting.leave(tx, hits, run_id=acting.run_id_of(wanted.message, wanted.batch), problem=wanted.problem)
     return None
 
 
-def _hits(workspace: Workspace, tx: Tx, caller: Caller, given: list[tuple[str, str]]) -> list[Hit[InForce] | None]:
-    """The rules that matched, as they are now; ``None`` for one that is gone. A rule that is switched off counts,
-    because it may have been applied by hand.
+def _hits(
+    workspace: Workspace, tx: Tx, caller: Caller, given: list[tuple[str, ...]], *, sender: str
+) -> list[Hit[InForce] | None]:
+    """The rules that matched; ``None`` for one that is gone, or leaves this sender alone now. One that was changed or
+    switched off since does nothing, and says so: the mail and the model's answer belong to what it was.
     """
     found: list[Hit[InForce] | None] = []
-    for page_id, because in given:
+    for page_id, because, *kept in given:
         rule = _rule(workspace, tx, caller, page_id)
-        said = because if rule is None or rule.value.ask is None else f"{because}; the model says yes: {rule.value.ask}"
-        found.append(None if rule is None else Hit(rule=rule, actions=rule.value.then, because=said))
+        if rule is None or any(one.matches(sender) for one in rule.value.except_):
+            found.append(None)
+        elif why_not := finding.changed_since(rule.value, kept):
+            found.append(Hit(rule=rule, actions=(), because=because, why_not=why_not))
+        else:
+            said = because if rule.value.ask is None else f"{because}; the model says yes: {rule.value.ask}"
+            found.append(Hit(rule=rule, actions=rule.value.then, because=said))
     return found
 
 
@@ -152,7 +161,7 @@ def _next(workspace: Workspace, tx: Tx, caller: Caller, wanted: NextInput) -> Js
         if found is None or found.account.owner_id != caller.principal.user_id:
             continue
         run_id = acting.take(tx, found, batch=caller.run_id, state="done")
-        hits = [hit for hit in _hits(workspace, tx, caller, given["hits"]) if hit is not None]
+        hits = [hit for hit in _hits(workspace, tx, caller, given["hits"], sender=found.mail.sender) if hit is not None]
         if run_id is not None and hits:
             acting.act(filing, found, hits, run_id=run_id, quiet=True)
     filing.close()

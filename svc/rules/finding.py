@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -12,10 +12,13 @@ from svc.mail import DRAFT, HIDDEN_LABELS, SENT, Account, MessageRow
 from svc.principal import UNCLAIMED, Principal
 from svc.rules.matching import Hit, in_order, match
 from svc.rules.model import Mail, Rule
-from svc.rules.page import KIND
+from svc.rules.page import KIND, mark_of
 from svc.store import ReadTx, json_array
 
 DEVICE_ID: Final = "system:rules"
+ON, OFF = "on", "off"
+CHANGED: Final = "nothing, for the rule was changed after it had matched: apply it again"
+SWITCHED_OFF: Final = "nothing, for the rule was switched off after it had matched"
 InForce = Configured[Rule]
 
 
@@ -90,6 +93,23 @@ def hits(rules: Iterable[InForce], mail_: Mail) -> list[Hit[InForce]]:
     """Every rule that matches, whether or not it also asks a question; in order."""
     matched = ((rule, match(rule.value, mail_)) for rule in rules)
     return [Hit(rule=rule, actions=rule.value.then, because=one.because) for rule, one in matched if one is not None]
+
+
+def kept(hit: Hit[InForce]) -> list[str]:
+    """A hit as a run carries it: the rule's page and the reason, and by what a later change of the rule is noticed."""
+    return [hit.rule.page_id, hit.because, mark_of(hit.rule.value), ON if hit.rule.value.enabled else OFF]
+
+
+def changed_since(rule: Rule, marks: Sequence[str]) -> str:
+    """Why the rule does nothing with mail that it matched before; empty where it is as it was. A rule that was off
+    already is applied by hand. A run that began before there were marks has none.
+    """
+    if not marks:
+        return ""
+    mark, switch = marks
+    if mark != mark_of(rule):
+        return CHANGED
+    return SWITCHED_OFF if switch == ON and not rule.enabled else ""
 
 
 def wants_text(rules: Iterable[InForce], mail_: Mail) -> bool:

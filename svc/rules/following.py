@@ -15,6 +15,7 @@ import msgspec
 from svc import mail
 from svc.configuring import Configuration
 from svc.errors import Refusal
+from svc.inert import inert
 from svc.mail import MAIL_RECEIVED, Body, text_of_body
 from svc.models import Models
 from svc.rules import acting, finding, habits
@@ -129,12 +130,14 @@ def _missing(tx: ReadTx, account_id: str, *, names: set[str]) -> list[str]:
 
 
 async def prompt_of(workspace: Workspace, found: Found) -> str:
-    """The mail as text for a model: cut, and between lines that mark its beginning and end."""
+    """The mail as text for a model: cut, without what nobody sees, and between lines that mark its beginning and
+    end.
+    """
     message = found.message
     text = (await body_text(workspace, found))[:MAX_PROMPT_CHARS]
     names = [f"{one.name} <{one.address}>" for one in (*message.headers.to, *message.headers.cc)][:MAX_NAMED]
     head = f"From: {message.sender.name} <{message.sender.address}>\nTo: {', '.join(names)}\nSubject: {message.subject}"
-    lines = f"{head}\n\n{text}".replace(_BEGINS, _GARBLED).replace(_ENDS, _GARBLED)
+    lines = inert(f"{head}\n\n{text}").replace(_BEGINS, _GARBLED).replace(_ENDS, _GARBLED)
     return f"{_BEGINS}\n{lines}\n{_ENDS}"
 
 
@@ -146,7 +149,7 @@ async def given_of(workspace: Workspace, sorting: Sorting, *, batch: str) -> dic
     return {
         "message": sorting.found.message.id,
         "batch": batch,
-        "hits": [[hit.rule.page_id, hit.because] for hit in may_count],
+        "hits": [finding.kept(hit) for hit in may_count],
         "questions": asks,
         "mail": await prompt_of(workspace, sorting.found) if asks or drafts else "",
         "model": workspace.service(Models).name,

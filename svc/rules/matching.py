@@ -71,11 +71,12 @@ def _stands(word: str, mail: Mail) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Hit(Generic[R]):
-    """A rule that matches. ``rule`` identifies it in whatever way the caller uses."""
+    """A rule that matches. ``rule`` identifies it in whatever way the caller uses. ``why_not``: why it does nothing."""
 
     rule: R
     actions: tuple[Action, ...]
     because: str
+    why_not: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

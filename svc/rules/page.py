@@ -15,8 +15,10 @@ then:
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final, TypeVar
 
 from svc.configuring import Fault, Fields, Kind
@@ -157,6 +159,14 @@ def written(rule: Rule, text: str = "") -> str:
     if rule.except_:
         lines.append(f"except: {_listed(_said(rule.except_))}")
     return "\n".join([*lines, "---", *([text.strip(), ""] if text.strip() else [""])])
+
+
+def mark_of(rule: Rule) -> str:
+    """The same as long as the rule matches the same mail and does the same with it. Its order does not count, nor what
+    a person may say meanwhile of a sender (``except``).
+    """
+    text = written(replace(rule, enabled=True, order=0, except_=()))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _said(patterns: Iterable[Addresses | Words]) -> tuple[str, ...]:

@@ -117,7 +117,9 @@ async def still_acts(service: Service, user_id: str) -> bool:
         workspace = service.workspace
         (rule,) = workspace.service(Configuration).of(tx, KIND, everybody=True)
         caller = Caller(run_id="r", key="decide", principal=principal)
-        return calls._hits(workspace, tx, caller, [(rule.page_id, "it matched")]) != [None]
+        return calls._hits(workspace, tx, caller, [(rule.page_id, "it matched")], sender="a@elsewhere.example") != [
+            None
+        ]
 
     return await service.workspace.store.write(look)
 
