@@ -22,7 +22,18 @@ from svc.pages import page_path, page_title, readable_page, save_page
 from svc.principal import Principal
 from svc.runs import RunRow, principal_of
 from svc.store import ReadTx, Tx
-from svc.tools import Tools, chosen, copy_trust, give, inert, outside_of, page_taint, taint, taint_of
+from svc.tools import (
+    Tools,
+    chosen,
+    copy_trust,
+    give,
+    inert,
+    outside_of,
+    page_taint,
+    taint,
+    taint_by_descriptions,
+    taint_of,
+)
 from svc.worker.agents import AGENT
 from svc.workflow import Json
 from svc.workspace import Workspace
@@ -113,6 +124,7 @@ def begin(tx: Tx, workspace: Workspace, principal: Principal, wanted: Wanted) ->
     outside = wanted.outside or _named_from_outside(tx, principal, wanted.input)
     if outside is not None:
         taint(tx, run_id, outside=outside)
+    taint_by_descriptions(tx, run_id, {by for name in names if (by := there[name].described_by) is not None})
     return run_id
 
 

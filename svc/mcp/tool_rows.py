@@ -1,7 +1,8 @@
 """The tools of MCP servers as rows beside our own: only tools that a person has agreed to, as they were then.
 
 A call goes to another party's program, so each is a sink. A person decides on it, unless the agent's definition says
-``auto`` and the run has no text from outside. The answer is text from outside.
+``auto`` and the run has no text from outside but what this server says of its tools. The answer is text from outside. A
+model reads of a tool what the person saw who allowed it: no invisible characters.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from svc.mcp.pinned import Pinned, grants_of, kept, pinned
 from svc.mcp.servers import McpServer, servers_of
 from svc.principal import Principal
 from svc.store import ReadTx
-from svc.tools import CardRow, Tool, card_row, host_marks
+from svc.tools import DESCRIPTIONS, CardRow, Tool, card_row, host_marks
 from svc.workflow import Json
 from svc.workspace import Workspace
 
@@ -69,7 +70,8 @@ def _row(server: McpServer, one: Pinned) -> Tool:
         name=tool_name(server.name, tool.name),
         summary=about,
         input=dict[str, Any],
-        described=tool.input_schema,
+        described=msgspec.json.decode(inert(msgspec.json.encode(tool.input_schema).decode())),
+        described_by=f"{DESCRIPTIONS}the MCP server {server.name}",
         level="full",
         hand_over=hand_over,
         reads_outside=f"the MCP server {server.name}",

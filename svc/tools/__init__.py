@@ -14,9 +14,19 @@ from svc.tools.feature import FEATURE
 from svc.tools.model import CardRow, Level, Outcome, Tool, ToolInput
 from svc.tools.rows.pages import outside_of
 from svc.tools.table import LEVELS, Tools, chosen
-from svc.tools.taint import bring_mark_back, copy_trust, page_mark, page_taint, taint, taint_of
+from svc.tools.taint import (
+    DESCRIPTIONS,
+    bring_mark_back,
+    copy_trust,
+    page_mark,
+    page_taint,
+    taint,
+    taint_by_descriptions,
+    taint_of,
+)
 
 __all__ = [
+    "DESCRIPTIONS",
     "FEATURE",
     "LEVELS",
     "Approval",
@@ -41,6 +51,7 @@ __all__ = [
     "page_mark",
     "page_taint",
     "taint",
+    "taint_by_descriptions",
     "taint_of",
     "understood",
 ]

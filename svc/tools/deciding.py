@@ -1,8 +1,8 @@
 """The rule of trust: whether a call is done at once, waits for a person, or is refused. And the call itself.
 
 The rule: a call that is not a sink is done at once. A sink is done at once if its definition says ``auto`` and the run
-has no text from outside; else a person decides on the exact call. Neither the model nor a tool's answer can change
-this.
+has no text from outside; else a person decides on the exact call. Descriptions of tools are such text, too, except for
+calls of these very tools: a person has allowed them. Neither the model nor a tool's answer can change this.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def why_ask(tx: ReadTx, principal: Principal, run_id: str, call: Understood, giv
     if why is None:
         return None
     source = taint_of(tx, run_id)
-    if source is not None:
+    if source is not None and source != call.tool.described_by:
         return f"{why} The run has read text from outside ({source})."
     return None if given.approval(call.tool.name) == "auto" else why
 

@@ -68,7 +68,7 @@ class Tool:
 
     ``keyless``: the other side knows no idempotency keys, so a second call would act twice; after a crash a person
     decides. ``capability``: what a device also needs for it. ``input``: a record, or any object where ``described`` is
-    its schema in another's words. ``grants``: the capabilities of a run that has the tool.
+    its schema in another's words; ``described_by`` says whose. ``grants``: the capabilities of a run that has the tool.
     """
 
     name: str
@@ -79,6 +79,7 @@ class Tool:
     perform: Perform | None = None
     hand_over: HandOver | None = None
     described: Mapping[str, Any] | None = None
+    described_by: str | None = None
     grants: tuple[str, ...] = ()
     access: Literal["authenticated", "admin"] = "authenticated"
     capability: str | None = None

@@ -6,22 +6,39 @@ writes from mail and speech (the features people, rules and meetings) are marked
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final, cast
 
 from svc.store import ReadTx, Tx
 
+DESCRIPTIONS: Final = "the descriptions of the tools of "
+"""How a source begins that is only in the prompt: nothing was read yet."""
 _WRITERS: Final = frozenset({"people", "rules", "meetings"})
 """The features of svc that write pages from mail and speech; the trigger in ``migrations.py`` names them, too."""
 
 
 def taint(tx: Tx, run_id: str, *, outside: str) -> None:
-    """Mark the run: it has text from outside. The first source is kept, and shown to a person."""
+    """Mark the run: it has text from outside. The first source is kept, and shown to a person. What was read counts
+    before what only describes tools.
+    """
     tx.run(
-        "insert into run_trust (run_id, source, at) values (:id, :source, :now) on conflict do nothing",
+        """
+        insert into run_trust (run_id, source, at) values (:id, :source, :now)
+        on conflict (run_id) do update set source = excluded.source
+            where substr(run_trust.source, 1, :length) = :descriptions
+        """,
         id=run_id,
         source=outside[:500],
         now=tx.now,
+        length=len(DESCRIPTIONS),
+        descriptions=DESCRIPTIONS,
     )
+
+
+def taint_by_descriptions(tx: Tx, run_id: str, describers: Collection[str]) -> None:
+    """Mark a run that has tools of others: it has what they say of these tools in its prompt."""
+    if describers and taint_of(tx, run_id) is None:
+        taint(tx, run_id, outside=min(describers) if len(describers) == 1 else f"{DESCRIPTIONS}several MCP servers")
 
 
 def taint_of(tx: ReadTx, run_id: str) -> str | None:

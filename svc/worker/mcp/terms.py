@@ -39,5 +39,5 @@ class Refused(ServerFault):
 
     def __init__(self, words: str, *, code: object, data: object = None) -> None:
         super().__init__(words)
-        self.code = code
+        self.code = code if isinstance(code, int) else None
         self.data = data
