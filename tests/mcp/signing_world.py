@@ -1,4 +1,6 @@
-"""An MCP server of the official SDK with its own authorization server, which asks nobody and grants at once."""
+"""MCP servers of the official SDK: one with its own authorization server, which asks nobody and grants at once, and one
+that has another's.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import httpx2
 import hypercorn
 import trio
 from hypercorn.trio import serve as hypercorn_serve
+from joserfc import jwt
+from joserfc.jwk import KeySet
 from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.auth.provider import AccessToken, AuthorizationCode, AuthorizationParams, RefreshToken, TokenError
 from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions, RevocationOptions
@@ -128,20 +133,68 @@ async def granting() -> AsyncIterator[Granting]:
         ),
     )
 
-    @server.tool()
-    def tells() -> str:
-        """Tells what it was shown."""
-        shown = get_access_token()
-        return f"The access is {shown.token if shown else None}."
+    server.tool()(tells)
+    async with _serving(listening, _says_what_it_reads(server.streamable_http_app(), provider)):
+        yield provider
 
+
+def tells() -> str:
+    """Tells what it was shown."""
+    shown = get_access_token()
+    return f"The access is {shown.token if shown else None}."
+
+
+@dataclass
+class Guarded:
+    """An MCP server that believes the signed tokens of another's authorization server, and checks for whom they are."""
+
+    url: str
+    issuer: str
+    said: list[dict[str, Any]] = field(default_factory=list)
+    """What each token says that it was shown."""
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        async with httpx2.AsyncClient() as asking:
+            keys = (await asking.get(f"{self.issuer}/jwks")).json()
+        claims = jwt.decode(token, KeySet.import_key_set(keys), algorithms=["RS256"]).claims
+        self.said.append(dict(claims))
+        if claims["iss"] != self.issuer:
+            return None
+        return AccessToken(
+            token=token, client_id=claims["client_id"], scopes=claims["scope"].split(), resource=claims["aud"]
+        )
+
+
+@asynccontextmanager
+async def guarded_by(issuer: str) -> AsyncIterator[Guarded]:
+    listening = socket.socket()  # hypercorn's, from when it serves on
+    listening.bind(("127.0.0.1", 0))
+    origin = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    guarded = Guarded(url=f"{origin}/mcp", issuer=issuer)
+    server = MCPServer(
+        "notes",
+        token_verifier=guarded,
+        auth=AuthSettings(
+            issuer_url=AnyHttpUrl(issuer),
+            resource_server_url=AnyHttpUrl(guarded.url),
+            required_scopes=["notes"],
+            validate_token_resource=True,
+        ),
+    )
+    server.tool()(tells)
+    async with _serving(listening, server.streamable_http_app()):
+        yield guarded
+
+
+@asynccontextmanager
+async def _serving(listening: socket.socket, app: Any) -> AsyncIterator[None]:
     config = hypercorn.Config()
     config.bind = [f"fd://{listening.detach()}"]
     config.accesslog = None
     over = trio.Event()
-    app = _says_what_it_reads(server.streamable_http_app(), provider)
     async with trio.open_nursery() as nursery:
         await nursery.start(partial(hypercorn_serve, app, config, shutdown_trigger=over.wait))
-        yield provider
+        yield
         over.set()
 
 

@@ -10,14 +10,17 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 import msgspec
 import pytest
+import trio
 
 from svc.clock import VirtualClock
 from svc.mcp.signing.discovery import Challenge, Discovering, NoSignIn, by_document, challenge_of
 from svc.mcp.signing.way import Way
 from svc.protocol import Headers
 from svc.protocol.egress import EgressResponse
-from tests.mcp.signing_world import granting
+from tests.mcp.signing_world import granting, guarded_by
 from tests.mcp.test_client import AGENT, allow, connect, looked, server, used
+from tests.peers.needs import OPENID, needs
+from tests.peers.oidc_provider import openid_provider
 from tests.recorded_log import RecordedLog
 from tests.support.service import HOST, RpcError, Service, open_service
 
@@ -179,6 +182,41 @@ async def test_a_place_that_reads_who_we_are_finds_it_at_our_address(
         assert [one["tool"] for one in (await looked(there))["tools"]] == ["tells"], "and renewed by that id"
         await there.mutate("mcp.setClient", name="odd", clientId="by-hand")
         assert (await there.mutate("mcp.signIn", name="odd"))["document"] is None, "what a person enters comes first"
+
+
+@pytest.mark.wall_clock
+@pytest.mark.peer
+@pytest.mark.thorough
+@needs(OPENID)
+async def test_a_certified_provider_reads_our_document_and_its_token_is_for_that_server_alone(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    own: dict[str, Any] = {"SVC_PUBLIC_ORIGIN": f"https://{NAME}", "SVC_AUTH": "off"}
+    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", **own) as there:
+        address = f"https://{NAME}/oauth/mcp/client.json"
+        document = (await there.get("/oauth/mcp/client.json")).body.decode()
+        provider = openid_provider(
+            provider="documents", accounts={"mia": {}}, documents={address: document}, scope="notes"
+        )
+        with provider as idp:
+            async with guarded_by(idp.base) as notes:
+                await there.mutate("pages.save", path="mcp/odd", body=f"---\nurl: {notes.url}\n---\n")
+                await there.mutate("pages.save", path="agents/user", body=AGENT)
+                await connect(there)
+                shown = await there.mutate("mcp.signIn", name="odd")
+                assert (shown["place"], shown["document"]) == (urlsplit(idp.base).netloc, address)
+                location, cookie = await begun(there, host=NAME)
+                back = urlsplit(await trio.to_thread.run_sync(idp.sign_in, location, "mia"))
+                assert back.netloc == NAME
+                reply = await there.get(f"{back.path}?{back.query}", cookie=cookie)
+                assert reply.header("location") == SETTINGS
+                assert (await looked(there))["signIn"] == "done"
+                await allow(there)
+                assert "The access is ***" in await used(there, {}, tool="mcp.odd.tells")
+                said = notes.said[-1]
+                assert (said["client_id"], said["aud"], said["scope"]) == (address, notes.url, "notes")
+                await used(there, {}, tool="mcp.odd.tells")
+                assert notes.said[-1]["jti"] != said["jti"], "renewed by that id, without a secret"
 
 
 # What servers say of themselves

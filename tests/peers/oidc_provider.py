@@ -3,7 +3,8 @@
     with openid_provider(redirect_uri=…, accounts={"mia": {"email": "mia@acme.test", "email_verified": True}}) as idp:
         location = idp.sign_in(consent_url, "mia")
 
-``idp.base`` is the issuer. ``certified`` is npm oidc-provider, with its own login and consent screens; ``mock`` is npm
+``idp.base`` is the issuer. ``certified`` is npm oidc-provider, with its own login and consent screens; ``documents`` is
+the same one, which reads Client ID Metadata Documents and grants access to resources; ``mock`` is npm
 oauth2-mock-server, which signs the first account in at once and lies on demand. Ends with the ``with`` block.
 """
 
@@ -97,14 +98,19 @@ class OpenId:
 @contextmanager
 def openid_provider(
     *,
-    redirect_uri: str,
+    redirect_uri: str = "",
     accounts: Accounts,
-    provider: Literal["certified", "mock"] = "certified",
+    provider: Literal["certified", "documents", "mock"] = "certified",
     algorithm: str = "RS256",
     authentication: str = "client_secret_post",
     in_token: bool = True,
+    documents: Mapping[str, str] | None = None,
+    scope: str = "",
 ) -> Iterator[OpenId]:
-    """``in_token``: the ID token says the address; else only the UserInfo endpoint does, as the standard has it."""
+    """``in_token``: the ID token says the address; else only the UserInfo endpoint does, as the standard has it.
+
+    ``documents``, ``scope``: for the provider of that name, what it finds at the address of each, and what it grants.
+    """
     files = emulator_files()
     assert files is not None, "run .ci/peers first"
     settings = {
@@ -114,6 +120,8 @@ def openid_provider(
         "algorithm": algorithm,
         "authentication": authentication,
         "inToken": in_token,
+        "documents": documents or {},
+        "scope": scope,
     }
     command = [str(files[0]), str(_PROGRAM), str(peers_dir() / "node_modules"), json.dumps(settings)]
     with tempfile.TemporaryFile("w+") as log:
