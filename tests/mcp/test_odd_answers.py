@@ -75,7 +75,7 @@ async def talk(answers: Mapping[str, Any], *, depth: int = 0) -> None:
         assert isinstance((await client.call(tool, {"text": "x"})).text, str)
 
 
-@settings(max_examples=examples(150), deadline=None, suppress_health_check=NO_SPEED)
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=NO_SPEED)
 @given(data=st.data(), refused=st.sampled_from([None, *ANSWERS]))
 async def test_an_answer_with_something_else_in_any_place_is_read_or_told(
     data: st.DataObject, refused: str | None

@@ -263,7 +263,7 @@ async def test_a_mail_that_the_model_had_no_answer_for_says_so_and_is_asked_agai
 async def test_a_rule_that_changes_while_a_model_is_asked_does_nothing_that_it_did_not_say(desk: Desk) -> None:
     """The mail matched, and the model said yes, to what the rule was before."""
     service, path = desk.service, "mail-rules/a"
-    ask, slow = "ask: Is it an advert?\n", {"text": '{"q0": true, "q1": true}', "delayMs": 60_000}
+    ask, slow = "ask: Is it an advert?\n", {"text": '{"q0": true, "q1": true}', "delayMs": 3_000}
     await desk.rule("b", "order: 2\nwhen: {from: shop.example}\nask: Is it urgent?\nthen: [star]")
     changes = (
         ("edited", f"order: 1\nwhen: {{from: shop.example}}\n{ask}then: [{{label: Bin}}, archive]"),
@@ -299,7 +299,7 @@ async def test_what_is_applied_stops_at_a_change_of_the_rule_and_leaves_a_taught
     threads = [await desk.comes(f"Offer {number}") for number in range(3)]
     rule = "enabled: false\nwhen: {subject: offer}\nask: Is it?\nthen: [archive]"
     await desk.rule("a", rule)
-    await service.mutate("fake.llm.script", replies=[{"text": '{"q0": true}', "delayMs": 60_000}] * 4)
+    await service.mutate("fake.llm.script", replies=[{"text": '{"q0": true}', "delayMs": 3_000}] * 4)
     run_id = (await service.mutate("rules.apply", path=path))["runId"]
 
     async def some() -> list[Any]:
