@@ -16,7 +16,7 @@ import trio
 
 from svc.mail.providers.imap.answers import Answer, CommandRefused
 from svc.mail.providers.imap.dialling import Dialler
-from svc.mail.providers.imap.faults import MailServerFault, busy_fault, hung_up, silent
+from svc.mail.providers.imap.faults import MailServerFault, busy_fault, hung_up, in_the_clear, silent
 from svc.mail.providers.imap.protocol.faults import ProtocolFault
 from svc.mail.providers.imap.protocol.framing import Framer
 from svc.mail.providers.imap.protocol.messages import Message
@@ -95,11 +95,27 @@ class ImapConnection:
                 self.able = upper(first.code.arguments)
 
     async def ask_able(self) -> None:
-        answer = await self.command("CAPABILITY")
+        try:
+            answer = await self.command("CAPABILITY")
+        except CommandRefused as refused:
+            raise MailServerFault(
+                "not_imap", f"{self.server} does not say what it is able to do.", said=refused.state.words
+            ) from refused
         self.able = next((one.names for one in answer.all(Capabilities)), self.able)
 
     async def start_tls(self, dialler: Dialler) -> None:
-        """Raises :class:`MailServerFault` ``tls_failed`` if STARTTLS does not work."""
+        """Reads the greeting and begins TLS. Raises :class:`MailServerFault`, mostly ``tls_failed``. Nothing that came
+        before TLS counts after it, not even as the words of a fault."""
+        try:
+            await self.greeted()
+            await self._ask_for_tls()
+        except MailServerFault as fault:
+            raise in_the_clear(fault, host=str(self.server)) from fault
+        self._stream = await dialler.secure(self._stream, self.server)
+        self._framer = Framer()
+        self.able = frozenset()
+
+    async def _ask_for_tls(self) -> None:
         if not self.able:
             await self.ask_able()
         if "STARTTLS" not in self.able:
@@ -109,15 +125,10 @@ class ImapConnection:
         try:
             await self.command("STARTTLS")
         except CommandRefused as refused:
-            raise MailServerFault(
-                "tls_failed", f"{self.server} refuses STARTTLS.", said=refused.state.words
-            ) from refused
+            raise MailServerFault("tls_failed", f"{self.server} refuses STARTTLS.") from refused
         if not self._framer.is_between or self._framer.next() is not None:
             self.usable = False  # sent before TLS began, so anyone may have sent it (RFC 9051, 6.2.1)
             raise MailServerFault("tls_failed", f"{self.server} went on talking before the connection was secret.")
-        self._stream = await dialler.secure(self._stream, self.server)
-        self._framer = Framer()
-        self.able = frozenset()  # capabilities that came without TLS do not count
 
     async def enable(self, *names: str) -> None:
         """Enables extensions. Only those that the server confirms count (RFC 5161)."""

@@ -160,6 +160,16 @@ def busy_fault(*, host: str, code: str, said: str) -> MailServerFault | None:
     return None
 
 
+def in_the_clear(fault: MailServerFault, *, host: str) -> MailServerFault:
+    """A fault from before TLS began: anyone on the way may have said it. So it has none of the server's words, and
+    decides nothing for good: neither a mail nor a change counts as refused by it."""
+    if fault.reason == "refused":
+        return MailServerFault("tls_failed", f"{host} refuses the connection before TLS begins.")
+    if fault.reason == "busy":
+        return MailServerFault("busy", f"{host} takes no connections at the moment.")
+    return MailServerFault(fault.reason, fault.detail)
+
+
 def later(fault: MailServerFault) -> str | None:
     """Advice for a user when a server is busy; ``None`` if waiting does not help."""
     if fault.reason == "too_many":

@@ -1,7 +1,7 @@
 """Opens a connection to an IMAP server: first TLS, then the sign-in.
 
 A password is never sent before TLS, whatever a server offers. The connection ends if a server greets with ``PREAUTH``,
-does not support STARTTLS, or sends more data after it before TLS begins.
+does not support STARTTLS, or sends more data after it before TLS begins. Whatever it says before TLS is forgotten.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ async def greeted(dialler: Dialler, server: MailServer) -> ImapConnection:
         if server.security == "tls":
             stream = await dialler.secure(stream, server)
         connection = ImapConnection(server=server, _stream=stream)
-        await connection.greeted()
         if server.security == "starttls":
             await connection.start_tls(dialler)
+        else:
+            await connection.greeted()
     except BaseException:
         await trio.aclose_forcefully(stream)
         raise

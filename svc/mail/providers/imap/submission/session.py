@@ -18,7 +18,7 @@ from typing import Final, NoReturn
 import trio
 
 from svc.mail.providers.imap.dialling import Dialler
-from svc.mail.providers.imap.faults import MailServerFault, hung_up, login_fault, silent
+from svc.mail.providers.imap.faults import MailServerFault, hung_up, in_the_clear, login_fault, silent
 from svc.mail.providers.imap.login import BEARERS, Login
 from svc.mail.providers.imap.protocol.faults import ProtocolFault
 from svc.mail.providers.imap.servers import MailServer
@@ -99,20 +99,31 @@ class SubmissionSession:
     # The dialogue
 
     async def begin(self, dialler: Dialler) -> None:
+        if self.server.security == "starttls":
+            try:
+                await self._open()
+                await self._ask_for_tls()
+            except MailServerFault as fault:
+                raise in_the_clear(fault, host=str(self.server)) from fault
+            self._stream = await dialler.secure(self._stream, self.server)
+            await self._greet()
+        else:
+            await self._open()
+
+    async def _open(self) -> None:
         greeting = await self._reply(within_s=REPLY_S)
         if greeting.status != 220:
             self._refuse(greeting, "does not take mail at the moment")
         await self._greet()
-        if self.server.security == "starttls":
-            if "STARTTLS" not in self.offered:
-                raise MailServerFault(
-                    "tls_failed", f"{self.server} offers no STARTTLS there, and a password is never sent in the clear."
-                )
-            await self._demand("STARTTLS", "refuses STARTTLS", status=220)
-            if not self._replies.is_between:
-                raise MailServerFault("tls_failed", f"{self.server} went on talking before the connection was secret.")
-            self._stream = await dialler.secure(self._stream, self.server)
-            await self._greet()
+
+    async def _ask_for_tls(self) -> None:
+        if "STARTTLS" not in self.offered:
+            raise MailServerFault(
+                "tls_failed", f"{self.server} offers no STARTTLS there, and a password is never sent in the clear."
+            )
+        await self._demand("STARTTLS", "refuses STARTTLS", status=220)
+        if not self._replies.is_between:
+            raise MailServerFault("tls_failed", f"{self.server} went on talking before the connection was secret.")
 
     async def sign_in(self, login: Login) -> None:
         mechanisms = self.offered.get("AUTH", "").upper().split()
