@@ -1028,6 +1028,8 @@ interface MailHealthOut {
   damaged: number;
   lost: number;
   mended: number;
+  leftOut: number;
+  leftOutFirst: string[];
 }
 
 /** `remove_file`: the upload is deleted once all of it is imported. */

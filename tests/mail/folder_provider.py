@@ -211,6 +211,9 @@ class FolderProvider:
     def quota_used(self) -> None:
         return None
 
+    def left_out(self) -> tuple[str, ...]:
+        return ()
+
     def _there(self, message_id: str) -> Kept:
         if message_id not in self.box.kept:
             raise MessageGone("The message is gone.")

@@ -86,6 +86,7 @@ function AccountCard({ account, stands, changed }) {
     <${Trouble} stands=${stands} account=${account} />
     <${FullSync} stands=${stands} address=${address} />
     <${Facts} stands=${stands} />
+    <${LeftOut} stands=${stands} />
     <${SenderName} key=${account.senderName ?? ""} account=${account} />
     <${Addresses} account=${account} />
     <${Sharing} account=${account} />
@@ -143,6 +144,15 @@ function FullSync({ stands, address }) {
       </progress>
     <p class="fine">${number(progress.done)} of ${number(progress.total)} messages${left}</p>
   </div>`;
+}
+
+/** The folders of others at the server, which are not read. @param {{ stands: Health }} props */
+function LeftOut({ stands: { leftOut, leftOutFirst } }) {
+  if (leftOut === 0) return null;
+  const more = leftOut - leftOutFirst.length;
+  const names = [...leftOutFirst.map((name) => `“${name}”`), ...(more > 0 ? [`${number(more)} more`] : [])];
+  return html`<p class="fine">${plural(leftOut, "folder")} of other people or of a group at this mail server
+    ${leftOut === 1 ? "is" : "are"} not read here, only your own: ${names.join(", ")}.</p>`;
 }
 
 /** @param {{ stands: Health }} props */

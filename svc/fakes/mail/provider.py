@@ -399,8 +399,7 @@ class FakeProvider:
 
     async def get(self, message_id: str) -> RawMessage:
         await self._weather("get", gone=MessageGone("The message is gone."))
-        message = self.world.mailbox(self.address).messages.get(message_id)
-        if message is None:
+        if (message := self.world.mailbox(self.address).messages.get(message_id)) is None:
             raise MessageGone("The message is gone.")
         return RawMessage(
             id=message.id,
@@ -454,6 +453,9 @@ class FakeProvider:
     def quota_used(self) -> None:
         return None
 
+    def left_out(self) -> tuple[str, ...]:
+        return ()
+
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
         lost = await self._weather("send", gone=Refused("The thread was not found.", status=404))
         sent = await self.world.send(self.address, raw, thread_id=thread_id)
@@ -465,8 +467,7 @@ class FakeProvider:
         """Raise the fault that is set for this call, if any. A ``lost-answer`` is returned, to raise after the work."""
         await trio.lowlevel.checkpoint()
         fault = self.world.next_fault(self.address, operation)
-        if fault == 401:
-            # The real provider's client refreshes its token once; only a second 401 means that the grant is lost.
+        if fault == 401:  # the real provider's client refreshes its token once; only a second one ends the grant
             fault = self.world.next_fault(self.address, operation)
             if fault == 401:
                 raise GrantLost("The provider no longer accepts this connection. Connect the account again.")

@@ -111,7 +111,7 @@ def _accounts(tx: ReadTx, principal: Principal, *, account_id: str | None) -> li
 def _with_loop(engine: MailEngine, account: Account, counts: Counts) -> HealthOut:
     loop = engine.loop(account.id)
     if loop is None:
-        return wire.health_out(account, counts=counts, eta_s=None, quota=None, next_attempt_at=None)
+        return wire.health_out(account, counts=counts, eta_s=None, quota=None, next_attempt_at=None, left_out=())
     if loop.storage_problem is not None:
         account = replace(account, state="waiting", problem=loop.storage_problem, cause="other")
     left = max(0, (account.progress_total or 0) - account.progress_done)
@@ -122,6 +122,7 @@ def _with_loop(engine: MailEngine, account: Account, counts: Counts) -> HealthOu
         eta_s=loop.sync.rate.seconds_for(left),
         quota=None if quota is None else QuotaOut(used_last_minute=quota.used, limit_per_minute=quota.limit),
         next_attempt_at=loop.next_attempt_at,
+        left_out=engine.left_out(account.id),
     )
 
 

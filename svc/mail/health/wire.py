@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from svc.clock import Millis, rfc3339, rfc3339_or_none
 from svc.mail.health.queries import Counts, Failure, Pending
@@ -10,6 +11,8 @@ from svc.mail.model import Account, AccountState, Trouble
 from svc.mail.threads.wire import LabelOut, label_list
 from svc.mail.wire import Id
 from svc.protocol.rows import Wire
+
+MAX_NAMED: Final = 10
 
 
 class HealthInput(Wire, frozen=True):
@@ -47,6 +50,8 @@ class HealthOut(Wire, frozen=True):
 
     ``quota``: ``None`` where there is none. ``damaged``: bodies, raw messages and attachments that are damaged on this
     server; ``lost``: those of them that svc can't mend; ``mended``: those that it mended in the last 30 days.
+    ``left_out``: folders that the mailbox shows and that are not the user's own, so their mail is not fetched;
+    ``left_out_first``: the names of the first of them.
     """
 
     account_id: str
@@ -64,6 +69,8 @@ class HealthOut(Wire, frozen=True):
     damaged: int
     lost: int
     mended: int
+    left_out: int
+    left_out_first: tuple[str, ...]
 
 
 class FailureOut(Wire, frozen=True):
@@ -100,6 +107,7 @@ def health_out(
     eta_s: int | None,
     quota: QuotaOut | None,
     next_attempt_at: Millis | None,
+    left_out: tuple[str, ...],
 ) -> HealthOut:
     return HealthOut(
         account_id=account.id,
@@ -117,6 +125,8 @@ def health_out(
         damaged=counts.damaged,
         lost=counts.lost,
         mended=counts.mended,
+        left_out=len(left_out),
+        left_out_first=left_out[:MAX_NAMED],
     )
 
 

@@ -117,3 +117,6 @@ class LocalMailbox:
 
     def quota_used(self) -> Quota | None:
         return None
+
+    def left_out(self) -> tuple[str, ...]:
+        return ()

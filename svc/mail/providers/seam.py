@@ -224,6 +224,11 @@ class Provider(Protocol):
         """How much of the provider's quota the last minute used; ``None`` where the provider has no quota."""
         ...
 
+    def left_out(self) -> tuple[str, ...]:
+        """The names of folders that the mailbox shows, but that are not the user's own: of other people, or shared by
+        all. Their mail is not fetched. As of the last poll."""
+        ...
+
 
 class ProviderFault(Exception):
     """A call failed. ``detail`` is one sentence a user may read; it never holds a secret.

@@ -93,6 +93,11 @@ class MailEngine:
         loop = self._loops.get(account_id)
         return None if loop is None else loop.provider.quota_used()
 
+    def left_out(self, account_id: str) -> tuple[str, ...]:
+        """The names of folders of its mailbox that are not the account's own, so that their mail is not fetched."""
+        loop = self._loops.get(account_id)
+        return () if loop is None else loop.provider.left_out()
+
     async def make_label(self, account_id: str, name: str, *, color: str | None) -> ProviderLabel:
         """Makes a label in a connected account. Raises the provider's fault."""
         loop = self._loops.get(account_id)

@@ -21,6 +21,7 @@ from tests.mail.bare import bare_tx
 from tests.mail.dying import Steps, Transactions
 from tests.mail.imap.folder_server import FolderServer
 from tests.mail.imap.scripted_server import SERVER, Wire
+from tests.recorded_log import RecordedLog
 
 
 @dataclass(kw_only=True)
@@ -46,8 +47,10 @@ class FolderDesk:
     tx: Tx = field(default_factory=bare_tx)
     told: list[HistoryChange] = field(default_factory=list)
     cursor: str = ""
+    log: RecordedLog = field(init=False)
 
     def __post_init__(self) -> None:
+        self.log = RecordedLog(self.wall)
         self.tx.run(
             """
             insert or ignore into mail_accounts (id, owner_id, address, provider, state, created_at)
@@ -72,6 +75,7 @@ class FolderDesk:
             blobs=cast(Any, None),
             threads=ThreadPool(limit=1, name="test"),
             clock=self.wall,
+            log=self.log,
             connect=connect,
             sign_in=cast(Any, None),
         )

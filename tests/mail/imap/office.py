@@ -65,6 +65,7 @@ class Office:
             blobs=workspace.blobs,
             threads=workspace.threads,
             clock=workspace.clock,
+            log=workspace.log,
             connect=connect,
             sign_in=sign_in,
         )

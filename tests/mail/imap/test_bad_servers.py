@@ -133,6 +133,7 @@ async def provider(
                 blobs=workspace.blobs,
                 threads=workspace.threads,
                 clock=workspace.clock,
+                log=workspace.log,
                 connect=connect,
                 sign_in=sign_in,
             )

@@ -191,6 +191,7 @@ async def _lived_in(service: Service, nursery: trio.Nursery, server: FolderServe
             blobs=workspace.blobs,
             threads=workspace.threads,
             clock=workspace.clock,
+            log=workspace.log,
             connect=connect,
             sign_in=sign_in,
         )

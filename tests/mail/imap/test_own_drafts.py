@@ -8,6 +8,8 @@ from typing import Final
 import pytest
 
 from svc.clock import VirtualClock
+from svc.formats.mime import ParsedMessage
+from svc.mail.providers.imap import own_drafts
 from svc.mail.providers.imap.provider import ImapProvider
 from svc.mail.providers.seam import Unreachable
 from svc.nursery import open_task_group
@@ -100,6 +102,24 @@ async def test_a_copy_that_the_server_has_changed_and_no_answer_named_is_ours_if
     await desk.look(provider)
     await provider.drafts.keep(copy("Newer", second=2), mark=MARK)
     assert sorted(desk.server.subjects("Drafts")) == ["Newer"] + [theirs] * (not is_ours)
+
+
+async def test_a_copy_that_cannot_be_read_is_another_programs_and_the_log_says_so(
+    desk: FolderDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(raw: bytes) -> ParsedMessage:
+        raise RecursionError("too deep")
+
+    desk.server.adds = b"X-Server: Boats\r\n"
+    desk.server.answers_append = False
+    provider, _ = desk.started()
+    desk.cursor = (await provider.profile()).cursor
+    with pytest.raises(Unreachable):
+        await provider.drafts.keep(copy("Ours", second=1), mark=MARK)
+    monkeypatch.setattr(own_drafts, "parse_message", breaks)
+    assert [one.kind for one in await desk.look(provider)] == ["added"]
+    (told,) = (one for one in desk.log.records if one["event"] == "mail.draft_unread")
+    assert (told["level"], "RecursionError" in str(told)) == ("error", True)
 
 
 async def test_a_copy_that_was_noted_before_texts_were_compared_is_still_ours(desk: FolderDesk) -> None:

@@ -278,6 +278,9 @@ class GmailProvider:
     def quota_used(self) -> Quota:
         return Quota(used=self.quota.used(), limit=self.quota.units_per_minute)
 
+    def left_out(self) -> tuple[str, ...]:
+        return ()
+
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
         """Sends small mails as JSON, and larger ones through Gmail's upload endpoint.
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from svc.clock import Clock
+from svc.log import Log
 from svc.mail.model import DRAFT, INBOX
 from svc.mail.providers.draft_mark import MARK_FIELD, MAX_HEAD_BYTES, draft_mark, mark_in
 from svc.mail.providers.imap.answers import CommandRefused
@@ -48,6 +49,7 @@ class Drafting:
     store: Store
     threads: ThreadPool
     clock: Clock
+    log: Log
     turn: Callable[[], AbstractAsyncContextManager[Using]]
 
     async def keep(
@@ -62,7 +64,7 @@ class Drafting:
             before = await self._found(using, folder, mark) | await self._originals(using, folder, instead_of)
             new = draft_mark(raw[:MAX_HEAD_BYTES])
             assert new is not None
-            await self._claim(raw, mark=new, content=await content_digest(raw, self.threads))
+            await self._claim(raw, mark=new, content=await content_digest(raw, self.threads, self.log))
             told = await using.command("APPEND", Text(folder.name), "(\\Draft \\Seen)", Bytes(raw))
             validity, uid = (*told.codes().get("APPENDUID", ()), b"", b"")[:2]
             if uid.isdigit() and validity == str(folder.uid_validity).encode():
@@ -166,7 +168,13 @@ class Drafting:
         is_same_folder = opened.uid_validity == folder.uid_validity
         ours = await self.store.read(draft_rows.known_uids, folder_id=folder.id, uids=uids) if is_same_folder else ()
         found = await copies_among(
-            met, account_id=self.account_id, store=self.store, threads=self.threads, using=using, known=ours
+            met,
+            account_id=self.account_id,
+            store=self.store,
+            threads=self.threads,
+            log=self.log,
+            using=using,
+            known=ours,
         )
         return UidSet.of(found)
 

@@ -58,6 +58,7 @@ def mailbox_of(
         blobs=workspace.blobs,
         threads=workspace.threads,
         clock=workspace.clock,
+        log=workspace.log.bind(account=account.id),
         connect=connect,
         sign_in=sign_in,
     )

@@ -20,10 +20,12 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from svc.clock import MINUTE_MS, Clock, Millis
+from svc.log import Log
 from svc.mail.model import DRAFT, INBOX
 from svc.mail.providers.folders import ARCHIVE
 from svc.mail.providers.imap import labels, roles
 from svc.mail.providers.imap.answers import CommandRefused
+from svc.mail.providers.imap.namespaces import own_folders
 from svc.mail.providers.imap.own_drafts import copies_among
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.responses import Folder, FolderStatus, Found, Vanished
@@ -82,9 +84,12 @@ class Look:
     store: Store
     threads: ThreadPool
     clock: Clock
+    log: Log
     using: Using
     tell: bool
     """Whether new messages are reported to sync: only if it has read the whole mailbox before."""
+    left_out: list[str] = field(default_factory=list)
+    """The names of listed folders that are not the user's own, as of the last round."""
 
     async def take(self) -> None:
         """Looks at all folders. If messages vanished, looks once more at once before they count as deleted: they may
@@ -127,7 +132,8 @@ class Look:
                 keyword_rows.store_listed, account_id=self.account_id, found=labels.own_labels(folders)
             )
         else:
-            listed = roles.places(folders)
+            own, self.left_out[:] = own_folders(folders, self.using.namespaces)
+            listed = roles.places(own)
             if not any(one.label == INBOX for one in listed):
                 raise Unreachable("The mail server lists no inbox.")  # every mailbox has one: the list is incomplete
         states = {one.name: one for one in answer.all(FolderStatus)}
@@ -284,7 +290,12 @@ class Look:
 
     async def _ours(self, met: Sequence[Message]) -> frozenset[int]:
         return await copies_among(
-            met, account_id=self.account_id, store=self.store, threads=self.threads, using=self.using
+            met,
+            account_id=self.account_id,
+            store=self.store,
+            threads=self.threads,
+            log=self.log,
+            using=self.using,
         )
 
 

@@ -16,6 +16,7 @@ from typing import Final
 import msgspec
 
 from svc.formats.mime import parse_message
+from svc.log import Log
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.rows import drafts as draft_rows
 from svc.mail.providers.imap.session import Using
@@ -31,17 +32,20 @@ def digest(raw: bytes) -> bytes:
     return hashlib.sha256(raw).digest()
 
 
-async def content_digest(raw: bytes, threads: ThreadPool) -> bytes | None:
+async def content_digest(raw: bytes, threads: ThreadPool, log: Log) -> bytes | None:
     """The digest of what a message says, however it is written; ``None`` if it is too large, or can't be read."""
-    return None if len(raw) > MAX_COMPARED_BYTES else await threads.run(_content_digest, raw)
-
-
-def _content_digest(raw: bytes) -> bytes | None:
-    """Runs in a thread: another program may have written the message."""
-    try:
-        said = parse_message(raw)
-    except Exception:  # a boundary: one mail from outside must never stop the account
+    if len(raw) > MAX_COMPARED_BYTES:
         return None
+    try:
+        return await threads.run(_content_digest, raw)
+    except Exception as fault:  # a boundary: one mail from outside must never stop the account
+        log.error("mail.draft_unread", fault, size=len(raw))
+        return None
+
+
+def _content_digest(raw: bytes) -> bytes:
+    """Runs in a thread: another program may have written the message."""
+    said = parse_message(raw)
     content = [
         said.subject,
         [[one.address for one in people] for people in (said.to, said.cc, said.bcc)],
@@ -57,6 +61,7 @@ async def copies_among(
     account_id: str,
     store: Store,
     threads: ThreadPool,
+    log: Log,
     using: Using,
     known: Iterable[int] = (),
 ) -> frozenset[int]:
@@ -74,7 +79,11 @@ async def copies_among(
             raw = await text_of(using, one.uid)
             if raw is not None and digest(raw) == claim.sha256:
                 found.add(one.uid)
-            elif claim.content is not None and raw is not None and await content_digest(raw, threads) == claim.content:
+            elif (
+                claim.content is not None
+                and raw is not None
+                and (await content_digest(raw, threads, log) == claim.content)
+            ):
                 found.add(one.uid)
                 size = len(raw) if one.size is None else one.size
                 mark = one.draft_mark or ""

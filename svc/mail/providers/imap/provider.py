@@ -16,6 +16,7 @@ from typing import Final
 import trio
 
 from svc.clock import Clock, Millis
+from svc.log import Log
 from svc.mail.model import IMPORTANT, INBOX, SENT
 from svc.mail.providers.folders import ARCHIVE, FLAGS, KEYWORD, ROLES
 from svc.mail.providers.imap import roles
@@ -71,8 +72,10 @@ class ImapProvider:
     blobs: Blobs
     threads: ThreadPool
     clock: Clock
+    log: Log
     connect: Callable[[], Awaitable[ImapConnection]]
     sign_in: Callable[[], Awaitable[SubmissionSession]]
+    _left_out: tuple[str, ...] = ()
     _session: ImapSession = field(init=False)
     _fetching: Fetching = field(init=False)
     _leaving: Leaving = field(init=False)
@@ -104,6 +107,7 @@ class ImapProvider:
             store=self.store,
             threads=self.threads,
             clock=self.clock,
+            log=self.log,
             turn=partial(self._turn, writes=True),
         )
 
@@ -214,6 +218,9 @@ class ImapProvider:
     def quota_used(self) -> None:
         return None
 
+    def left_out(self) -> tuple[str, ...]:
+        return self._left_out
+
     # The parts
 
     async def _look(self, using: Using, *, tell: bool) -> None:
@@ -223,10 +230,12 @@ class ImapProvider:
             store=self.store,
             threads=self.threads,
             clock=self.clock,
+            log=self.log,
             using=using,
             tell=tell,
         )
         await look.take()
+        self._left_out = tuple(look.left_out)
         if await self._leaving.file_copies(using):
             await look.take()
 

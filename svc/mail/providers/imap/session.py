@@ -6,7 +6,7 @@ One task uses it at a time (:meth:`ImapSession.turn`). It knows which folder is 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -16,7 +16,7 @@ from svc.mail.providers.imap import labels
 from svc.mail.providers.imap.answers import Answer, CommandRefused
 from svc.mail.providers.imap.connection import ImapConnection
 from svc.mail.providers.imap.faults import MailServerFault
-from svc.mail.providers.imap.protocol.responses import Exists
+from svc.mail.providers.imap.protocol.responses import Exists, Namespaces
 from svc.mail.providers.imap.protocol.values import Atom, number
 from svc.mail.providers.imap.protocol.writing import Text, Words
 
@@ -48,6 +48,7 @@ class Using:
 
     connection: ImapConnection
     opened: Opened | None = None
+    namespaces: Namespaces = field(default_factory=Namespaces)
     used_at_s: float = 0.0
 
     @property
@@ -85,6 +86,14 @@ class Using:
             takes_keywords=b"\\*" in codes.get("PERMANENTFLAGS", ()),
         )
         return self.opened
+
+    async def learn_namespaces(self) -> None:
+        """Asks which folders are the user's own. A server that refuses counts as one that does not know."""
+        if "NAMESPACE" not in self.able or self.keeps_labels:
+            return
+        with suppress(CommandRefused):
+            answer = await self.command("NAMESPACE")
+            self.namespaces = next(answer.all(Namespaces), self.namespaces)
 
     async def leave(self) -> None:
         """Closes the open folder without a change, so that the server reports its state like that of others."""
@@ -138,11 +147,17 @@ class ImapSession:
             else:
                 return using
         connection = await self.connect()
-        self._using = Using(connection=connection, used_at_s=trio.current_time())
-        self.keeps_labels = self._using.keeps_labels
-        if connection.server.host not in BROKEN_QRESYNC:
-            await connection.enable("QRESYNC")
-        return self._using
+        try:
+            using = Using(connection=connection, used_at_s=trio.current_time())
+            if connection.server.host not in BROKEN_QRESYNC:
+                await connection.enable("QRESYNC")
+            await using.learn_namespaces()
+        except BaseException:
+            await connection.aclose()
+            raise
+        self._using = using
+        self.keeps_labels = using.keeps_labels
+        return using
 
     async def _end(self) -> None:
         using, self._using = self._using, None

@@ -95,6 +95,14 @@ class Folder:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Namespaces:
+    """How the names of folders begin: the user's own, and those of other users or shared by all (RFC 2342)."""
+
+    personal: tuple[bytes, ...] = ()
+    foreign: tuple[bytes, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class FolderStatus:
     name: bytes
     items: Mapping[str, int]
@@ -122,6 +130,7 @@ Response = (
     | Vanished
     | Folder
     | FolderStatus
+    | Namespaces
     | Found
     | Message
     | Other
@@ -203,6 +212,19 @@ def _folder(found: Sequence[Value]) -> Folder:
     return Folder(name=bytes(found[2]), delimiter=delimiter, attributes=attributes)
 
 
+def _namespaces(found: Sequence[Value]) -> Namespaces:
+    """Three lists, each of ``("prefix" "delimiter")`` or ``NIL``. What can't be read counts as not there: an account
+    must not stop because of it."""
+    kinds = [_prefixes(one) for one in found[:3]] if len(found) >= 3 else [(), (), ()]
+    return Namespaces(personal=kinds[0], foreign=kinds[1] + kinds[2])
+
+
+def _prefixes(kind: Value) -> tuple[bytes, ...]:
+    if not isinstance(kind, list):
+        return ()
+    return tuple(bytes(one[0]) for one in kind if isinstance(one, list) and one and isinstance(one[0], bytes))
+
+
 def _status(found: Sequence[Value]) -> FolderStatus:
     if len(found) < 2 or not isinstance(found[0], bytes) or not isinstance(found[1], list):
         raise ProtocolFault("sent the state of a folder that can't be read")
@@ -245,6 +267,7 @@ _READERS: Final[Mapping[str, Callable[[Sequence[Value]], Response]]] = {
     "CAPABILITY": lambda found: Capabilities(names=_words(found)),
     "ENABLED": lambda found: Enabled(names=_words(found)),
     "LIST": _folder,
+    "NAMESPACE": _namespaces,
     "STATUS": _status,
     "SEARCH": _search,
     "ESEARCH": _esearch,
@@ -262,6 +285,7 @@ __all__ = [
     "Found",
     "GoOn",
     "Message",
+    "Namespaces",
     "Other",
     "Outcome",
     "Response",
