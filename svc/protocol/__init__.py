@@ -18,6 +18,7 @@ from svc.protocol.idle import Idle
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
 from svc.protocol.link import Connect, Link, LinkAnswer, LinkFault, LinkStream
 from svc.protocol.memory import stream_pair
+from svc.protocol.message_bound import BoundConnection
 from svc.protocol.messages import (
     JSON,
     BodyReader,
@@ -29,6 +30,7 @@ from svc.protocol.messages import (
     json_response,
     redirect,
 )
+from svc.protocol.response_head import encode_head
 from svc.protocol.router import Router
 from svc.protocol.rows import (
     NOTHING,
@@ -62,6 +64,7 @@ __all__ = [
     "AsgiFace",
     "Asset",
     "BodyReader",
+    "BoundConnection",
     "Connect",
     "Drain",
     "Feed",
@@ -99,6 +102,7 @@ __all__ = [
     "Wire",
     "clear_cookie",
     "cookie",
+    "encode_head",
     "encode_text_frame",
     "is_readable",
     "is_rpc",

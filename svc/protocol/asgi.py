@@ -1,8 +1,8 @@
 """The ASGI 3 face of the same application, for installations that want TLS and HTTP/2 in front.
 
 The front (Hypercorn's trio worker) parses and frames; this module translates. The guard, the error table and the
-headers are the application's own, so both faces answer alike. Owns only the translation of one call; the front owns the
-deadlines of the connection. It never reads ahead of a handler.
+headers are the application's own, so both faces answer alike. Owns the translation of one call, and the pace of its
+body; the front owns the other deadlines of the connection. It never reads ahead of a handler.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from svc.errors import Invalid, Refusal
 from svc.log import Log
 from svc.protocol.application import AcceptedSocket, Application, refusal_in
 from svc.protocol.drain import Drain
+from svc.protocol.limits import DEFAULT_LIMITS, Limits
 from svc.protocol.messages import Headers, Request, Response, pour, problem
+from svc.protocol.pace import Pace
 from svc.protocol.response_head import BODILESS, close_body
 from svc.protocol.socket import GOING_AWAY, NORMAL, NUDGE, Nudge, Socket, SocketClosed
 from svc.protocol.strict import check_host
@@ -34,10 +36,13 @@ class AsgiFace:
     """Call it as an ASGI application. On drain it closes sockets with 1001, and an answer over HTTP/1.1 is the last of
     its connection; the front ends what goes on."""
 
-    def __init__(self, application: Application[Any], *, log: Log, drain: Drain) -> None:
+    def __init__(
+        self, application: Application[Any], *, log: Log, drain: Drain, limits: Limits = DEFAULT_LIMITS
+    ) -> None:
         self._application = application
         self._log = log
         self._drain = drain
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
@@ -50,7 +55,10 @@ class AsgiFace:
             raise RuntimeError(f"ASGI scope {scope['type']!r} is not known")
 
     async def _http(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = _request(scope, receive)
+        request = _request(scope)
+        request.body = AsgiBody(receive, _declared_length(scope, request.headers), pace=Pace(self._limits))
+        if request.body.declared_length == 0:
+            request.gone = partial(_gone, receive)
         request.draining = self._drain.event
         refusal = _host_fault(request)
         if refusal is None:
@@ -80,7 +88,7 @@ class AsgiFace:
 
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()  # websocket.connect
-        request = _request(scope, None)
+        request = _request(scope)
         refusal = _host_fault(request)
         if refusal is None:
             outcome = await self._application.upgrade(request, front_shook_hands=True)
@@ -179,9 +187,10 @@ class AsgiSocket(Socket):
 class AsgiBody:
     """A request's body as the front delivers it. It is its own iterator, since a body is read once."""
 
-    def __init__(self, receive: Receive, declared_length: int | None) -> None:
+    def __init__(self, receive: Receive, declared_length: int | None, *, pace: Pace) -> None:
         self.declared_length = declared_length
         self._receive = receive
+        self._pace = pace
         self._ended = declared_length == 0
 
     def chunks(self) -> AsyncIterator[bytes]:
@@ -192,7 +201,7 @@ class AsgiBody:
 
     async def __anext__(self) -> bytes:
         while not self._ended:
-            message = await self._receive()
+            message = await self._pace.keep(self._receive, _body_size)
             if message["type"] != "http.request":
                 self._ended = True
                 raise Invalid("The body ended before its declared end.")
@@ -203,24 +212,23 @@ class AsgiBody:
         raise StopAsyncIteration
 
 
-def _request(scope: Scope, receive: Receive | None) -> Request:
+def _request(scope: Scope) -> Request:
     headers = Headers((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in scope["headers"])
     raw_path: bytes = scope.get("raw_path") or scope["path"].encode()
     query: bytes = scope.get("query_string", b"")
     target = raw_path.partition(b"?")[0] + (b"?" + query if query else b"")
     client = scope.get("client")
-    request = Request(
+    return Request(
         method=scope.get("method", "GET"),
         target=target.decode("latin-1"),
         headers=headers,
         peer=client[0] if client else "",
         secure=scope.get("scheme") in {"https", "wss"},
     )
-    if receive is not None:
-        request.body = AsgiBody(receive, _declared_length(scope, headers))
-        if request.body.declared_length == 0:
-            request.gone = partial(_gone, receive)
-    return request
+
+
+def _body_size(message: Message) -> int:
+    return len(message.get("body", b""))
 
 
 async def _gone(receive: Receive) -> None:

@@ -7,13 +7,13 @@ first read, so that a refusal by declared length comes before it. It never reads
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Final
-
-import trio
 
 from svc.errors import Invalid, Refusal
 from svc.protocol.chunked import ChunkedDecoder
 from svc.protocol.limits import Limits
+from svc.protocol.pace import Pace
 from svc.protocol.wire_input import PeerGone, WireInput
 
 CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -37,8 +37,7 @@ class StreamBody:
         self._decoder = ChunkedDecoder() if length is None else None
         self._send_continue = send_continue
         self._limits = limits
-        self._window_left_s = limits.body_window_s
-        self._window_bytes = 0
+        self._pace = Pace(limits)
         self._begun = False
         self._spoiled = False  # malformed, late or too large: the start of the next request is unknown
 
@@ -120,25 +119,16 @@ class StreamBody:
         return data
 
     async def _receive(self) -> bytes:
-        """Wait for more data: those of a body with a length are returned at once, those of chunks are in the buffer.
-        The client has to keep the pace in each window of waiting; pauses of the handler do not count."""
-        while True:
-            began = trio.current_time()
-            with trio.move_on_after(self._window_left_s):
-                if self._decoder is None:
-                    data = await self._wire.receive_apart(min(self._left, self._limits.body_read_bytes))
-                    size = len(data)
-                else:
-                    data = b""
-                    size = await self._wire.receive(self._limits.body_read_bytes)
-                self._window_left_s = max(0.0, self._window_left_s - (trio.current_time() - began))
-                self._window_bytes += size
-                if size == 0:
-                    raise Invalid("The body ended before its declared end.")
-                self._left -= len(data)
-                self.ended = self._decoder is None and self._left == 0
-                return data
-            if self._window_bytes < self._limits.body_rate_bytes_s * self._limits.body_window_s:
-                raise Refusal("The body arrives too slowly.", code="request_timeout")
-            self._window_left_s = self._limits.body_window_s
-            self._window_bytes = 0
+        """Wait for more data: those of a body with a length are returned at once, those of chunks are in the buffer."""
+        most = self._limits.body_read_bytes
+        if self._decoder is None:
+            most = min(most, self._left)
+        data = await self._pace.keep(partial(self._wire.receive_apart, most), len)
+        if not data:
+            raise Invalid("The body ended before its declared end.")
+        if self._decoder is not None:
+            self._wire.buffer += data
+            return b""
+        self._left -= len(data)
+        self.ended = self._left == 0
+        return data

@@ -1,13 +1,17 @@
 """Refuses a WebSocket message by the lengths that its frames announce, before their content arrives (RFC 6455, 5.2).
 
 wsproto asks each extension about the head of each frame. This one negotiates nothing and changes nothing. Owns the
-count of one connection's current message.
+count of one connection's current message, and what a client is told that sent too much.
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from typing import Final
 
+from wsproto import ConnectionType
+from wsproto.connection import Connection, ConnectionState
+from wsproto.events import CloseConnection, Event
 from wsproto.extensions import Extension
 from wsproto.frame_protocol import CloseReason, FrameDecoder, FrameProtocol, Opcode, RsvBits
 
@@ -41,3 +45,31 @@ class MessageBound(Extension):
 
     def frame_inbound_complete(self, proto: FrameDecoder | FrameProtocol, fin: bool) -> None:
         self._before += self._length
+
+
+def too_big(most: int) -> str:
+    """The reason of a Close with code 1009."""
+    return f"A message may have at most {most} bytes."
+
+
+class BoundConnection(Connection):
+    """A server's connection for a front that answers only a Close of its client: a fault of the client's looks like
+    one, so that the client gets its code."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._is_faulty = False
+        super().__init__(ConnectionType.SERVER, [MessageBound(most)])
+
+    @property
+    def state(self) -> ConnectionState:
+        state = super().state
+        return ConnectionState.REMOTE_CLOSING if self._is_faulty and state is ConnectionState.OPEN else state
+
+    def events(self) -> Generator[Event, None, None]:
+        for event in super().events():
+            if isinstance(event, CloseConnection) and super().state is ConnectionState.OPEN:
+                self._is_faulty = True
+                if event.code == CloseReason.MESSAGE_TOO_BIG:
+                    event = CloseConnection(code=event.code, reason=too_big(self._most))
+            yield event

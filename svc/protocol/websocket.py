@@ -30,7 +30,7 @@ from svc.log import Log
 from svc.protocol.direct import Direct
 from svc.protocol.drain import Drain
 from svc.protocol.handshake import check_handshake
-from svc.protocol.message_bound import MessageBound
+from svc.protocol.message_bound import MessageBound, too_big
 from svc.protocol.messages import HeaderList, Headers, Request, problem
 from svc.protocol.socket import (
     GOING_AWAY,
@@ -343,9 +343,7 @@ class WsprotoSocket(Socket):
             assert self._frames is not None
             self._faulty = _is_fault(event, self._frames.state)
             if self._faulty and event.code == MESSAGE_TOO_BIG:
-                event = CloseConnection(
-                    code=event.code, reason=f"A message may have at most {self._limits.message_bytes} bytes."
-                )
+                event = CloseConnection(code=event.code, reason=too_big(self._limits.message_bytes))
             await self._say_goodbye(event.response())
         elif isinstance(event, Ping):
             await self._answer(event)

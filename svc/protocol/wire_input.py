@@ -46,8 +46,8 @@ class WireInput:
         return len(data)
 
     async def receive_apart(self, most: int) -> bytes:
-        """Wait for more bytes, at most ``most``, and hand them over without a copy in the buffer, which must be empty.
-        Empty at the end of the stream or after an error."""
+        """Wait for more bytes, at most ``most``, and hand them over without a copy in the buffer: they follow what it
+        holds. Empty at the end of the stream or after an error."""
         try:
             return bytes(await self._stream.receive_some(most))  # bytes already, from a socket
         except (trio.BrokenResourceError, trio.ClosedResourceError):

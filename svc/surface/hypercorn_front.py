@@ -1,17 +1,20 @@
 """The second front: Hypercorn's trio worker serves the public port, with TLS and HTTP/2.
 
-Hypercorn parses, frames and keeps the deadlines of connections. Guard, routes, errors and headers are those of the same
-application. The number of connections is limited as in our own front, but none are reserved for probes. Unlike our own
-front, it can't cut off a client that sends its head too slowly. Imported only if this front is chosen, because
-Hypercorn is an extra (`svc[hypercorn]`).
+Hypercorn parses, frames and closes idle connections. Guard, routes, errors and headers are those of the same
+application. The number of connections is limited as in our own front, but none are reserved for probes. The head of an
+HTTP/2 request that comes too slowly is only cut once the connection has been idle for too long. Imported only if this
+front is chosen, because Hypercorn is an extra (`svc[hypercorn]`).
 
-Hypercorn's server for one connection is used as its own accept loop uses it, with three changes. In that loop a
+Hypercorn's server for one connection is used as its own accept loop uses it, with these changes. In that loop a
 connection whose client is gone stays until its idle time is over and the next WebSocket ping is due; one whose client
-reads nothing stays for ever; and on drain idle connections close at once, though a request may be on its way.
+reads nothing stays for ever; a head may take all of the idle time; and on drain idle connections close at once, though
+a request may be on its way. A WebSocket there keeps what a client goes on sending after a message that is too big, and
+inflates what it gets before it counts it: so here each announces its length, and nothing is compressed.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,20 +25,33 @@ from typing import Any, Final, cast
 import trio
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes
+from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config as HypercornConfig
 from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.logging import Logger
 from hypercorn.protocol.h2 import H2Protocol
-from hypercorn.trio.tcp_server import TCPServer
+from hypercorn.protocol.h11 import H11Protocol
+from hypercorn.protocol.ws_stream import Handshake, WSStream
+from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import AppWrapper, ASGIFramework, ConnectionState
-from hypercorn.utils import wrap_app
+from hypercorn.typing import ASGIFramework, ConnectionState
 
 from svc.config import Config
 from svc.doors import ToTheLast, turn_away
+from svc.errors import Refusal
 from svc.log import Log
 from svc.nursery import Child
-from svc.protocol import DEFAULT_LIMITS, Application, AsgiFace, Drain, Limits, SocketLimits, is_readable
+from svc.protocol import (
+    DEFAULT_LIMITS,
+    Application,
+    AsgiFace,
+    BoundConnection,
+    Drain,
+    Limits,
+    SocketLimits,
+    encode_head,
+    is_readable,
+)
 from svc.settings import DRAIN_S, TLS_CERT_FILE, TLS_KEY_FILE
 
 HANDSHAKE_S: Final = 10.0
@@ -58,9 +74,13 @@ async def serve_by_hypercorn(
     """Serve until the intake is cancelled. Then the port closes, and requests in flight have the drain's time."""
     drain = Drain()
     settings = _settings(config, log=child.log, limits=limits, sockets=sockets)
-    face = AsgiFace(application, log=child.log, drain=drain)
-    application_of_theirs = wrap_app(cast(ASGIFramework, face), settings.wsgi_max_body_size, "asgi")
-    shared = _Shared(application=application_of_theirs, settings=settings, limits=limits)
+    face = AsgiFace(application, log=child.log, drain=drain, limits=limits)
+    shared = _Shared(
+        application=application,
+        face=_Face(cast(ASGIFramework, face), message_bytes=sockets.message_bytes),
+        settings=settings,
+        limits=limits,
+    )
     child.work.start_soon(_pass_on_drain, child, drain, shared)
     handler = partial(_serve, shared=shared, tls=settings.create_ssl_context(), slots=slots, log=child.log)
     to_the_last = [ToTheLast(one, partial(child.work.start_soon, handler)) for one in listeners]
@@ -71,7 +91,8 @@ async def serve_by_hypercorn(
 class _Shared:
     """What all connections have in common; ``connections`` are those that are open."""
 
-    application: AppWrapper
+    application: Application[Any]
+    face: _Face
     settings: HypercornConfig
     limits: Limits
     worker: WorkerContext = field(default_factory=lambda: WorkerContext(None))
@@ -97,14 +118,44 @@ async def _serve(
         slots.release()
 
 
+class _Face(ASGIWrapper):
+    """Our application, as Hypercorn calls it. Before it accepts a WebSocket, the handshake is replaced."""
+
+    def __init__(self, app: ASGIFramework, *, message_bytes: int) -> None:
+        super().__init__(app)
+        self._message_bytes = message_bytes
+
+    async def __call__(self, scope: Any, receive: Any, send: Any, sync_spawn: Any, call_soon: Any) -> None:
+        stream = getattr(send, "__self__", None)  # Hypercorn's end of this one request
+        if isinstance(stream, WSStream):
+            stream.handshake = _Handshake(scope["headers"], scope["http_version"], message_bytes=self._message_bytes)
+        await super().__call__(scope, receive, send, sync_spawn, call_soon)
+
+
+class _Handshake(Handshake):
+    """Compression is not agreed to, and the frames of a message are counted by what they announce."""
+
+    def __init__(self, headers: list[tuple[bytes, bytes]], http_version: str, *, message_bytes: int) -> None:
+        super().__init__(headers, http_version)
+        self.extensions = None
+        self._message_bytes = message_bytes
+
+    def accept(self, *args: Any) -> tuple[int, list[tuple[bytes, bytes]], BoundConnection]:
+        status, headers, _ = super().accept(*args)
+        return status, headers, BoundConnection(self._message_bytes)
+
+
 class _Connection(TCPServer):
     """Ends as soon as its client is gone: no task waits any longer once all received data was handed on."""
 
     def __init__(self, shared: _Shared, stream: Any) -> None:
         self._over = trio.Event()
+        self._application = shared.application
         self._limits = shared.limits
+        self._is_idle = True
+        self._reading = trio.CancelScope()
         ends_with_it = _UntilOver(shared.worker, self._over)
-        super().__init__(shared.application, shared.settings, ends_with_it, ConnectionState({}), stream)
+        super().__init__(shared.face, shared.settings, ends_with_it, ConnectionState({}), stream)
 
     @property
     def _http2(self) -> H2Protocol | None:
@@ -119,9 +170,40 @@ class _Connection(TCPServer):
                 await self.protocol_send(RawData(self._http2.connection.data_to_send()))
 
     async def _read_data(self) -> None:
-        await super()._read_data()
+        with self._reading:
+            while data := await self._receive():
+                await self.protocol.handle(RawData(data))
+                self._bound_head()
+            await self.protocol.handle(RawData(b""))
+        if self._reading.cancelled_caught:
+            await self._refuse_late_head()
+        await self.protocol.handle(Closed())
         self._over.set()
         await self.idle_task.stop()
+
+    async def _receive(self) -> bytes:
+        """The next bytes; empty once there are no more."""
+        most = self._limits.read_bytes if self._is_idle else MAX_RECV
+        try:
+            return bytes(await self.stream.receive_some(most))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            return b""
+
+    def _bound_head(self) -> None:
+        """The time of a head runs from its first byte."""
+        spoken = self.protocol.protocol
+        if not (self._is_idle and isinstance(spoken, H11Protocol) and spoken.connection.trailing_data[0]):
+            self._reading.deadline = math.inf
+        elif self._reading.deadline == math.inf:
+            self._reading.deadline = trio.current_time() + self._limits.head_s
+
+    async def _refuse_late_head(self) -> None:
+        refusal = Refusal("The request head took too long.", code="request_timeout")
+        client = self.protocol.client
+        response = self._application.fault(refusal, peer=client[0] if client else "", secure=self.protocol.ssl)
+        head, _ = encode_head(response, is_http11=True, keep=False)
+        await self._send(head + cast(bytes, response.body))
+        await self._close()
 
     async def _idle_timeout(self) -> None:
         """On drain a connection is idle for a moment before it closes, and a request that has come is answered."""
@@ -139,6 +221,9 @@ class _Connection(TCPServer):
     async def protocol_send(self, event: Event) -> None:
         """Once the client is gone, drop ``Updated``: a late answer must not make the connection wait for a next
         request."""
+        if isinstance(event, Updated):
+            self._is_idle = event.idle
+            self._reading.deadline = math.inf
         if isinstance(event, RawData):
             await self._send(event.data)
         elif not (self._over.is_set() and isinstance(event, Updated)):

@@ -93,6 +93,26 @@ async def test_a_client_that_leaves_in_the_middle_of_its_body_has_uploaded_nothi
     assert "upload 5" not in world.seen
 
 
+@pytest.mark.parametrize(("rate", "status"), [(900, 408), (1200, 200)])
+async def test_a_body_has_to_keep_its_pace(rate: int, status: int) -> None:
+    sent: list[Message] = []
+    left = 90_000
+
+    async def receive() -> Message:
+        nonlocal left
+        await trio.sleep(1)
+        left -= rate
+        return {"type": "http.request", "body": b"a" * rate, "more_body": left > 0}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    world = HttpWorld()
+    scope = http_scope("POST", "/upload", content_length="90000")
+    await AsgiFace(world.application, log=world.log, drain=Drain())(scope, receive, send)
+    assert sent[0]["status"] == status
+
+
 @pytest.mark.parametrize(
     ("hosts", "status"), [([], 400), ([HOST, HOST], 400), (["a@b"], 400), (["evil.example"], 421), ([HOST], 200)]
 )

@@ -204,3 +204,53 @@ async def test_the_end_of_the_drain_waits_for_one_piece_of_an_answer_and_not_for
         client.start_soon(read_on)
     last = told.rpartition(b"\r\n\r\n")[2]
     assert 0 < len(last) < BIG
+
+
+@pytest.mark.wall_clock
+async def test_a_head_that_does_not_end_is_cut_also_on_a_kept_connection(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(PATIENT, head_s=0.05)) as (world, slots, _):
+        fresh = await trio.open_tcp_stream("127.0.0.1", world.port)
+        kept = await answered(world, "/hello", b"200")
+        for stream in (fresh, kept):
+            await stream.send_all(b"GET /hello HTTP/1.1\r\nHost: ")
+            told = await read_to_end(stream)
+            (reply,) = replies(told[told.index(b"HTTP/1.1 ") :])
+            assert (reply.status, reply.header("connection")) == (408, "close")
+            assert reply.json["code"] == "request_timeout"
+        await all_free(slots)
+
+
+@pytest.mark.wall_clock
+async def test_who_has_begun_no_head_is_only_idle(tmp_path: Path) -> None:
+    async with served(tmp_path, limits=replace(PATIENT, head_s=0.0)) as (world, _, _):
+        stream = await answered(world, "/hello", b"200")
+        await wait_all_tasks_blocked(0.05)
+        await stream.send_all(request_bytes("GET", "/hello", host=f"127.0.0.1:{world.port}", connection="close"))
+        assert b"HTTP/1.1 200 " in await read_to_end(stream)
+
+
+@pytest.mark.wall_clock
+@pytest.mark.parametrize(
+    ("frames", "code", "reason"),
+    [
+        (b"\x82\xff" + (1 << 62).to_bytes(8, "big"), 1009, "A message may have at most 1048576 bytes."),
+        (
+            b"\x02\x81\0\0\0\0a\x80\xff" + (1 << 20).to_bytes(8, "big"),
+            1009,
+            "A message may have at most 1048576 bytes.",
+        ),
+        (b"\x83\x80\0\0\0\0", 1002, "Invalid opcode 0x3"),
+    ],
+)
+async def test_a_frame_that_may_not_be_is_refused_at_its_head(
+    tmp_path: Path, frames: bytes, code: int, reason: str
+) -> None:
+    async with served(tmp_path) as (world, slots, _):
+        deflate = {"sec_websocket_extensions": "permessage-deflate"}
+        live = await answered(world, "/ws", b"101", x_as="admin", sec_websocket_key=KEY, **UPGRADE, **deflate)
+        await live.send_all(frames)
+        client = Connection(ConnectionType.CLIENT)
+        client.receive_data(await read_to_end(live))
+        (closed,) = [event for event in client.events() if isinstance(event, CloseConnection)]
+        assert (closed.code, closed.reason) == (code, reason)
+        await all_free(slots)
