@@ -45,7 +45,9 @@ ERRORS: Final[Mapping[str, ErrorRow]] = MappingProxyType(
         "range_not_satisfiable": ErrorRow(416, "Range Not Satisfiable", "BAD_REQUEST", -32600, 1008),
         "misdirected_request": ErrorRow(421, "Misdirected Request", "BAD_REQUEST", -32600, 1008),
         "upgrade_required": ErrorRow(426, "Upgrade Required", "BAD_REQUEST", -32600, 1008),
-        "headers_too_large": ErrorRow(431, "Request Header Fields Too Large", "BAD_REQUEST", -32600, 1008),
+        "request_header_fields_too_large": ErrorRow(
+            431, "Request Header Fields Too Large", "BAD_REQUEST", -32600, 1008
+        ),
         "not_implemented": ErrorRow(501, "Not Implemented", "NOT_IMPLEMENTED", -32603, 1011),
         "bad_gateway": ErrorRow(502, "Bad Gateway", "BAD_GATEWAY", -32603, 1011),
         "gateway_timeout": ErrorRow(504, "Gateway Timeout", "GATEWAY_TIMEOUT", -32603, 1011),

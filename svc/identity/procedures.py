@@ -141,7 +141,7 @@ async def directory(context: RequestContext, wanted: Nothing) -> list[PersonOut]
 
 
 async def set_role(context: RequestContext, wanted: SetRoleInput) -> Nothing:
-    await _identity(context).write(actions.set_role, context.principal, user_id=wanted.id, role=wanted.role)
+    await _identity(context).write(actions.set_role, user_id=wanted.id, role=wanted.role)
     return NOTHING
 
 

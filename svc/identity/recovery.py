@@ -29,7 +29,7 @@ def set_role(tx: Tx, *, email: str, role: Role) -> None:
     user = queries.user_by_email(tx, normal_email(email))
     if user is None:
         raise NotFound(f"There is no user with the address {email}.")
-    actions.set_role(tx, _OWNER, user_id=user.id, role=role)
+    actions.set_role(tx, user_id=user.id, role=role)
 
 
 def revoke_device(tx: Tx, *, device_id: str) -> None:
@@ -37,4 +37,4 @@ def revoke_device(tx: Tx, *, device_id: str) -> None:
 
 
 def end_all_sessions(tx: Tx) -> int:
-    return actions.end_sessions(tx, user_id=None)
+    return actions.end_all_sessions(tx)

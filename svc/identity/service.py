@@ -45,7 +45,7 @@ SESSION_COOKIE: Final = "svc_session"
 TOKEN_HEADER: Final = "x-svc-device-token"  # noqa: S105  a header's name
 _PORT: Final = re.compile(r":[0-9]*$")
 NEAR_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
-PROXY_HEADERS: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
+PROXY_HEADERS: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via")
 MAX_TICKETS: Final = 10_000
 MAX_ADDRESS_CHARS: Final = 64
 

@@ -36,7 +36,7 @@ from svc.protocol.websocket import SocketLimits, serve_socket
 from svc.protocol.wire_input import PeerGone, WireInput
 
 _BAD_REQUEST: Final = 400
-_TOO_LARGE: Final = frozenset({"uri_too_long", "headers_too_large"})
+_TOO_LARGE: Final = frozenset({"uri_too_long", "request_header_fields_too_large"})
 _RPC_LINE: Final = re.compile(rb"(?:\r\n)?[A-Z]{1,10} /trpc/")
 _CANNOT_SEND: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})  # a file or a system that can't do it
 _NO_BODY: Final = BytesBody()

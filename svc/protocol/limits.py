@@ -21,9 +21,9 @@ class Limits:
     body_read_bytes: int = 512 * KIB
     """One receive of a body: a large one comes in fewer steps. Beyond: the rest comes with the next."""
     head_bytes: int = 16 * KIB
-    """Request line and header fields together. Beyond: 431 `headers_too_large`; the connection closes."""
+    """Request line and header fields together. Beyond: 431 `request_header_fields_too_large`; the connection closes."""
     head_fields: int = 100
-    """Header fields of a request. Beyond: 431 `headers_too_large`; the connection closes."""
+    """Header fields of a request. Beyond: 431 `request_header_fields_too_large`; the connection closes."""
     target_bytes: int = 8 * KIB
     """The target of a request: path and query. Beyond: 414 `uri_too_long`; the connection closes."""
     head_s: float = 5.0

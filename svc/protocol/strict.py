@@ -63,7 +63,7 @@ def check_fields(block: bytes, limits: Limits) -> list[tuple[bytes, bytes]]:
     """Names (lower case) and values of the field lines in ``block``, which has no CRLF at its ends."""
     lines = block.split(b"\r\n") if block else []
     if len(lines) > limits.head_fields:
-        raise Refusal(f"At most {limits.head_fields} header fields are read.", code="headers_too_large")
+        raise Refusal(f"At most {limits.head_fields} header fields are read.", code="request_header_fields_too_large")
     fields = []
     for line in lines:
         match = _FIELD.fullmatch(line)
@@ -130,4 +130,6 @@ def _target_too_long(limits: Limits) -> Refusal:
 
 
 def _head_too_large(limits: Limits) -> Refusal:
-    return Refusal(f"The request head may have at most {limits.head_bytes} bytes.", code="headers_too_large")
+    return Refusal(
+        f"The request head may have at most {limits.head_bytes} bytes.", code="request_header_fields_too_large"
+    )

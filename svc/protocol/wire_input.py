@@ -67,7 +67,8 @@ class WireInput:
         if end + len(HEAD_END) > self._limits.head_bytes:
             check_unfinished_head(buffer[:end], seen=0, limits=self._limits)
             raise Refusal(
-                f"The request head may have at most {self._limits.head_bytes} bytes.", code="headers_too_large"
+                f"The request head may have at most {self._limits.head_bytes} bytes.",
+                code="request_header_fields_too_large",
             )
         raw = bytes(buffer[:end])
         del buffer[: end + len(HEAD_END)]

@@ -295,6 +295,18 @@ async def test_a_device_of_an_admin_is_no_admins_at_once_when_the_role_is_taken(
     assert (await phone.ask("GET", "/trpc/users.list")).status == 403
 
 
+async def test_another_role_ends_no_session_and_counts_from_the_next_request_on(service: Service) -> None:
+    """Their open sockets do end: they were opened with other rights."""
+    mia = await sign_in(service, "mia@example.org")
+    noa = await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    noas = (await noa.me())["user"]["id"]
+    for role, status in (("admin", 200), ("member", 403)):
+        socket = await service.socket(cookie=noa.fields["cookie"])
+        await mia.mutate("users.setRole", id=noas, role=role)
+        assert await socket.closed() == 4401
+        assert (await noa.ask("GET", "/trpc/users.list")).status == status
+
+
 async def test_an_admin_who_gives_up_the_role_gets_no_more_news_of_admins(service: Service) -> None:
     """The session goes on, but its open sockets were opened with other rights."""
     mia = await sign_in(service, "mia@example.org")

@@ -176,6 +176,7 @@ async def test_an_instance_that_others_can_reach_is_claimed_by_its_token_only(
     [
         {"host": "mail.example.org"},
         {"x-forwarded-for": "198.51.100.7"},
+        {"via": "1.1 caddy"},
         {"x-forwarded-proto": "https"},
         {"forwarded": "for=198.51.100.7"},
     ],

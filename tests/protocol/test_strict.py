@@ -164,10 +164,10 @@ def test_each_size_limit_holds_to_the_byte(piece: int) -> None:
     assert read_head(with_target(101), piece=piece, limits=limits) == "uri_too_long"
     assert read_head(with_target(10_000), piece=piece, limits=limits) == "uri_too_long"
     assert isinstance(read_head(with_fields(3), piece=piece, limits=limits), Head)
-    assert read_head(with_fields(4), piece=piece, limits=limits) == "headers_too_large"
+    assert read_head(with_fields(4), piece=piece, limits=limits) == "request_header_fields_too_large"
     assert isinstance(read_head(with_size(300), piece=piece, limits=limits), Head)
-    assert read_head(with_size(301), piece=piece, limits=limits) == "headers_too_large"
-    assert read_head(with_size(3_000)[:-4], piece=piece, limits=limits) == "headers_too_large"
+    assert read_head(with_size(301), piece=piece, limits=limits) == "request_header_fields_too_large"
+    assert read_head(with_size(3_000)[:-4], piece=piece, limits=limits) == "request_header_fields_too_large"
 
 
 def test_a_remembered_block_is_still_judged_with_each_request_line() -> None:

@@ -252,6 +252,13 @@ async def test_what_outer_layers_refuse_is_shaped_the_same() -> None:
     assert json.loads(await body_of(response)) == error("unavailable", "Draining.", "a", retryAfter=1)
 
 
+def test_an_answer_of_http_itself_has_its_reason_phrase_as_its_code() -> None:
+    itself = {408, 412, 414, 416, 421, 431, 502, 504, 507}
+    rows = {code: row for code, row in ERRORS.items() if row.status in itself}
+    assert {row.status for row in rows.values()} == itself
+    assert list(rows) == [row.title.lower().replace(" ", "_") for row in rows.values()]
+
+
 @pytest.mark.parametrize("code", ERRORS)
 def test_every_code_has_an_envelope_the_client_accepts(code: str) -> None:
     response = trpc_error_response(Refusal(code=code))
