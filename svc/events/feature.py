@@ -1,4 +1,4 @@
-"""The rows that events contribute: one procedure, and the housekeeping of the outbox."""
+"""The rows that events contribute: one procedure, and the housekeeping of the outbox and of the database."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated, Final, cast
 
 import msgspec
 
-from svc.clock import DAY_MS, rfc3339
+from svc.clock import DAY_MS, HOUR_MS, SECOND_MS, rfc3339
 from svc.feature import Feature
 from svc.job import Job
 from svc.principal import Principal
@@ -17,6 +17,7 @@ from svc.workspace import RequestContext, Workspace
 OUTBOX_KEEP_MS: Final = 7 * DAY_MS
 OUTBOX_KEEP_ROWS: Final = 50_000
 PRUNE_S: Final = 600.0
+ANALYSE_S: Final = HOUR_MS / SECOND_MS
 MAX_SEQ: Final = 2**63 - 1  # the largest integer of SQLite
 
 
@@ -76,12 +77,22 @@ async def _prune(workspace: Workspace) -> None:
         pass
 
 
+async def _analyse(workspace: Workspace) -> None:
+    await workspace.store.analyse()
+
+
 FEATURE = Feature(
     name="events",
     summary="The durable record of what happened.",
     claim=records.adopt,
     jobs=(
         Job(name="outbox", summary="Removes live updates that nobody asks for any more.", run=_prune, every_s=PRUNE_S),
+        Job(
+            name="statistics",
+            summary="Tells the database how full its tables are, so that it finds rows in the shortest way.",
+            run=_analyse,
+            every_s=ANALYSE_S,
+        ),
     ),
     procedures=(
         Procedure(

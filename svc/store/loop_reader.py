@@ -51,9 +51,10 @@ class LoopReader:
 
     def open(self, path: Path) -> None:
         self.close()
-        self._connection = open_reader(path)
-        self._connection.execute("pragma busy_timeout = 0")
-        self._connection.set_progress_handler(self._is_used_up, _STEPS_A_LOOK)
+        connection = open_reader(path)
+        connection.execute("pragma busy_timeout = 0")
+        connection.set_progress_handler(self._is_used_up, _STEPS_A_LOOK)
+        self._connection = connection  # at last: from now on the loop uses it
 
     def close(self) -> None:
         if self._connection is not None:

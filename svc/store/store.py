@@ -58,6 +58,7 @@ class Store:
         """The log is kept on close: an archiver continues to read it from its position."""
         self._broken: StoreBroken | None = None
         self._full_at: Millis | None = None
+        self._analysed_at: int | None = None
         self.outbox = Outbox(head=self._query(newest, 0))
         self.recorded = trio.Event()
         """Set when the next event is committed; a new one then takes its place."""
@@ -130,14 +131,31 @@ class Store:
         """
         now = self._clock.now()
         async with self._reader_slots:
+            idle = self._idle_readers
             async with self._committing:
-                reader = await self._threads.run(self._snapshot)
+                reader = await self._threads.run(self._snapshot, idle)
                 try:
                     noted = await note()
                 except BaseException:
                     reader.close()
                     raise
-            return noted, await self._threads.run(lambda: self._ask(reader, query, now))
+            return noted, await self._threads.run(lambda: self._ask(reader, query, now, idle))
+
+    async def analyse(self) -> bool:
+        """Give the query planner new statistics of all tables, unless nothing was written since the last ones. Returns
+        whether it did.
+
+        It reads a sample, so it takes milliseconds. A connection reads statistics when it is opened, so the readers
+        are opened again; a query that runs meanwhile is not disturbed.
+        """
+        changes = await self.write(_analyse, self._analysed_at)
+        if changes is None:
+            return False
+        self._analysed_at = changes
+        idle, self._idle_readers = self._idle_readers, []
+        self._loop_reader.close()
+        _close_all(idle)
+        return True
 
     async def leave_checkpoints(self, to_another: bool) -> None:
         """Set whether another program folds the log into the database from now on. Two must not do it at a time."""
@@ -175,8 +193,9 @@ class Store:
             return await self.read(query)
 
     async def _open_loop_reader(self) -> None:
+        """Nothing waits between its end and the query: it might be closed meanwhile."""
+        await trio.lowlevel.checkpoint()
         if self._loop_reader.is_open:
-            await trio.lowlevel.checkpoint()
             return
         async with self._opening:
             if not self._loop_reader.is_open:
@@ -240,8 +259,7 @@ class Store:
         with suppress(CannotOpen):  # then the archiver starts again: nothing is lost
             last = open_reader(self.path) if self.keeps_log and self._writer is not None else None
         self._loop_reader.close()
-        while self._idle_readers:
-            self._idle_readers.pop().close()
+        _close_all(self._idle_readers)
         if self._writer is not None:
             close_writer(self._writer, keeps_log=self.keeps_log)
             self._writer = None
@@ -285,17 +303,18 @@ class Store:
 
     def _query(self, query: Callable[[ReadTx], T], now: Millis) -> T:
         """In a thread: run one read transaction, on a connection that no other caller uses."""
-        reader = self._idle_readers.pop() if self._idle_readers else open_reader(self.path)
+        idle = self._idle_readers
+        reader = _taken(idle) or open_reader(self.path)
         try:
             reader.execute("begin")
         except BaseException:
             reader.close()
             raise
-        return self._ask(reader, query, now)
+        return self._ask(reader, query, now, idle)
 
-    def _snapshot(self) -> sqlite3.Connection:
+    def _snapshot(self, idle: list[sqlite3.Connection]) -> sqlite3.Connection:
         """In a thread: a connection in a transaction that sees what is committed now."""
-        reader = self._idle_readers.pop() if self._idle_readers else open_reader(self.path)
+        reader = _taken(idle) or open_reader(self.path)
         try:
             reader.execute("begin")
             reader.execute("select count(*) from sqlite_schema").fetchone()  # the snapshot is taken by the first read
@@ -304,8 +323,10 @@ class Store:
             raise
         return reader
 
-    def _ask(self, reader: sqlite3.Connection, query: Callable[[ReadTx], T], now: Millis) -> T:
-        """In a thread: the rest of a read transaction that has begun."""
+    def _ask(
+        self, reader: sqlite3.Connection, query: Callable[[ReadTx], T], now: Millis, idle: list[sqlite3.Connection]
+    ) -> T:
+        """In a thread: the rest of a read transaction that has begun. ``idle``: the readers when it began."""
         tx = ReadTx(reader, now=now)
         try:
             result = query(tx)
@@ -314,5 +335,28 @@ class Store:
         except BaseException:
             reader.close()  # its state is unknown
             raise
-        self._idle_readers.append(reader)
+        if idle is self._idle_readers:
+            idle.append(reader)
+        else:
+            reader.close()  # it knows only the statistics of before
         return result
+
+
+def _analyse(tx: Tx, analysed_at: int | None) -> int | None:
+    """Returns how many rows this process has changed so far; ``None``: none since ``analysed_at``."""
+    if tx.value("select total_changes()") == analysed_at:
+        return None
+    tx.run("analyze")
+    return int(tx.value("select total_changes()"))
+
+
+def _taken(idle: list[sqlite3.Connection]) -> sqlite3.Connection | None:
+    """One of them, if there is one. Several threads take of the same list."""
+    with suppress(IndexError):
+        return idle.pop()
+    return None
+
+
+def _close_all(idle: list[sqlite3.Connection]) -> None:
+    while reader := _taken(idle):
+        reader.close()

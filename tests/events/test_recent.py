@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from svc.clock import DAY_MS, VirtualClock
-from svc.events.feature import PRUNE_S, RecentInput, recent
+from svc.events.feature import ANALYSE_S, PRUNE_S, RecentInput, recent
 from svc.principal import UNCLAIMED, Principal
 from svc.store import Tx
 from tests.support.service import RpcError, Service
@@ -102,3 +102,11 @@ async def test_events_outlive_the_news_of_them(service: Service, wall: VirtualCl
     await trio.sleep(PRUNE_S + 1)
     assert numbers(await service.query("events.recent")) == [1]
     assert await service.rows("select seq from outbox") == []
+
+
+async def test_each_hour_the_query_planner_learns_how_full_the_tables_are(service: Service) -> None:
+    for rows in (5, 9):
+        await record(service, *["page-changed"] * (rows - len(await service.query("events.recent"))))
+        await trio.sleep(ANALYSE_S + 1)
+        known = await service.rows("select max(cast(stat as integer)) from sqlite_stat1 where tbl = 'events'")
+        assert known == [(rows,)]

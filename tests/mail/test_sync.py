@@ -31,6 +31,15 @@ async def test_a_first_sweep_stores_every_message_once_with_its_labels(rig: Rig)
     assert await rig.problems() == []
 
 
+async def test_after_a_first_sweep_the_query_planner_knows_how_much_there_is(rig: Rig) -> None:
+    for number in range(3):
+        await rig.inject(f"Mail {number}")
+    await rig.sync_of(await rig.connect()).step()
+    assert "3 1" in await rig.store.read(
+        lambda tx: [stat for (stat,) in tx.all("select stat from sqlite_stat1 where tbl = 'mail_messages'")]
+    )
+
+
 async def test_new_mail_label_changes_and_deletions_arrive_by_polling(rig: Rig) -> None:
     kept, archived, gone = [await rig.inject(subject) for subject in ("kept", "archived", "gone")]
     account_id = await rig.connect()

@@ -122,6 +122,7 @@ class AccountSync:
         while await self.store.write(ingest.delete_unseen, account_id=self.account_id, limit=DELETE_BATCH):
             pass
         await self.store.write(progress.finish_full_sync, account_id=self.account_id)
+        await self.store.analyse()  # the tables are many times larger now
 
     async def _full_sync_pages(self) -> None:
         account = await self._account()
