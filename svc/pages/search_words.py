@@ -50,8 +50,9 @@ def readable(markdown: str) -> str:
 
 
 def typed_words(text: str) -> list[str]:
-    """The words that have a letter or a digit; no page has others as words."""
-    return [word for word in text.split() if any(map(str.isalnum, word))][:MAX_TYPED_WORDS]
+    """The words that have a letter or a digit; no page has others as words. A NUL, which would end the query for
+    SQLite, separates words."""
+    return [word for word in text.replace("\0", " ").split() if any(map(str.isalnum, word))][:MAX_TYPED_WORDS]
 
 
 def expression(words: list[str]) -> str:

@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from typing import Final
 
+import trio
+
 from svc.errors import Invalid, Refusal
 from svc.protocol.chunked import ChunkedDecoder
 from svc.protocol.limits import Limits
@@ -54,6 +56,8 @@ class StreamBody:
             while not self.ended:
                 data = self._take()
                 if data:
+                    if self._wire.buffer and not self.ended:
+                        await trio.lowlevel.checkpoint()  # very many small chunks must not block the other tasks
                     return data
                 if not self.ended and (data := await self._receive()):
                     return data

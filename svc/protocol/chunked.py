@@ -22,6 +22,8 @@ TRAILER_BYTES: Final = 4096
 EXTENSION_BYTES: Final = 16 * 1024
 """All chunk extensions of a body together. More would be a way to send without a body growing. Beyond: 400 `invalid`;
 the connection closes."""
+CHUNKS_AT_ONCE: Final = 1_000
+"""Chunks that are decoded before other tasks have their turn: some milliseconds."""
 
 _TOKEN: Final = rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"
 _QUOTED: Final = rb'"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"'
@@ -42,9 +44,10 @@ class ChunkedDecoder:
         self._extension_left = EXTENSION_BYTES
 
     def take(self, buffer: bytearray) -> bytes:
-        """All data in ``buffer``; empty when more bytes are needed or the body has ended (see ``ended``)."""
-        parts = []
-        while buffer and not self.ended:
+        """The data in ``buffer``, of at most ``CHUNKS_AT_ONCE`` chunks; empty when more bytes are needed or the body
+        has ended (see ``ended``)."""
+        parts: list[bytes] = []
+        while buffer and not self.ended and len(parts) < CHUNKS_AT_ONCE:
             if self._left:
                 parts.append(self._take_data(buffer))
             elif self._needs_crlf:

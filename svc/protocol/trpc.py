@@ -252,7 +252,7 @@ def _resumed(raw: bytes | Refusal | None, request: Request, query: Mapping[str, 
     last = request.headers.get("last-event-id") or query.get(_LAST_EVENT_ID) or query.get("Last-Event-Id")
     if last is None or isinstance(raw, Refusal):
         return raw
-    fields = {} if raw is None else _decode(_inputs_decoder.decode, raw)
+    fields = {} if raw is None else _decode(_fields_decoder.decode, raw)
     return msgspec.json.encode({**fields, _LAST_EVENT_ID: last.encode("utf-8", "replace").decode()})
 
 
@@ -286,17 +286,23 @@ async def _give_inputs(
         for call in calls:
             call.raw_input = refusal
         return
-    for position, call in enumerate(calls):
-        raw = inputs.get(str(position))
+    for call, raw in zip(calls, inputs, strict=False):
         call.raw_input = None if raw is None else bytes(raw)
 
 
-_inputs_decoder: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_fields_decoder: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_inputs_decoder: Final = msgspec.json.Decoder(
+    # A field for each call that a batch may have: all else is passed over, without an object for each of its keys.
+    msgspec.defstruct(
+        "_Inputs", [(f"_{at}", msgspec.Raw, msgspec.field(name=str(at), default=None)) for at in range(BATCH_MAX_CALLS)]
+    )
+)
 
 
-def _decode_inputs(data: bytes) -> dict[str, msgspec.Raw]:
+def _decode_inputs(data: bytes) -> tuple[msgspec.Raw | None, ...]:
+    """The input of each call, by its position."""
     try:
-        return _inputs_decoder.decode(data)
+        return msgspec.structs.astuple(_inputs_decoder.decode(data))
     except msgspec.ValidationError as error:
         raise Invalid('"input" needs to be an object when doing a batch call') from error
 

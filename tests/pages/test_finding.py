@@ -32,7 +32,9 @@ def test_a_page_is_found_by_words_of_its_title_and_text(pages: Pages, title: str
     assert pages.find(NOA, typed) == ["wanted"]
 
 
-@pytest.mark.parametrize("typed", ["https", "x.example", "harbor", "-", '"', "*", "NEAR(", "a:b", "xylophone"])
+@pytest.mark.parametrize(
+    "typed", ["https", "x.example", "harbor", "-", '"', "*", "NEAR(", "a:b", "xylophone", "x\0y", "\0"]
+)
 def test_what_no_page_has_is_not_found_and_never_refused(pages: Pages, typed: str) -> None:
     pages.save(NOA, "a", "see [the table](https://x.example/a)", title="Harbour")
     assert pages.find(NOA, typed) == []

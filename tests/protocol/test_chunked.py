@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import h11
 import pytest
+import trio.testing
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc.errors import Invalid
-from svc.protocol.chunked import CHUNK_LINE_BYTES, EXTENSION_BYTES, TRAILER_BYTES, ChunkedDecoder
+from svc.protocol.body import StreamBody
+from svc.protocol.chunked import CHUNK_LINE_BYTES, CHUNKS_AT_ONCE, EXTENSION_BYTES, TRAILER_BYTES, ChunkedDecoder
+from svc.protocol.limits import Limits
+from svc.protocol.wire_input import WireInput
 from tests.sizes import examples
 
 
@@ -17,7 +21,8 @@ def decode(data: bytes, *, piece: int) -> tuple[bytes, bool, bytes]:
     decoder, buffer, out = ChunkedDecoder(), bytearray(), b""
     for start in range(0, len(data), piece):
         buffer += data[start : start + piece]
-        out += decoder.take(buffer)
+        while taken := decoder.take(buffer):
+            out += taken
     return out, decoder.ended, bytes(buffer)
 
 
@@ -109,3 +114,15 @@ def test_whatever_is_accepted_means_the_same_to_h11(data: bytes, piece: int) -> 
 def test_any_body_survives_the_coding(chunks: list[bytes], piece: int) -> None:
     data = b"".join(b"%x\r\n%b\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
     assert decode(data, piece=piece) == (b"".join(chunks), True, b"")
+
+
+async def test_others_have_their_turn_between_very_many_small_chunks() -> None:
+    stream, _ = trio.testing.memory_stream_pair()
+    wire = WireInput(stream, Limits())
+    wire.buffer += b"1\r\nx\r\n" * (3 * CHUNKS_AT_ONCE) + b"0\r\n\r\nGET"
+    body = StreamBody(wire, length=None, send_continue=None, limits=Limits())
+    for _ in range(3):
+        with trio.testing.assert_checkpoints():
+            assert await anext(body) == b"x" * CHUNKS_AT_ONCE
+    assert [piece async for piece in body] == []
+    assert wire.buffer == b"GET"

@@ -224,6 +224,12 @@ async def test_a_bug_is_logged_whole_and_shown_as_internal(world: RpcWorld, log:
     assert "Traceback" in json.dumps(record)
 
 
+async def test_of_inputs_that_no_call_has_nothing_is_kept(world: RpcWorld) -> None:
+    many = ",".join(f'"{at}":{{"name":"{at}"}}' for at in (*range(100), "x", "1", "00", "-1", "1e0"))
+    _, body = await world.ask(query("greet,greet", raw=f'{{{many},"0":{{"name":"last"}}}}', batch=True))
+    assert [one["result"]["data"]["helloText"] for one in body] == ["last", "1"]
+
+
 async def test_a_body_over_the_limit_is_413(world: RpcWorld) -> None:
     status, body = await world.ask(mutation("touch", b'"' + b"x" * BODY_MAX_BYTES))
     assert (status, body["error"]["data"]) == (
