@@ -23,6 +23,7 @@ _WORKER: Final = (["serve", "--role=worker"], ["serve", "--role", "worker"])
 _OF_THE_PROGRAM: Final = ("-h", "--help", "--version")
 EXIT_PIPE_CLOSED: Final = 141
 """The code with which a shell reports a program that SIGPIPE ended."""
+EXIT_FAILURE: Final = 1
 EXIT_INTERRUPTED: Final = 130
 """The same for SIGINT."""
 
@@ -44,15 +45,33 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         given = vars(build_parser(commands.all_commands()).parse_args(arguments))
         code = commands.run(given.pop("command"), given)
-        sys.stdout.flush()
+        return _flushed(code)
     except BrokenPipeError:  # the reader has closed the pipe, as `head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return EXIT_PIPE_CLOSED
     except (KeyboardInterrupt, BaseExceptionGroup) as error:
         if not _is_interrupt(error):
             raise
         return EXIT_INTERRUPTED
+
+
+def _flushed(code: int) -> int:
+    """The exit code, after the rest of the output is written. A command that failed has said why."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:  # a file on a full disk
+        _drop_output()
+        if code == 0:
+            print(f"The output can't be written: {error.strerror}", file=sys.stderr)
+        return code or EXIT_FAILURE
     return code
+
+
+def _drop_output() -> None:
+    """Python writes what is left once more when it ends, which would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_interrupt(error: BaseException) -> bool:

@@ -132,6 +132,15 @@ def test_a_reader_that_has_had_enough_ends_a_command_without_a_word(tmp_path: Pa
     assert (ended.returncode, ended.stderr) == (EXIT_PIPE_CLOSED, b"")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
+def test_a_full_disk_for_the_output_is_told_in_a_sentence(tmp_path: Path) -> None:
+    """As in `svc claim … > file`: it is noticed at the end, when the rest of the output is written."""
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "svc", "claim", "--email", "mia@example.org"]
+        ended = run(command, cwd=ROOT, env={"HOME": str(tmp_path)}, stdout=full, stderr=PIPE, timeout=HANGS_S)
+    assert (ended.returncode, ended.stderr) == (1, b"The output can't be written: No space left on device\n")
+
+
 @pytest.mark.parametrize(
     ("home", "words", "said"),
     [

@@ -19,6 +19,7 @@ from svc.backup.litestream import (
     SNAPSHOT_LEVEL,
     ArchiveFault,
     Litestream,
+    as_sentence,
     found_program,
     in_our_words,
     refuse_old,
@@ -233,8 +234,7 @@ def _run(command: Callable[[Invocation], Awaitable[int]], call: Invocation) -> i
     try:
         return trio.run(partial(command, call))
     except (ArchiveFault, RestoreFault) as fault:
-        words = str(fault).rstrip(".")
-        raise Refusal(f"{words[:1].upper()}{words[1:]}.") from fault
+        raise Refusal(as_sentence(fault)) from fault
 
 
 def _place(text: str) -> Place:

@@ -74,6 +74,12 @@ class ArchiveFault(Exception):
     """What went wrong and what to do, as a sentence without a full stop."""
 
 
+def as_sentence(fault: Exception | str) -> str:
+    """A fault's words as a sentence; names and paths in it stay as they are."""
+    words = str(fault).rstrip(".")
+    return f"{words[:1].upper()}{words[1:]}."
+
+
 class ArchiverSilent(ArchiveFault):
     """The program did not end in time, and was ended."""
 

@@ -19,7 +19,7 @@ from svc.backup.archive import Archive
 from svc.backup.archiver import Archiver, CopyTooSlow
 from svc.backup.catalogue import Base, BaseState
 from svc.backup.folders import forget_halves
-from svc.backup.litestream import SNAPSHOT_LEVEL, ArchiveFault, Entry
+from svc.backup.litestream import SNAPSHOT_LEVEL, ArchiveFault, Entry, as_sentence
 from svc.clock import MINUTE_MS, SECOND_MS, Millis
 from svc.errors import Refusal
 from svc.nursery import ThreadPool
@@ -132,5 +132,5 @@ class Nightly:
         """Make one for a caller that requested it. Raises :class:`Refusal`."""
         made = await self.make()
         if made is None:
-            raise Refusal(f"{self.archive.problem_of('base backup')}.".capitalize(), code="unavailable")
+            raise Refusal(as_sentence(str(self.archive.problem_of("base backup"))), code="unavailable")
         return made

@@ -23,7 +23,7 @@ import trio
 from svc.backup.beyond import Bringing
 from svc.backup.catalogue import Catalogue
 from svc.backup.folders import scratch_for
-from svc.backup.litestream import ArchiveFault, Litestream, in_our_words
+from svc.backup.litestream import ArchiveFault, Litestream, as_sentence, in_our_words
 from svc.backup.minting import names_in
 from svc.backup.points import Point, digest_of
 from svc.capabilities import CodeRefused, code_fits, key_source, put_back, sealed_of
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 CONFIG: Final = "archive.json"
 SHOWN_PROBLEMS: Final = 5
+_FULL: Final = "no space left on device"
 
 
 class RestoreFault(Exception):
@@ -114,6 +115,8 @@ class Restoring:
             await self.threads.run(_put_in_place, scratch, wanted.into)
             return done
         except (ArchiveFault, CodeRefused, KeyRefused, CannotOpen, Refusal) as fault:
+            if _FULL in str(fault):  # the archiver's words, with the name of a file that is gone by now
+                raise RestoreFault(f"the disk of {wanted.into} is full; nothing was restored") from fault
             raise RestoreFault(str(fault)) from fault
         except OSError as error:
             raise RestoreFault(f"{error.filename or wanted.into}: {error.strerror}") from error
@@ -133,7 +136,7 @@ class Restoring:
         except _BlobsMissing as fault:
             if wanted.at is not None or wanted.point is not None:
                 raise
-            self.tell(f"{fault}. An earlier state is looked for".capitalize())
+            self.tell(f"{as_sentence(fault)} An earlier state is looked for")
             return await self._earlier(attempt, points[0] if points else None, config, fault)
 
     def _refuse_code(self, wanted: Wanted, code: str, catalogue: Catalogue) -> None:

@@ -55,7 +55,7 @@ def refuse_another(catalogue: Catalogue, theirs: Mapping[str, bytes], *, home: s
     Blocks."""
     other = theirs.get(HOME, b"").decode()
     if other and other != home:
-        raise AnotherWriter(f"{place} holds the archive of another home; name another folder")
+        raise AnotherWriter(f"the archive at {place} is that of another home; name another folder")
     writer = None if (data := theirs.get(WRITER)) is None else Writer.read(data)
     if writer is None or catalogue.home() != home or catalogue.knows(writer):
         return

@@ -40,7 +40,8 @@ def export(call: Invocation) -> int:
         try:
             trio.run(_write, call, opened, going, out)
         except OSError as error:
-            raise Refusal(f"{out} can’t be written: {error.strerror or error}.", code="internal") from error
+            name = "The output" if out == "-" else out
+            raise Refusal(f"{name} can’t be written: {error.strerror or error}.", code="internal") from error
     told = f"Exported {going.mails:,} mails, {going.pages:,} pages, {going.files:,} files"
     print(told, file=sys.stderr, flush=True)
     for lost in going.lost:

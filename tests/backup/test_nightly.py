@@ -15,6 +15,7 @@ from svc.backup.archiver import Archiver
 from svc.backup.catalogue import Base, BaseState
 from svc.backup.nightly import Nightly, latest_due, next_due
 from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, VirtualClock
+from svc.errors import Refusal
 from svc.nursery import ThreadPool
 from tests.backup.archives import archive_of
 
@@ -85,6 +86,24 @@ async def test_a_base_backup_of_a_time_that_is_yet_to_come_does_not_count(
     await nightly.run()
     await nightly.run()
     assert [at - wall.now() for at in made] == [0, 400 * DAY_MS, 0]
+
+
+async def test_who_asked_for_one_is_told_in_the_words_of_the_place(
+    tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    archive = archive_of(tmp_path, wall)
+    archive.problem_of = lambda part: "the base backup failed: s3://Box says AccessDenied"  # type: ignore[method-assign]
+
+    class Failed(Nightly):
+        async def make(self, *, is_first: bool = False) -> Base | None:
+            return None
+
+    async def nothing() -> None:
+        pass
+
+    nightly = Failed(archive=archive, archiver=cast(Archiver, None), threads=threads, then=nothing)
+    with pytest.raises(Refusal, match=r"^The base backup failed: s3://Box says AccessDenied\.$"):
+        await nightly.make_or_refuse()
 
 
 async def test_what_the_clock_says_makes_no_archive_late(tmp_path: Path, wall: VirtualClock) -> None:

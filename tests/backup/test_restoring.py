@@ -140,6 +140,7 @@ async def test_what_is_not_whole_or_has_no_room_is_told_and_nothing_is_left(
                 "a code is looked at before all is fetched"
             )
     await what_comes_a_byte_at_a_time_is_given_up_by_its_size(kept)
+    await a_full_disk_is_told_by_the_folder_that_was_named(kept)
     done = await kept.restoring().restore(Wanted(into=kept.into))
     assert done.position > 0
     nowhere = Archived(tmp_path / "one", threads, Target(place=place_of("file", str(tmp_path / "nowhere"))))
@@ -152,16 +153,28 @@ async def test_what_is_not_whole_or_has_no_room_is_told_and_nothing_is_left(
 async def what_comes_a_byte_at_a_time_is_given_up_by_its_size(kept: Archived) -> None:
     """A stand-in for the program says what it would read of the database, and then reads it without end."""
     real = kept.restoring()
-    program = kept.directory / "endless"
-    program.write_text(
-        f'#!/bin/sh\ncase "$*" in *-dry-run*|*{real.tool.ledger.name}*) exec {real.tool.program} "$@";; esac\n'
-        "exec sleep 600\n"
-    )
-    program.chmod(0o700)
+    program = stand_in(real, "exec sleep 600")
     slow = replace(real, tool=replace(real.tool, program=program, fetch_s=0.2, slowest_bytes_a_s=400_000))
     with pytest.raises(RestoreFault, match=r"archive did not send all within \d+ s"):
         await slow.restore(Wanted(into=kept.into))
     assert not kept.into.exists()
+
+
+async def a_full_disk_is_told_by_the_folder_that_was_named(kept: Archived) -> None:
+    real = kept.restoring()
+    program = stand_in(real, "echo 'Error: write /.restored.restoring-1/db: no space left on device' >&2; exit 1")
+    with pytest.raises(RestoreFault) as caught:
+        await replace(real, tool=replace(real.tool, program=program)).restore(Wanted(into=kept.into))
+    assert str(caught.value) == f"the disk of {kept.into} is full; nothing was restored"
+
+
+def stand_in(real: Restoring, command: str) -> Path:
+    """The archiver, but for the command that restores the database."""
+    program = real.tool.database.parent / "stand-in"
+    told = f'case "$*" in *-dry-run*|*{real.tool.ledger.name}*) exec {real.tool.program} "$@";; esac'
+    program.write_text(f"#!/bin/sh\n{told}\n{command}\n")
+    program.chmod(0o700)
+    return program
 
 
 @pytest.mark.parametrize(
