@@ -15,6 +15,7 @@ import { place, startRouter } from "./router.js";
 import { startScrolled } from "./scrolled.js";
 import { loadMe, me, meProblem, startForgetting } from "./session.js";
 import { startTheme } from "./theme.js";
+import { Announcements } from "./ui/announce.js";
 import { HelpOverlay, helpOpen } from "./ui/help.js";
 import { html } from "./ui/html.js";
 import { addIcons } from "./ui/icons.js";
@@ -87,7 +88,8 @@ function App() {
     ${features().flatMap((row) => row.overlays ?? []).map((Overlay) => html`<${Overlay} key=${Overlay.name} />`)}
     <${HelpOverlay} />
     <${Palette} />
-    <${Toasts} />`;
+    <${Toasts} />
+    <${Announcements} />`;
 }
 
 function Missing() {

@@ -4,10 +4,13 @@
  * loads unused parts. A loaded part is drawn at once from then on. It knows no part.
  */
 import { signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
 import { html } from "./ui/html.js";
 
+const LONG_MS = 400;
+
 /**
- * A component of a module that is imported late. While it loads, nothing is shown in its place; if it can't be loaded
+ * A component of a module that is imported late. While it loads, its place says so after a moment; if it can't be
  * (there is no connection, or the server has a newer app) a message says so, with a way to continue.
  * @template M
  * @param {() => Promise<M>} load
@@ -38,6 +41,17 @@ export function late(load, name) {
         <button class="button small" onClick=${() => location.reload()}>Load the app again</button></div>`;
     }
     if (!loading) fetchPart();
-    return html`<div data-late hidden></div>`; // a browser test waits until no part is loading
+    return html`<${OnItsWay} />`;
   };
+}
+
+/** Says that a part is on its way, once that takes so long that an empty page looks broken. */
+function OnItsWay() {
+  const [isLong, setLong] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setLong(true), LONG_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  // A browser test waits until no part is loading.
+  return html`<div class="late" data-late role="status">${isLong && "Loading"}</div>`;
 }

@@ -11,6 +11,7 @@ import { act, onRefusal, queue, takeBackNewest } from "../offline/queue.js";
 import { mutate } from "../rpc.js";
 import { mailPlace } from "./address.js";
 import { plural } from "../ui/format.js";
+import { announce } from "../ui/announce.js";
 import { toast } from "../ui/toast.js";
 import { mayAct, moveUnread } from "./accounts.js";
 import { latest, opened, refetchDetails, threadMoved } from "./details.js";
@@ -33,6 +34,7 @@ const MAX_A_CALL = 500;
  * @property {(part: Part) => Promise<unknown>} tell
  * @property {string} failure
  * @property {string} [done] the text of the notice that offers undo
+ * @property {string} [heard] what a screen reader says instead, if there is no notice
  */
 
 /** The steps that are being sent. @type {Promise<unknown>} */
@@ -95,36 +97,39 @@ export function markUnread(threads) {
     patch: (thread) => relabelled(thread, ["UNREAD"], []),
     tell: (part) => act("mail.markUnread", part),
     failure: "Could not mark as unread",
+    heard: said(threads, "Marked as unread", "marked as unread"),
   });
 }
 
 /** @param {Thread[]} threads */
 export function markRead(threads) {
-  return setSystem(threads, [], ["UNREAD"], "Could not mark as read");
+  return setSystem(threads, [], ["UNREAD"], "Could not mark as read",
+    { heard: said(threads, "Marked as read", "marked as read") });
 }
 
 /** @param {Thread[]} threads @param {boolean} on */
 export function star(threads, on) {
   return setSystem(threads, on ? ["STARRED"] : [], on ? [] : ["STARRED"], on ? "Could not star"
-    : "Could not take the star away");
+    : "Could not take the star away", { heard: on ? said(threads, "Starred", "starred")
+      : said(threads, "Star taken away", "without a star") });
 }
 
 /** @param {Thread[]} threads */
 export function trash(threads) {
   return setSystem(threads, ["TRASH"], ["INBOX"], "Could not delete",
-    said(threads, "Moved to the trash", "moved to the trash"));
+    { done: said(threads, "Moved to the trash", "moved to the trash") });
 }
 
 /** @param {Thread[]} threads */
 export function reportSpam(threads) {
   return setSystem(threads, ["SPAM"], ["INBOX"], "Could not report as spam",
-    said(threads, "Moved to spam", "moved to spam"));
+    { done: said(threads, "Moved to spam", "moved to spam") });
 }
 
 /** Moves threads from spam or trash back to the inbox. @param {Thread[]} threads */
 export function restore(threads) {
   return setSystem(threads, ["INBOX"], ["SPAM", "TRASH"], "Could not move to the inbox",
-    said(threads, "Moved to the inbox", "moved to the inbox"));
+    { done: said(threads, "Moved to the inbox", "moved to the inbox") });
 }
 
 /** @param {Thread[]} threads @param {string} until @param {string} words */
@@ -274,19 +279,19 @@ export const onUndo = { run: () => void undo() };
  * @param {SystemLabel[]} add
  * @param {SystemLabel[]} remove
  * @param {string} failure
- * @param {string} [done]
+ * @param {Pick<Step, "done" | "heard">} words
  */
-function setSystem(threads, add, remove, failure, done) {
+function setSystem(threads, add, remove, failure, words) {
   const patch = (/** @type {Thread} */ thread) => relabelled(thread, add, remove);
   return run(threads, { patch, tell: (part) => act("mail.setLabels", { ...part, add, remove }), failure,
-    ...(done && { done }) });
+    ...words });
 }
 
 /**
  * @param {Thread[]} threads
  * @param {Step} step
  */
-async function run(threads, { patch, tell, failure, done }) {
+async function run(threads, { patch, tell, failure, done, heard }) {
   const all = withTwins(threads);
   if (threads.some(({ accountId }) => !mayAct(accountId))) {
     toast(`${failure}: it is shared with you to read.`, { tone: "error" });
@@ -294,6 +299,7 @@ async function run(threads, { patch, tell, failure, done }) {
   }
   const takeBack = pretend(all, patch);
   const dropMine = offerUndo(done);
+  if (heard) announce(heard);
   const ids = all.map(({ id }) => id);
   try {
     await inOrder(async () => {

@@ -78,10 +78,11 @@ export function MailPage({ accountId, threadId, view }) {
   if (accountId !== null && !accountOf(accountId)) return html`<main class="panel"><${NoSuchAccount} /></main>`;
   const open = threadId !== null;
   const name = accountOf(accountId)?.address ?? "Unified";
+  const listed = listedIn(view);
   return html`<main class="panel">
     <div class=${`panes${open ? " open" : ""}`} id="mail-panel" role="tabpanel" aria-label=${name}>
       <div class="list-pane" inert=${open && !split.value}>
-        ${!open && html`<h1 class="sr-only">${name}</h1>`}
+        ${!open && html`<h1 class="sr-only">${listed ? `${listed}, ${name}` : name}</h1>`}
         <div class="list-top">
           <${ComposeBar} accountId=${accountId} drafts=${view.kind !== "drafts"} />
           ${view.kind === "search" && !view.only
@@ -216,11 +217,15 @@ function showConnectRefusal() {
  */
 function titleOf(accountId, threadId, view) {
   const unread = accountId === null ? unifiedUnread.value : (accountOf(accountId)?.unread ?? 0);
-  const listed = view.kind === "label" ? view.name : view.kind === "search" ? `Search ${view.query}`
-    : view.kind === "all" ? "All mail" : view.kind === "snoozed" ? "Snoozed" : view.kind === "drafts" ? "Drafts"
-      : view.kind === "triage" ? KIND_WORDS[view.name] : "";
   const open = opened.value?.id === threadId ? opened.value?.detail?.thread : null;
-  const name = threadId !== null ? (knownThread(threadId) ?? open)?.subject : listed
+  const name = threadId !== null ? (knownThread(threadId) ?? open)?.subject : listedIn(view)
     || (accountOf(accountId)?.address ?? "Inbox");
   return `${unread ? `(${unread}) ` : ""}${name || "Mail"} – svc`;
+}
+
+/** What the list has, in words; "" for the inbox. @param {import("./address.js").View} view */
+function listedIn(view) {
+  return view.kind === "label" ? view.name : view.kind === "search" ? `Search ${view.query}`
+    : view.kind === "all" ? "All mail" : view.kind === "snoozed" ? "Snoozed" : view.kind === "drafts" ? "Drafts"
+      : view.kind === "triage" ? KIND_WORDS[view.name] : "";
 }

@@ -5,10 +5,13 @@
  */
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
+import { navigate } from "../router.js";
 import { mutate } from "../rpc.js";
 import { isAdmin } from "../session.js";
 import { reasonOf } from "../settings/fetched.js";
 import { html } from "../ui/html.js";
+import { toast } from "../ui/toast.js";
+import { mailPath } from "./address.js";
 import { loadAccounts } from "./accounts.js";
 import { Connect } from "./connect_form.js";
 import { loadLabels } from "./labels.js";
@@ -58,8 +61,10 @@ export function TryOut() {
     setBusy(true);
     setProblem("");
     try {
-      await mutate("demo.tryOut");
+      const { accountId } = await mutate("demo.tryOut");
       await Promise.all([loadAccounts(), loadLabels()]);
+      toast("The demo’s mail is in your inbox.", { action: { label: "Show it", run: () => navigate(mailPath(accountId))
+        } });
     } catch (error) {
       setProblem(reasonOf(error));
     }

@@ -8,6 +8,7 @@ import { features, navAt } from "../feature.js";
 import { closeDrawer, drawerOpen, openDrawer, rail, toggleNav } from "../frame.js";
 import { address, navigate, place } from "../router.js";
 import { nextTheme, theme } from "../theme.js";
+import { announce } from "./announce.js";
 import { number } from "./format.js";
 import { helpOpen } from "./help.js";
 import { classes, html } from "./html.js";
@@ -123,7 +124,8 @@ function Row({ to, narrow }) {
   const count = to.count?.() ?? null;
   const said = to.label?.() ?? (count ? `${title}, ${count.words}` : title);
   return html`<li><a class="side-row" href=${to.href()} aria-current=${isHere(to) ? "page" : undefined}
-    aria-label=${said} title=${narrow ? said : keys ? withKeys(title, keys) : undefined}>
+    aria-label=${said} title=${narrow ? said : keys ? withKeys(title, keys) : undefined}
+    onClick=${() => announce(title)}>
     ${to.show ? html`<${to.show} />` : html`<${Icon} name=${icon} />`}
     <span class="side-word">${title}</span>
     ${count && html`<b class=${classes({ "side-count": true, bad: count.bad === true })} aria-hidden="true"

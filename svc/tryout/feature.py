@@ -32,7 +32,8 @@ async def try_out(context: RequestContext, wanted: Nothing) -> TriedOut:
 
     workspace = context.workspace
     first, *_ = mailboxes(workspace.clock.now(), authority=_NOBODY)
-    account_id = await keep_mails(workspace, context.principal, name=ACCOUNT_NAME, mails=_mails(first))
+    colors = {one.name: one.color for one in first.labels if one.color}
+    account_id = await keep_mails(workspace, context.principal, name=ACCOUNT_NAME, mails=_mails(first), colors=colors)
     return TriedOut(account_id=account_id)
 
 

@@ -31,8 +31,8 @@ async def test_the_demo_comes_once_with_its_labels_and_all_its_mail(service: Ser
     (account,) = await service.query("mail.accounts")
     assert (account["address"], account["provider"], account["state"]) == (ACCOUNT_NAME, "local", "caught-up")
     assert account["messages"] == len({message.raw for message in first.messages})
-    labels = {one["name"] for one in await service.query("mail.labels") if one["name"] != "Inbox"}
-    assert {one.name for one in first.labels} <= labels
+    labels = {(one["name"], one["color"]) for one in await service.query("mail.labels")}
+    assert {(one.name, one.color) for one in first.labels} <= labels
     threads = (await service.query("mail.threads", section="inbox"))["threads"]
     assert any(one["unread"] for one in threads)
     assert all(one["inInbox"] for one in threads)

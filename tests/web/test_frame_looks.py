@@ -148,6 +148,8 @@ def test_the_navigation_folds_and_stays_so(app: App) -> None:
 
 def test_compact_lists_have_more_rows(app: App) -> None:
     page = app.open("/settings/display", ready="fieldset")
+    word = page.get_by_role("navigation", name="Workspace").get_by_text("Settings", exact=True)
+    assert word.evaluate("one => one.scrollWidth <= one.clientWidth")  # beside the buttons of the foot
     page.get_by_label("Compact").check()
     page.goto(f"{app.origin}/p/mail")
     app.row("thr_00").wait_for()

@@ -39,6 +39,7 @@ def test_one_who_listens_reads_answers_sends_and_takes_back(app: App) -> None:
     the_next_thread_is_spoken_too(app)
     an_answer_is_told_and_taken_back(app)
     filing_is_told_and_taken_back(app)
+    another_place_says_which_it_is(app)
 
 
 def the_list_says_whose_it_is_and_where_one_is(app: App) -> None:
@@ -76,6 +77,7 @@ def the_buttons_of_a_row_are_its_cells(app: App) -> None:
     app.press("Enter")
     app.called("mail.setLabels")
     expect(row.get_by_role("button", name="Take the star away")).to_be_focused()
+    expect(page.get_by_role("status").get_by_text("Starred", exact=True)).to_be_attached()
     app.press("ArrowDown")
     app.selects("thr_01")
     assert focused(page)["role"] == "button"
@@ -156,3 +158,14 @@ def filing_is_told_and_taken_back(app: App) -> None:
     app.press("z")
     app.called("mail.undo")
     app.focuses("thr_00")
+
+
+def another_place_says_which_it_is(app: App) -> None:
+    """Steps that nothing shows in words are told; and a place of the navigation, where the focus stays on its link."""
+    page = app.page
+    told = page.get_by_role("status")
+    app.press("U")
+    expect(told.get_by_text("Marked as unread")).to_be_attached()
+    page.get_by_role("navigation", name="Workspace").get_by_role("link", name="Drafts").press("Enter")
+    expect(told.get_by_text("Drafts", exact=True)).to_be_attached()
+    expect(page.get_by_role("heading", name="Drafts, Unified", level=1)).to_be_attached()

@@ -51,6 +51,7 @@ def test_each_first_step_is_skipped_and_found_again(
     check(page, f"{name}-welcome-done")
     page.get_by_role("navigation", name="First steps").get_by_role("button", name="Try the demo").click()
     page.get_by_role("main").get_by_role("button", name="Try the demo", exact=True).last.click()
+    page.get_by_role("status").get_by_role("button", name="Show it").wait_for()
     page.wait_for_selector("[data-thread]")
     assert len(app.calls("demo.tryOut")) == 1
     page = app.open("/settings/first-steps", ready="main h2 >> visible=true")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from svc.errors import Invalid
@@ -25,9 +25,11 @@ MAX_MAILS: Final = 200
 """Mails per call, because they are stored in one transaction: all or none."""
 
 
-async def keep_mails(workspace: Workspace, principal: Principal, *, name: str, mails: Sequence[Item]) -> str:
+async def keep_mails(
+    workspace: Workspace, principal: Principal, *, name: str, mails: Sequence[Item], colors: Mapping[str, str]
+) -> str:
     """Create the caller's account of that name if it does not exist, and store these mails if it has none. Returns its
-    id."""
+    id. ``colors``: of their user labels, by name."""
     if len(mails) > MAX_MAILS:
         raise Invalid(f"At most {MAX_MAILS} mails at a time.")
     engine = workspace.service(MailEngine)
@@ -44,7 +46,7 @@ async def keep_mails(workspace: Workspace, principal: Principal, *, name: str, m
             clock=workspace.clock,
             log=workspace.log,
         ),
-        desk=RunningDesk(account_id=account.id, store=workspace.store, engine=engine),
+        desk=RunningDesk(account_id=account.id, store=workspace.store, engine=engine, colors=colors),
         threads=workspace.threads,
     )
     taken, _ = await taker.take(mails)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 
 from svc.mail.model import Account
 from svc.mail.porting import queries
@@ -42,6 +42,8 @@ class RunningDesk:
     account_id: str
     store: Store
     engine: MailEngine
+    colors: Mapping[str, str] = field(default_factory=dict)
+    """Of labels that are created, by their names."""
 
     async def known(self, provider_message_ids: Sequence[str]) -> Set[str]:
         return await self.store.read(
@@ -49,4 +51,4 @@ class RunningDesk:
         )
 
     async def label_id(self, name: str) -> str:
-        return (await self.engine.make_label(self.account_id, name, color=None)).id
+        return (await self.engine.make_label(self.account_id, name, color=self.colors.get(name))).id

@@ -32,7 +32,7 @@ SYSTEM_LABELS: Final = (INBOX, UNREAD, STARRED, IMPORTANT, SENT, DRAFT, SPAM, TR
 
 ABLE: Final = Capabilities(
     labels=True,
-    colors=False,
+    colors=True,
     server_threads=False,
     bulk_min=2,
     bulk_max=1_000,
@@ -104,7 +104,7 @@ class LocalMailbox:
     async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
         if any(label.name.casefold() == name.casefold() for label in await self.kept.labels()):
             raise Refused("There is a label of this name.", status=409)
-        return ProviderLabel(id=self.kept.label_id(name), name=name, system=False)
+        return ProviderLabel(id=self.kept.label_id(name), name=name, system=False, color=color)
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
         raise Refused("This account is kept here alone, and can’t send.", status=405)
