@@ -9,7 +9,7 @@ from typing import Final
 from unicodedata import normalize
 
 from svc.formats.mailbox import takeout, utf7
-from svc.formats.mailbox.marks import DRAFT, STARRED, UNREAD, Marks
+from svc.formats.mailbox.marks import DRAFT, MAX_LABEL_CHARS, STARRED, UNREAD, Marks
 
 HOLDS_MAIL: Final = frozenset({"cur", "new"})
 INBOX: Final = "INBOX"
@@ -63,11 +63,18 @@ def with_flags(marks: Marks, flags: frozenset[str] | None, *, is_new: bool) -> M
     return Marks(system=system, own=marks.own, said_labels=marks.said_labels, is_deleted=marks.is_deleted)
 
 
+def label_name(folder: str) -> str:
+    """A folder's name as a label: as one line of text, not too long, and in one form (a Mac writes another one).
+    Names of files are bytes, which may be no text."""
+    text = folder.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    return utf7.without_controls(normalize("NFC", text))[:MAX_LABEL_CHARS]
+
+
 def in_folder(marks: Marks, folder: str) -> Marks:
     """The marks with the folder's label, if the mail itself names none: a system label, or a label of the user."""
     if marks.said_labels or not folder:
         return marks
-    folder = normalize("NFC", folder)  # a Mac writes names of files in another form
+    folder = label_name(folder)
     label = takeout.label_of(folder)
     if label is None:
         return Marks(system=marks.system, own=(*marks.own, folder), is_deleted=marks.is_deleted)

@@ -28,6 +28,9 @@ PEEKED_BYTES: Final = 2_048
 _BELOW: Final = ".sbd"
 _GZIP: Final = b"\x1f\x8b"
 _ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
+_ARCHIVES: Final = frozenset({".zip", ".tgz", ".gz"})
+"""The names of archives among other files: the documents of many programs begin as a zip does."""
+_DAMAGED: Final = (EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +76,9 @@ def open_source(path: Path, *, format: Format = "auto") -> Iterator[Source]:
     if path.is_dir():
         files = _files_of(path)
         walked = [0]
-        yield Source(items=_folder(path, files, walked, format), total=len(files), _walked=walked)
+        yield Source(
+            items=_told_in_words(_folder(path, files, walked, format), format), total=len(files), _walked=walked
+        )
         return
     try:
         file = path.open("rb")
@@ -90,14 +95,20 @@ def open_file(file: IO[bytes], *, name: str, format: Format = "auto") -> Source:
         total = file.seek(0, os.SEEK_END)
         file.seek(0)
     items = _file(file, name=name, format=format, total=total)
-    return Source(items=_told_in_words(items), total=total, _file=file if total else None)
+    return Source(items=_told_in_words(items, format), total=total, _file=file if total else None)
 
 
-def _told_in_words(items: Iterator[Found]) -> Iterator[Found]:
+def _told_in_words(items: Iterator[Found], format: Format) -> Iterator[Found]:
+    """Where the caller names the format, a mailbox without mail is one."""
+    is_empty = True
     try:
-        yield from items
-    except (EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError) as error:
+        for one in items:
+            is_empty = False
+            yield one
+    except _DAMAGED as error:
         raise SourceFault("The archive is damaged, or is cut off.") from error
+    if is_empty and format == "auto":
+        raise SourceFault("There is no mail in it.")
 
 
 def _file(file: IO[bytes], *, name: str, format: Format, total: int) -> Iterator[Found]:
@@ -123,13 +134,16 @@ def _members(members: Iterator[tuple[str, IO[bytes]]], format: Format) -> Iterat
     for name, member in members:
         try:
             yield from _member(PurePosixPath(name), member, format)
-        except (EOFError, zlib.error, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        except (*_DAMAGED, RuntimeError):
             yield Skipped(reason=f"{_shown(name)} can’t be unpacked: it is damaged, or locked with a password.")
 
 
 def _member(path: PurePosixPath, file: IO[bytes], format: Format) -> Iterator[Found]:
     if path.name.startswith("._"):  # a Mac puts such a file beside each file, with what its file system knows of it
         yield Skipped(reason="")
+        return
+    if _is_archive(path, file):
+        yield Skipped(reason=f"{_shown(path.name)} is an archive in an archive: unpack it first.")
         return
     folder = folder_of(path)
     if folder is not None and format in {"auto", "maildir"}:
@@ -151,9 +165,30 @@ def _folder(root: Path, files: list[str], walked: list[int], format: Format) -> 
             descriptor = os.open(root / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
             with os.fdopen(descriptor, "rb") as file:
                 if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    yield from _member(PurePosixPath(root.name, name), file, format)
+                    yield from _in_folder(PurePosixPath(root.name, name), file, format)
         except OSError as error:
             yield Skipped(reason=f"{_shown(name)} can’t be read: {error.strerror or error}.")
+
+
+def _in_folder(path: PurePosixPath, file: IO[bytes], format: Format) -> Iterator[Found]:
+    """The mails of a file in a folder, which may be an archive: Takeout comes in several, and some servers pack each
+    mail of a Maildir."""
+    if not _is_archive(path, file):
+        yield from _member(path, file, format)
+        return
+    bounds = Bounds.of(os.fstat(file.fileno()).st_size)
+    is_zip = _peek(file).startswith(_ZIP)
+    try:
+        members = zip_members(file, bounds=bounds) if is_zip else tar_members(file, name=str(path), bounds=bounds)
+        yield from _members(members, format)
+    except (SourceFault, *_DAMAGED) as fault:
+        why = str(fault) if isinstance(fault, SourceFault) else "The archive is damaged, or is cut off."
+        yield Skipped(reason=f"{_shown(path.name)}: {why}")
+
+
+def _is_archive(path: PurePosixPath, file: IO[bytes]) -> bool:
+    may_be = path.suffix.lower() in _ARCHIVES or folder_of(path) is not None
+    return may_be and _peek(file).startswith((*_ZIP, _GZIP))
 
 
 def _files_of(root: Path) -> list[str]:

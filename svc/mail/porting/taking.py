@@ -56,6 +56,7 @@ class Reader:
 
     items: Iterator[Found]
     threads: ThreadPool
+    _fault: SourceFault | None = None
 
     async def skip(self, count: int) -> None:
         await self.threads.run(self._skip, count)
@@ -68,14 +69,21 @@ class Reader:
             pass
 
     def _next(self) -> Batch:
+        """If the source ends in a fault, what came before it is a batch, and the next call raises the fault."""
+        if self._fault is not None:
+            raise self._fault
         found: list[Found] = []
         mails = size = 0
-        for one in self.items:
-            found.append(one)
-            if isinstance(one, Item):
-                mails, size = mails + 1, size + len(one.raw)
-            if mails >= BATCH_MAILS or size >= DURABLE_TOGETHER_BYTES or len(found) >= BATCH_SEEN:
-                return Batch(found=tuple(found), seen=len(found), is_last=False)
+        try:
+            for one in self.items:
+                found.append(one)
+                if isinstance(one, Item):
+                    mails, size = mails + 1, size + len(one.raw)
+                if mails >= BATCH_MAILS or size >= DURABLE_TOGETHER_BYTES or len(found) >= BATCH_SEEN:
+                    return Batch(found=tuple(found), seen=len(found), is_last=False)
+        except SourceFault as fault:
+            self._fault = fault
+            return Batch(found=tuple(found), seen=len(found), is_last=False)
         return Batch(found=tuple(found), seen=len(found), is_last=True)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -24,7 +25,7 @@ from svc.worker import mail_import
 from tests.files.uploads import uploaded
 from tests.formats.mime import corpus
 from tests.full_disk import limit_pages
-from tests.mail.porting.test_sources import LINE, entries, mail, mbox, zipped
+from tests.mail.porting.test_sources import LINE, entries, mail, mbox, tarred, zipped
 from tests.peers.needs import CORPUS, needs
 from tests.recorded_log import RecordedLog
 from tests.sizes import CORPUS_SAMPLE
@@ -138,6 +139,30 @@ async def test_what_can_not_be_taken_is_counted_and_told_and_what_is_no_mailbox_
     newest, first = await service.query("mail.imports")
     assert (newest["state"], newest["name"]) == ("failed", "a.pdf")
     assert (first["state"], first["percent"], first["reasons"]) == ("done", 100, ["An empty mail."])
+
+
+async def test_an_archive_that_is_cut_off_gives_all_that_came_before(service: Service) -> None:
+    account_id = await account(service)
+    noise = random.Random(7).randbytes(400_000).hex().encode()
+    packed = tarred({"a.mbox": mbox("a", "b", "c"), "d.mbox": LINE + mail("d") + noise})
+    run_id = await begin(service, account_id, packed[: len(packed) // 2], "old.tgz")
+    run = await ended(service, run_id)
+    assert (run["state"], "cut off" in run["error"]["message"]) == ("failed", True)
+    assert [subject for subject, _ in await stored(service, account_id)] == ["a", "b", "c"]
+    (told,) = await service.query("mail.imports")
+    assert (told["added"], told["state"]) == (3, "failed")
+
+
+@pytest.mark.parametrize("name", ["Work\udcff.mbox", "Wo\nrk\x1b[31m.mbox", "W" * 300 + ".mbox"])
+async def test_a_folder_whose_name_is_no_text_is_a_label_all_the_same(service: Service, name: str) -> None:
+    account_id = await account(service)
+    output = await imported(service, account_id, tarred({name: mbox("a")}), "old.tgz")
+    assert output == {"added": 1, "known": 0, "skipped": 0}
+    ((label,),) = await service.rows(
+        "select name from mail_labels where account_id = :id and not system", id=account_id
+    )
+    assert str(label).isprintable()
+    assert len(str(label)) <= 225
 
 
 async def test_an_upload_that_was_made_for_it_goes_with_its_end(service: Service) -> None:

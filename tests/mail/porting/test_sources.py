@@ -169,6 +169,48 @@ def test_what_is_no_mailbox_is_refused_in_words(data: bytes) -> None:
         read(data)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("Takeout-2.zip", zipped({"b.mbox": mbox("b")})),
+        ("b.mbox.gz", gzip.compress(mbox("b"), mtime=0)),
+        ("b.tgz", tarred({"b.mbox": mbox("b")})),
+        ("cur/1700000000.M1.h:2,S", gzip.compress(mail("b"), mtime=0)),
+    ],
+    ids=["zip", "gz", "tgz", "maildir"],
+)
+def test_an_archive_in_a_folder_is_read_and_one_in_an_archive_is_told(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_bytes(content)
+    (tmp_path / "a.mbox").write_bytes(mbox("a"))
+    with open_source(tmp_path) as source:
+        assert sorted(subjects(list(source.items))) == ["a", "b"]
+    found = read(zipped({"a.mbox": mbox("a"), name: content}))
+    assert subjects(found) == ["a"]
+    (told,) = (one.reason for one in found if isinstance(one, Skipped))
+    assert "unpack it first" in told
+
+
+def test_a_damaged_archive_in_a_folder_is_passed_over_and_the_others_are_read(tmp_path: Path) -> None:
+    (tmp_path / "a.zip").write_bytes(zipped({"a.mbox": mbox("a")})[:-30])
+    (tmp_path / "b.tgz").write_bytes(tarred({"b.mbox": mbox("b")})[:-30])
+    (tmp_path / "c.zip").write_bytes(zipped({"c.mbox": mbox("c")}))
+    with open_source(tmp_path) as source:
+        found = list(source.items)
+    assert subjects(found)[-1:] == ["c"]
+    assert len([one.reason for one in found if isinstance(one, Skipped)]) == 2
+
+
+@pytest.mark.parametrize("files", [{}, {"a.txt": b"hello", "b/c.pdf": b"%PDF-1.7"}])
+def test_where_there_is_no_mail_at_all_it_is_said(tmp_path: Path, files: dict[str, bytes]) -> None:
+    with pytest.raises(SourceFault, match="no mail"):
+        read(zipped(files))
+    with open_source(tmp_path) as source, pytest.raises(SourceFault, match="no mail"):
+        list(source.items)
+
+
 def test_a_zip_that_is_cut_off_is_refused_and_a_tar_gives_what_came_before() -> None:
     with pytest.raises(SourceFault, match="damaged"):
         read(zipped(TAKEOUT)[:-40])
@@ -225,13 +267,15 @@ def test_links_in_archives_are_no_files() -> None:
         link = tarfile.TarInfo("box/cur/1.a:2,S")
         link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
         archive.addfile(link)
-    assert read(data.getvalue()) == []
+    with pytest.raises(SourceFault, match="no mail"):
+        read(data.getvalue())
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as zip_archive:
         info = zipfile.ZipInfo("a.eml")
         info.external_attr = 0o120777 << 16
         zip_archive.writestr(info, "/etc/passwd")
-    assert read(packed.getvalue()) == []
+    with pytest.raises(SourceFault, match="no mail"):
+        read(packed.getvalue())
 
 
 def test_a_mail_of_200_mb_is_passed_over_without_being_held(monkeypatch: pytest.MonkeyPatch) -> None:
