@@ -32,7 +32,6 @@ GIVE_S: Final = 10.0
 STOP_S: Final = 2.0
 ALIVE_S: Final = 2.0
 """A living worker answers within this time."""
-_ACCEPTED: Final = 202
 _PAUSE_S: Final = 1.0
 _BY_TIME: Final[tuple[RunState, ...]] = ("waiting", "running")
 """States that time ends: a timer ends, or a lease expires."""
@@ -165,7 +164,7 @@ class Dispatcher:
         why = ""
         try:
             answer = await worker.link.post("/runs", order_of(lease), within_s=GIVE_S)
-            if answer.status == _ACCEPTED:
+            if answer.ok:
                 worker.held += 1
                 return True
             why = answer.problem()

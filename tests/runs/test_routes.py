@@ -7,13 +7,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 import trio
 
 from svc.clock import VirtualClock
+from svc.protocol import Link, LinkAnswer
 from svc.runs import Dispatcher, leasing
+from svc.runs.dispatch import Worker
 from svc.runs.model import Lease
 from svc.workflow import Json, Run
 from tests.recorded_log import RecordedLog
@@ -214,6 +216,29 @@ async def test_a_worker_that_says_it_is_elsewhere_is_not_sent_any_run(
         hello = {"protocol": 1, "role": "worker", "version": "0.0", "controlUrl": url, "instance": "i"}
         assert (await worker.say(HANDSHAKE, hello, token="")).status == 400
         assert worker.bench.service.workspace.service(Dispatcher).workers() == ()
+
+
+@dataclass
+class Answers:
+    """The link to a worker that answers all with one status."""
+
+    status: int
+
+    async def post(self, path: str, body: object, *, within_s: float) -> LinkAnswer:
+        return LinkAnswer(status=self.status, body=b"")
+
+
+async def test_a_worker_takes_a_run_by_any_answer_that_is_no_refusal(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    """The contract names no status, so a worker of somebody else may answer 200 as well."""
+    async with hostile(tmp_path, wall, log) as worker:
+        dispatcher = worker.bench.service.workspace.service(Dispatcher)
+        for status, state in ((202, "running"), (200, "running"), (204, "running"), (409, "queued")):
+            link = cast("Link", Answers(status))
+            there = Worker(url="http://127.0.0.1:1", instance="i", version="0.0", link=link, seen=0)
+            await dispatcher._give(there, worker.lease)
+            assert (await worker.bench.get(worker.lease.run.id))["state"] == state, status
 
 
 async def test_runs_wait_while_no_worker_is_there_and_nothing_is_lost(
