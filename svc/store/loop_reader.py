@@ -65,7 +65,8 @@ class LoopReader:
     def query_kept(self, query: Callable[[ReadTx], T], key: Hashable) -> T:
         """The kept result of :meth:`query` under this key if nothing was committed since, else a new one. Raises as
         that does."""
-        assert self._connection is not None, "it is open"
+        if self._connection is None:
+            raise TooLong
         self._looks_left = STEPS_MAX // _STEPS_A_LOOK
         at = self._connection.execute("pragma data_version").fetchone()
         if at != self._kept_at:
@@ -83,7 +84,8 @@ class LoopReader:
     def query(self, query: Callable[[ReadTx], T], now: Millis) -> T:
         """Run one read transaction. Raises :class:`TooLong`, and what the query raises."""
         connection = self._connection
-        assert connection is not None, "it is open"
+        if connection is None:
+            raise TooLong  # another caller's query failed after this one found it open
         self._looks_left = STEPS_MAX // _STEPS_A_LOOK
         tx = ReadTx(connection, now=now)
         try:

@@ -15,6 +15,7 @@ inflates what it gets before it counts it: so here each announces its length, an
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -113,6 +114,9 @@ async def _serve(
     shared.connections.add(connection)
     try:
         await connection.run()
+    except* Exception as group:  # a fault of Hypercorn's on one connection must not end the others
+        log.error("http.connection_failed", group)
+        await trio.aclose_forcefully(stream)
     finally:
         shared.connections.discard(connection)
         slots.release()
@@ -246,8 +250,8 @@ class _Connection(TCPServer):
             return
         except trio.TooSlowError:
             await trio.aclose_forcefully(self.stream)
-        except (trio.BrokenResourceError, trio.ClosedResourceError):
-            pass
+        except (trio.BrokenResourceError, trio.ClosedResourceError, trio.BusyResourceError):
+            pass  # busy: another task closes it just now
         await self.protocol.handle(Closed())
 
     async def _close_if_cancelled(self) -> None:
@@ -317,4 +321,5 @@ class _FrontLog(Logger):
         await self.warning(message, *args)
 
     async def exception(self, message: str, *args: Any, **kwargs: Any) -> None:
-        await self.warning(message, *args)
+        """Called where an exception is handled."""
+        self._log.error("http.front", sys.exception(), said=message % args if args else message)

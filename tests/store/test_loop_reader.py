@@ -55,6 +55,25 @@ async def test_it_waits_for_no_lock(store: Store) -> None:
     assert await store.read(lambda tx: tx.value("pragma busy_timeout")) > 0
 
 
+async def test_a_query_that_fails_breaks_none_that_waits_for_its_turn(store: Store) -> None:
+    await store.write(add, "a")
+    assert await store.read_small(texts) == ["a"]
+    found: list[list[str]] = []
+
+    async def fail() -> None:
+        with pytest.raises(sqlite3.OperationalError):
+            await store.read_small(lambda tx: tx.all("select * from nowhere"))
+
+    async def ask() -> None:
+        found.append(await store.read_small(texts))
+        found.append(await store.read_kept("texts", texts))
+
+    async with trio.open_nursery() as nursery:
+        for task in (fail, ask) * 10:
+            nursery.start_soon(task)
+    assert found == [["a"]] * 20
+
+
 async def test_what_the_query_raises_comes_back_and_the_next_one_works(store: Store) -> None:
     def refuses(tx: ReadTx) -> None:
         texts(tx)

@@ -254,3 +254,22 @@ async def test_a_frame_that_may_not_be_is_refused_at_its_head(
         (closed,) = [event for event in client.events() if isinstance(event, CloseConnection)]
         assert (closed.code, closed.reason) == (code, reason)
         await all_free(slots)
+
+
+@pytest.mark.wall_clock
+async def test_a_fault_of_one_connection_is_logged_and_ends_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with served(tmp_path) as (world, slots, _):
+        kept = await answered(world, "/hello", b"200")
+        with monkeypatch.context() as patched:
+
+            async def fail(connection: object) -> None:
+                raise RuntimeError("a fault of Hypercorn's")
+
+            patched.setattr("svc.surface.hypercorn_front._Connection._read_data", fail)
+            assert await read_to_end(await trio.open_tcp_stream("127.0.0.1", world.port)) == b""
+        assert "a fault of Hypercorn's" in world.log_text
+        await kept.send_all(request_bytes("GET", "/hello", host=f"127.0.0.1:{world.port}", connection="close"))
+        assert b"HTTP/1.1 200 " in await read_to_end(kept)
+        await all_free(slots)
