@@ -44,11 +44,15 @@ def test_a_password_which_most_people_have_is_asked_for_above_the_steps_at_googl
     page.get_by_role("button", name="Microsoft").wait_for()
 
 
-def test_a_part_of_the_app_that_does_not_come_says_so_and_the_app_can_be_loaded_again(app: App) -> None:
+def test_a_part_of_the_app_says_that_it_is_loading_or_does_not_come_and_the_app_can_be_loaded_again(app: App) -> None:
     app.tolerated = ("net::ERR_FAILED",)
     page = app.open()
-    page.route("**/*.js", lambda route: route.abort())
+    held: list[Route] = []
+    page.route("**/*.js", lambda route: held.append(route))
     page.get_by_role("link", name="Pages", exact=True).first.click()
+    expect(page.get_by_role("status").get_by_text("Loading", exact=True)).to_be_visible()
+    for route in held:
+        route.abort()
     expect(page.get_by_role("alert")).to_contain_text("This part of the app could not be loaded.")
     page.unroute_all()
     page.get_by_role("button", name="Load the app again").click()
