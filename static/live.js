@@ -4,7 +4,8 @@
  *
  * Theory. Each event has the sequence number of the outbox; a reconnect sends the highest one seen as `after`, so no
  * event is missed or received twice. If the server no longer stores events that far back, it says `reset`, and all
- * listeners fetch again. The first connection counts as a reset, too: data that was fetched before it may have changed.
+ * listeners fetch again. The first connection begins at the oldest answer that was fetched before it, so nothing is
+ * fetched twice; only if the age of an answer is not known, or it is older than that, all is fetched again.
  *
  * Owns the socket, its pauses (exponential, jittered, capped) and the state that the banner shows. It does not know
  * what the events mean, and never decides that a person is logged out: an HTTP answer does.
@@ -20,6 +21,7 @@ const CLOSE_SIGNED_OUT = 4401;
 const TOGETHER_MS = 16;
 /** A short interruption is not worth a banner. */
 const FAILURES_BEFORE_BANNER = 2;
+const NOT_KNOWN = -1;
 
 /** @typedef {{ event: (event: LiveEvent) => void, refetch: () => void, signedOut: () => void }} Listener */
 
@@ -32,6 +34,10 @@ export const nextAttemptAt = signal(0);
 let socket = null;
 /** @type {number | null} */
 let position = null;
+/** The position of the oldest answer before the first connection. */
+let oldest = Infinity;
+/** Where the stream began. */
+let begun = 0;
 let failures = 0;
 /** @type {string[]} */
 let topics = [];
@@ -63,6 +69,19 @@ export function listen(wanted, callbacks) {
   connect();
 }
 
+/**
+ * A query is sent. Returns a function to call with the newest event before its answer was made; null: that is not
+ * known, or there was no answer. An answer that is under way when the stream begins may be older than that.
+ * @returns {(seq: number | null) => void}
+ */
+export function asking() {
+  if (position !== null) return () => undefined; // the events since are heard
+  return (seq) => {
+    if (position === null) oldest = Math.min(oldest, seq ?? NOT_KNOWN);
+    else if (seq === null || seq < begun) listener?.refetch();
+  };
+}
+
 /** Reconnects now, without waiting for the end of the pause. */
 export function reconnectNow() {
   if (socket) return;
@@ -87,12 +106,12 @@ function connect() {
 function receive(from, frame) {
   clearTimeout(pongTimer);
   if (frame.type === "ready") {
-    from.send(JSON.stringify({ type: "subscribe", topics, after: position ?? frame.seq }));
-    const first = position === null;
-    position ??= frame.seq;
+    const refetches = position === null && oldest === NOT_KNOWN;
+    if (position === null) position = begun = refetches ? frame.seq : Math.min(frame.seq, oldest);
+    from.send(JSON.stringify({ type: "subscribe", topics, after: position }));
     failures = 0;
     liveState.value = "live";
-    if (first) listener?.refetch();
+    if (refetches) listener?.refetch();
   } else if (frame.type === "event") {
     position = Math.max(position ?? 0, frame.seq);
     tell(frame);

@@ -5,9 +5,10 @@
  * Calls made in one turn of the event loop share a request (`?batch=1`); queries and mutations never mix. An answer 401
  * means that this browser is not (or no longer) logged in: it goes to /login. Owns the pending queue, and whether the
  * person is signing out; it caches nothing and repeats nothing. If the server can't be reached, the stand-in answers a
- * query, if there is one (stand_in.js).
+ * query, if there is one (stand_in.js). The live updates are told how new each answer is, so that they begin there.
  */
 
+import { asking } from "./live.js";
 import { standIn } from "./stand_in.js";
 
 const MAX_BATCH_ITEMS = 10;
@@ -15,6 +16,8 @@ const MAX_URL_CHARS = 2_000;
 const QUERY_TIMEOUT_MS = 30_000;
 /** So long does the login page wait at most for what must be stored before. */
 const STORE_WITHIN_MS = 2_500;
+/** The newest live update before the server made an answer. */
+const SEQ_HEADER = "x-svc-seq";
 
 /** A refused or failed call. `code` is tRPC's, or OFFLINE when no answer came. */
 export class RpcError extends Error {
@@ -158,11 +161,14 @@ function flush(kind) {
  * @param {AbortSignal} [unwanted]
  */
 async function send(kind, calls, unwanted) {
+  const answered = kind === "query" ? asking() : () => undefined;
   try {
-    const envelopes = await exchange(kind, calls, unwanted);
+    const { envelopes, seq } = await exchange(kind, calls, unwanted);
+    answered(seq);
     calls.forEach((call, index) => settle(kind, call, envelopes[index]));
   } catch (error) {
     const failure = error instanceof RpcError ? error : new RpcError("OFFLINE", "The server can't be reached.");
+    if (!unwanted?.aborted) answered(null);
     const isAway = kind === "query" && failure.code === "OFFLINE" && !unwanted?.aborted;
     for (const call of calls) isAway ? void answerInstead(call, failure) : call.reject(failure);
   }
@@ -172,7 +178,7 @@ async function send(kind, calls, unwanted) {
  * @param {"query" | "mutation"} kind
  * @param {Pending[]} calls
  * @param {AbortSignal} [unwanted]
- * @returns {Promise<Envelope[]>}
+ * @returns {Promise<{ envelopes: Envelope[], seq: number | null }>}
  */
 async function exchange(kind, calls, unwanted) {
   const { url, init } = kind === "query" ? queryRequest(calls) : mutationRequest(calls);
@@ -183,7 +189,13 @@ async function exchange(kind, calls, unwanted) {
     throw new RpcError("UNREADABLE", `The server answered ${response.status} without a readable body.`);
   });
   // A layer before the procedures answers a batch with one envelope: it counts for every call in it.
-  return Array.isArray(body) ? body : calls.map(() => body);
+  return { envelopes: Array.isArray(body) ? body : calls.map(() => body), seq: seqOf(response) };
+}
+
+/** How new an answer is; null: not known, or some of it was refused. @param {Response} response */
+function seqOf({ status, headers }) {
+  const said = headers.get(SEQ_HEADER);
+  return status === 200 && said !== null ? Number(said) : null;
 }
 
 /** @param {Pending[]} calls */

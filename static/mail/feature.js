@@ -5,7 +5,7 @@ import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { accounts, startAccounts } from "./accounts.js";
 import { startRefusals } from "./actions.js";
-import { parseMailAddress } from "./address.js";
+import { mailPlace, parseMailAddress } from "./address.js";
 import { SHORTCUTS, TRIAGE_SHORTCUTS } from "./commands.js";
 import { ComposeDock, SendingNotices, deleteDiscarded, onDraftEvent, refetchCompose, startCompose
   } from "./compose/compose.js";
@@ -13,6 +13,7 @@ import { DRAFT_SHORTCUTS } from "./drafts_list.js";
 import { loadActing } from "./everything.js";
 import { startFrameFocus } from "./frame.js";
 import { wantLabels } from "./labels.js";
+import { listsOf } from "./lists.js";
 import { MailPage, onMailEvent, refetchMail } from "./page.js";
 import { lookup, paletteCommands } from "./palette_commands.js";
 import { AccountsPanel, LabelsPanel, PLACES } from "./places.js";
@@ -52,6 +53,8 @@ export const FEATURE = {
   start() {
     startFrameFocus();
     startAccounts();
+    const at = mailPlace.value;
+    if (at) listsOf(at.view, at.accountId)[0]?.start(); // together with the accounts, not only once these are shown
     startRefusals();
     void loadActing();
     void loadTriage();

@@ -35,6 +35,7 @@ export const FEATURE = {
     refetchRuns();
     void loadApprovals();
   },
+  start: () => void loadApprovals(),
   overlays: [AskDialog],
   settings: [{ name: "agents", label: "Agents", title: "Agents", group: "Agents", icon: "agent", order: 56,
     holds: ["Agents", "Instructions", "Schedule", "Triggers", "Memory", "Assistant"], show: AgentsSection }],

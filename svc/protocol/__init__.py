@@ -21,6 +21,7 @@ from svc.protocol.memory import stream_pair
 from svc.protocol.message_bound import BoundConnection
 from svc.protocol.messages import (
     JSON,
+    SEQ_HEADER,
     BodyReader,
     FileBody,
     Headers,
@@ -59,6 +60,7 @@ __all__ = [
     "NEAR_NETWORKS",
     "NOTHING",
     "PAGE",
+    "SEQ_HEADER",
     "Access",
     "Application",
     "AsgiFace",

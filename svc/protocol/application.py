@@ -23,7 +23,7 @@ from svc.protocol.envelope import trpc_error_response
 from svc.protocol.guard import SAFE_METHODS, Guard, check_access, check_token_origin, is_rpc
 from svc.protocol.handshake import check_handshake
 from svc.protocol.logged import ELSE, logged_path
-from svc.protocol.messages import HeaderList, Headers, Request, Response, problem
+from svc.protocol.messages import SEQ_HEADER, HeaderList, Headers, Request, Response, problem
 from svc.protocol.router import Match, Router
 from svc.protocol.rows import Route, SocketRoute
 from svc.protocol.security import secure_headers
@@ -38,7 +38,7 @@ _REQUEST_ID_BYTES: Final = 8
 _IDS_AT_ONCE: Final = 256
 _MET_PATHS: Final = 1_024
 _MET_CHARACTERS: Final = 200
-_COMMON: Final = frozenset({"content-type", "cache-control", "vary"})
+_COMMON: Final = frozenset({"content-type", "cache-control", "vary", SEQ_HEADER})
 """Headers with few different values. A response with no others, besides ours, has its head encoded once."""
 _CLIENT_ERROR: Final = 400
 _READS: Final = frozenset({"GET", "HEAD"})

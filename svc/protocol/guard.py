@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from svc.errors import Forbidden, Refusal, Unauthenticated
 from svc.principal import Principal
 from svc.protocol.forwarded import Forwarded
-from svc.protocol.messages import HeaderList, Request
+from svc.protocol.messages import SEQ_HEADER, HeaderList, Request
 from svc.protocol.rows import Access
 
 DEVICE_TOKEN_HEADER: Final = "x-svc-device-token"  # noqa: S105 - a header's name
@@ -132,7 +132,7 @@ class Guard:
         if by_token and request.headers.get(DEVICE_TOKEN_HEADER) is not None and self._is_listed(request):
             headers += [
                 ("access-control-allow-origin", request.headers.get("origin") or ""),
-                ("access-control-expose-headers", "x-request-id, retry-after"),
+                ("access-control-expose-headers", f"x-request-id, retry-after, {SEQ_HEADER}"),
             ]
         return headers
 

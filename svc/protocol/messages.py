@@ -17,6 +17,8 @@ from svc.errors import Invalid, Refusal, TooLarge
 
 JSON: Final = "application/json"
 PROBLEM_JSON: Final = "application/problem+json"
+SEQ_HEADER: Final = "x-svc-seq"
+"""The newest live update before an answer to a query was made: its client misses nothing if it listens from there."""
 
 HeaderList = list[tuple[str, str]]
 Write = Callable[[bytes], Awaitable[None]]

@@ -7,7 +7,7 @@ from typing import Literal
 from svc import __version__
 from svc.clock import rfc3339
 from svc.feature import Feature
-from svc.protocol import PAGE, Nothing, Procedure, Request, Response, Route, Says, SocketRoute, Wire
+from svc.protocol import PAGE, SEQ_HEADER, Nothing, Procedure, Request, Response, Route, Says, SocketRoute, Wire
 from svc.surface import listener, probes
 from svc.surface.listener import Surface
 from svc.surface.live import Frame, Listening, live, live_feed
@@ -42,7 +42,11 @@ async def service_worker(context: RequestContext, request: Request) -> Response:
 
 
 async def rpc(context: RequestContext, request: Request) -> Response:
-    return await _surface(context).rpc.respond(context, request, context.principal_or_none)
+    seq = context.workspace.store.outbox.head()  # before any call reads: none of them can know less
+    response = await _surface(context).rpc.respond(context, request, context.principal_or_none)
+    if request.method == "GET":
+        response.headers.append((SEQ_HEADER, str(seq)))
+    return response
 
 
 def _surface(context: RequestContext) -> Surface:

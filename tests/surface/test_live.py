@@ -18,11 +18,11 @@ from wsproto.events import Ping
 from svc.clock import VirtualClock
 from svc.listening import Front
 from svc.principal import Principal
-from svc.protocol import Request, Socket
+from svc.protocol import Request, Response, Socket
 from svc.store import prune
 from svc.surface import Surface
 from svc.surface.live import MAX_BYTES_BEHIND, MAX_FRAMES_BEHIND, MAX_TOPICS, live
-from svc.workspace import Workspace
+from svc.workspace import RequestContext, Workspace
 from tests.protocol.socket_world import served, upgrade_request
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
@@ -41,6 +41,26 @@ async def test_the_first_word_is_ready_with_the_position(service: Service) -> No
     socket = await service.socket()
     assert socket.status == 101
     assert await socket.hear() == {"type": "ready", "seq": await newest(service)}
+
+
+async def test_an_answer_to_a_query_says_from_where_nothing_after_it_is_missed(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rpc = service.workspace.service(Surface).rpc
+    respond = rpc.respond
+
+    async def busy(context: RequestContext, request: Request, principal: Principal | None) -> Response:
+        response = await respond(context, request, principal)
+        await service.emit("mail")  # the answer may know it or not
+        return response
+
+    await service.emit("mail")
+    monkeypatch.setattr(rpc, "respond", busy)
+    reply = await service.get("/trpc/health.ping")
+    assert reply.header("x-svc-seq") == "1"
+    socket = await service.socket()
+    await socket.say(type="subscribe", topics=["mail"], after=1)
+    assert [frame["seq"] for frame in await socket.hear_all()] == [2, 2]
 
 
 async def test_a_plain_request_is_told_to_upgrade(service: Service) -> None:

@@ -33,6 +33,7 @@ from tempfile import mkdtemp
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from svc.protocol import SEQ_HEADER
 from svc.protocol.security import shell_csp
 from svc.protocol.static import own_policy, shell_page
 from tests.chance import seeded
@@ -408,6 +409,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def rpc(self, names: str, query: dict[str, list[str]], given: Any) -> None:
         batched = "batch" in query
+        seq = self.world.seq
         answers = []
         for index, name in enumerate(names.split(",")):
             mine = (given or {}).get(str(index)) if batched else given
@@ -415,7 +417,7 @@ class Handler(BaseHTTPRequestHandler):
         statuses = {status for status, _ in answers}
         status = statuses.pop() if len(statuses) == 1 else 207
         bodies = [body for _, body in answers]
-        self.answer_late(status, bodies if batched else bodies[0])
+        self.answer_late(status, bodies if batched else bodies[0], [(SEQ_HEADER, str(seq))])
 
     def one_call(self, name: str, given: dict[str, Any]) -> tuple[int, Any]:
         try:
@@ -441,12 +443,12 @@ class Handler(BaseHTTPRequestHandler):
         caching = ("cache-control", "max-age=3600, immutable")
         self.answer(200, kind, path.read_bytes(), [caching, *own_policy(name)])
 
-    def answer_json(self, status: int, body: Any) -> None:
-        self.answer(status, "application/json", json.dumps(body).encode())
+    def answer_json(self, status: int, body: Any, headers: list[tuple[str, str]] | None = None) -> None:
+        self.answer(status, "application/json", json.dumps(body).encode(), headers)
 
-    def answer_late(self, status: int, body: Any) -> None:
+    def answer_late(self, status: int, body: Any, headers: list[tuple[str, str]] | None = None) -> None:
         self.stage.be_late()
-        self.answer_json(status, body)
+        self.answer_json(status, body, headers)
 
     def answer(self, status: int, kind: str, body: bytes, headers: list[tuple[str, str]] | None = None) -> None:
         self.send_response(status)

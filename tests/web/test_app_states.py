@@ -209,3 +209,33 @@ def test_what_came_between_the_first_rows_and_the_first_news_is_there(start: Cal
     until(page, lambda: bool(frames), what="news to be listened to")
     held[0].fulfill(response=answer)
     app.row("thr_between").wait_for()
+
+
+def test_the_first_rows_are_asked_for_together_with_the_accounts(app: App) -> None:
+    with app.page.expect_request("**/trpc/*mail.threads*") as asked:
+        app.open()
+    assert "mail.accounts" in asked.value.url
+
+
+def test_when_live_updates_connect_nothing_is_fetched_again(app: App) -> None:
+    app.open()
+    app.world.add(id="thr_new")
+    app.row("thr_new").wait_for()
+    sections = [given["section"] for name, given in app.world.calls if name == "mail.threads"]
+    assert sections == ["inbox", "skipped"]
+
+
+@pytest.mark.parametrize("header", [{"x-svc-seq": "1"}, {}])
+def test_what_may_be_older_than_the_live_updates_is_fetched_again(app: App, header: dict[str, str]) -> None:
+    page = app.page
+    held: list[Route] = []
+    frames: list[Any] = []
+    page.route("**/trpc/*mail.threads*", lambda route: route.fallback() if held else held.append(route))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))
+    page.goto(app.origin + "/p/mail")
+    until(page, lambda: bool(held), what="the first rows to be asked for")
+    answer = held[0].fetch()
+    fields = {name: value for name, value in answer.headers.items() if name != "x-svc-seq"}
+    until(page, lambda: bool(frames), what="news to be listened to")
+    with page.expect_request("**/trpc/*mail.threads*section*inbox*"):
+        held[0].fulfill(response=answer, headers={**fields, **header})
