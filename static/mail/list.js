@@ -15,6 +15,7 @@ import { number } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { keysFor, withKeys } from "../ui/key_words.js";
+import { usePainted } from "../ui/painted.js";
 import { accounts } from "./accounts.js";
 import { Empty, Skeleton } from "./empty.js";
 import { listsOf } from "./lists.js";
@@ -40,7 +41,7 @@ import { layOut, rowsInSight, scrollToShow } from "./window.js";
  * column
  */
 
-/** The drawn area above and below the visible part, against gaps while scrolling. */
+/** The drawn area above and below the visible part, against gaps while scrolling; not in a list's first frame. */
 const OVERSCAN_PX = 320;
 /** The next page is fetched when this many rows are left below. */
 const FETCH_AHEAD_ROWS = 80;
@@ -83,8 +84,9 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   const geometry = layOut(lists.map((list) => extentOf(list, sizes.row)), sizes);
   const place = remembered.get(address) ?? 0; // reading it from the element would force an extra layout
   const shift = shown.current === address ? shiftOf(anchor.current, lists, geometry) : 0;
+  const painted = usePainted(`${address} ${sizes.row}`);
   const view = { top: place < 1 ? 0 : place + shift, height: sizes.height,
-    overscan: Math.ceil(OVERSCAN_PX / (sizes.row || 1)) };
+    overscan: painted ? Math.ceil(OVERSCAN_PX / (sizes.row || 1)) : 0 };
 
   useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), alone, setMeasured), []);
   useLayoutEffect(() => watchPull(/** @type {HTMLDivElement} */ (scroller.current), () => void checkMail(accountId)),

@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * One row of the list: unread dot, sender, subject, snippet, labels, marks, time. It is redrawn only when it changes.
+ * One row of the list: unread dot, sender, subject, snippet, labels, marks, time. It is redrawn only when it changes;
+ * what it shows, only when that changes: a row that moves, or is selected, keeps it.
  *
  * In the grid its first cell is the link to the thread, which gets the focus; the other cells are its buttons, which
  * exist only while the mouse is over the row or the person has moved into them by keyboard.
@@ -37,18 +38,18 @@ const SYSTEM_LABELS = new Set(["INBOX", "UNREAD", "STARRED", "IMPORTANT", "SENT"
  * @property {string} day today, so that times are redrawn at midnight
  */
 
+/** @typedef {Omit<RowProps, "index" | "top" | "selected" | "reachable" | "href" | "acts">} InsideProps */
+
 /** @extends {Component<RowProps>} */
 export class Row extends Component {
   /** @override @param {RowProps} next */
   shouldComponentUpdate(next) {
-    const before = this.props;
-    return /** @type {(keyof RowProps)[]} */ (Object.keys(next)).some((key) => next[key] !== before[key]);
+    return isOther(next, this.props);
   }
 
   /** @override @param {RowProps} props */
-  render({ thread, index, top, selected, reachable, picked, isBack, drafted, kind, marked, about, href, acts }) {
-    const own = about && thread[about];
-    const time = listTime(own ? own.at : thread.lastMessageAt, Date.now());
+  render({ index, top, selected, reachable, href, acts, ...inside }) {
+    const { thread, picked } = inside;
     return html`<div class="row-line" role="row" aria-rowindex=${index + 1} aria-selected=${picked ? "true" : "false"}>
       <div class="row-cell" role="gridcell"><a
       id=${`row-${thread.id}`}
@@ -58,8 +59,24 @@ export class Row extends Component {
       data-thread=${thread.id}
       tabindex=${reachable ? 0 : -1}
       style=${{ transform: `translateY(${top}px)` }}
-    >
-      <span class="row-pick">${picked && html`<${Icon} name="check" size=${14} />`}</span>
+    ><${Inside} ...${inside} /></a></div>
+      ${acts && html`<${RowActs} thread=${thread} top=${top} picked=${picked} byKeys=${acts === "keys"} />`}
+    </div>`;
+  }
+}
+
+/** @extends {Component<InsideProps>} */
+class Inside extends Component {
+  /** @override @param {InsideProps} next */
+  shouldComponentUpdate(next) {
+    return isOther(next, this.props);
+  }
+
+  /** @override @param {InsideProps} props */
+  render({ thread, picked, isBack, drafted, kind, marked, about }) {
+    const own = about && thread[about];
+    const time = listTime(own ? own.at : thread.lastMessageAt, Date.now());
+    return html`<span class="row-pick">${picked && html`<${Icon} name="check" size=${14} />`}</span>
       <span class="row-dot">${thread.unread && html`<${Heard}>Unread, <//>`}</span>
       <span class="row-sender" title=${peopleOf(thread, own || null)}>
         <bdi>${own ? recipientsOf(own) : writersOf(thread)}</bdi><${Heard}>, <//>
@@ -91,11 +108,17 @@ export class Row extends Component {
           <${Icon} name="clip" size=${16} /></span>`}
         ${marked && html`<${Holders} thread=${thread} />`}
       </span>
-      <span class="row-time">${time}</span>
-      </a></div>
-      ${acts && html`<${RowActs} thread=${thread} top=${top} picked=${picked} byKeys=${acts === "keys"} />`}
-    </div>`;
+      <span class="row-time">${time}</span>`;
   }
+}
+
+/**
+ * @template {object} Props
+ * @param {Props} next
+ * @param {Readonly<Partial<Props>>} before
+ */
+function isOther(next, before) {
+  return /** @type {(keyof Props)[]} */ (Object.keys(next)).some((key) => next[key] !== before[key]);
 }
 
 /** The passage with the found words marked; else the beginning of the mail. @param {{ thread: Thread }} props */

@@ -7,6 +7,7 @@ import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { withKeys } from "../ui/key_words.js";
 import { MenuButton, MenuItem } from "../ui/menu.js";
+import { usePainted } from "../ui/painted.js";
 import { accountOf, accounts, mayAct } from "./accounts.js";
 import { Acts, sentBy } from "./acts.js";
 import { mailPath } from "./address.js";
@@ -174,7 +175,7 @@ function isSpam(thread) {
 
 /** @param {{ current: import("./details.js").Opened | null }} props */
 function ThreadBody({ current }) {
-  const painted = usePainted(current?.id ?? "");
+  const painted = usePainted(current?.id ?? ""); // to create the messages' frames takes longer than a key should wait
   if (current?.gone) return null;
   if (current?.problem && !current.detail) {
     return html`<div class="failed" role="alert">
@@ -185,26 +186,6 @@ function ThreadBody({ current }) {
   if (!current?.detail || !painted) return html`<div class="card-skeleton" aria-label="Loading"><i></i><i></i><i></i>
     <i></i></div>`;
   return html`<${Messages} key=${current.id} detail=${current.detail} />`;
-}
-
-/**
- * Whether the thread was painted once: creating the messages' frames takes longer than a key press should wait.
- * @param {string} id
- */
-function usePainted(id) {
-  const [painted, setPainted] = useState("");
-  useEffect(() => {
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    let timer;
-    const frame = requestAnimationFrame(() => {
-      timer = setTimeout(() => setPainted(id));
-    });
-    return () => {
-      cancelAnimationFrame(frame);
-      clearTimeout(timer);
-    };
-  }, [id]);
-  return painted === id;
 }
 
 /** @param {{ detail: ThreadDetail }} props */

@@ -229,3 +229,22 @@ def test_a_row_that_left_is_not_drawn_before_the_list_is_measured_anew(app: App)
         }"""
     )
     app.until("() => document.querySelectorAll('[role=row][aria-selected=true], .section-body.picking').length")
+
+
+def test_the_first_frame_after_a_thread_has_only_the_rows_in_sight(start: Callable[..., App]) -> None:
+    app = start(World(threads=fake_world.many(200)))
+    page = app.open()
+    app.press("j", "Enter")
+    page.wait_for_selector("iframe")
+    page.evaluate(
+        """() => addEventListener("keydown", () => requestAnimationFrame(() => {
+            const seen = document.querySelector(".lists").getBoundingClientRect();
+            const lines = [...document.querySelectorAll("[data-thread]")].map(one => one.getBoundingClientRect());
+            window.firstFrame = [lines.length, lines.filter(({ top }) => top < seen.bottom).length];
+        }), { capture: true, once: true })"""
+    )
+    app.press("u")
+    app.until("() => window.firstFrame")
+    drawn_rows, in_sight = page.evaluate("window.firstFrame")
+    assert drawn_rows == in_sight
+    app.until("([rows]) => document.querySelectorAll('[data-thread]').length > rows", [drawn_rows])
