@@ -44,6 +44,8 @@ async def use(service: Service, name: str, url: str, context: dict[str, Any]) ->
 
 
 async def called(service: Service, name: str) -> str:
+    """By an agent with the tools of this server alone: with those of several, each call waits for a person."""
+    await service.mutate("pages.save", path="agents/user", body=AGENT.replace("mcp.*", f"mcp.{name}.*"))
     tools = (await server(service, name))["tools"]
     return " ".join([await used(service, inputs_of(one), tool=one["name"]) for one in tools])
 
@@ -107,7 +109,6 @@ async def suite(*words: str) -> str:
 @needs(MCP_CONFORMANCE)
 async def test_our_client_passes(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service, orders(service) as port:
-        await service.mutate("pages.save", path="agents/user", body=AGENT)
         command = f"{sys.executable} -I -S {TELL} {port}"
         for scenario in ("tools_call", "auth/scope-step-up"):
             await suite("client", "--command", command, "--scenario", scenario, "--timeout", "120000")
