@@ -18,7 +18,9 @@ from svc.pages import make_private, readable_page
 from svc.people.queries import MAKER
 from svc.principal import UNCLAIMED, Principal
 from svc.store import ReadTx, Tx
+from svc.tools import DESCRIPTIONS, Tool, taint, taint_by_descriptions, understood
 from svc.tools.calls import CALLS
+from svc.tools.deciding import Given, why_ask
 from svc.tools.rows import memory
 from svc.tools.rows.pages import outside_of
 from svc.tools.taint import taint_page
@@ -174,6 +176,37 @@ async def test_each_way_by_which_a_stranger_speaks_taints_the_run_and_hides_noth
             assert not set(hidden + "\u202e\x1b") & set(texts_in(said)), tool
     agent = (await service.mutate("agents.run", agent="obey"))["runId"]
     assert (await service.query("agents.trust", runId=agent))["outside"], "as a schedule would begin it"
+
+
+async def test_what_one_server_says_of_its_tools_lets_no_call_of_another_go_by_itself(service: Service) -> None:
+    def tool(server: str) -> Tool:
+        return Tool(
+            name=f"mcp.{server}.look",
+            summary="Look.",
+            input=dict[str, Any],
+            level="full",
+            described_by=f"{DESCRIPTIONS}the MCP server {server}",
+            hand_over=lambda wanted: wanted,
+            sink=lambda tx, principal, wanted: "It goes to a server.",
+        )
+
+    async def asks(*describers: str, of: str, then: str | None = None) -> bool:
+        run_id = await call(service, "pages.tree")
+
+        def look(tx: Tx) -> bool:
+            taint_by_descriptions(tx, run_id, {str(tool(one).described_by) for one in describers})
+            if then is not None:
+                taint(tx, run_id, outside=then)
+            made = understood(tool(of), {})
+            assert not isinstance(made, str)
+            return why_ask(tx, UNCLAIMED, run_id, made, Given(tools=(), approvals={"*": "auto"})) is not None
+
+        return await service.workspace.store.write(look)
+
+    assert not await asks("a", of="a")
+    assert await asks("a", of="b")
+    assert await asks("a", "b", of="a")
+    assert await asks("a", of="a", then="mail"), "what was read counts before what only describes"
 
 
 def texts_in(said: Any) -> str:
