@@ -75,7 +75,7 @@ class Bringing:
             self.missing.append(name)
             return None
         except TargetFault as fault:
-            raise ArchiveFault(f"the replica of the blobs: {fault}") from fault
+            raise ArchiveFault(fault.words.rstrip(".")) from fault
         return begun
 
 

@@ -191,7 +191,11 @@ def _tell(done: Restored) -> None:
 
 def _code(given: str | None) -> str | None:
     """The code; ``-`` reads it from standard input, so that no process list shows it."""
-    return sys.stdin.readline().strip() if given == "-" else given
+    if given != "-":
+        return given
+    if sys.stdin.isatty():
+        print("Recovery code: ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from svc.backup.litestream import ArchiveFault
+from svc.backup.litestream import SHOWN_CHARS, ArchiveFault
 from svc.clock import Millis
 from svc.protocol.egress import Egress, EgressFault
 from svc.store import Home
@@ -38,6 +38,10 @@ class _Database(msgspec.Struct, frozen=True):
 
 class _Info(msgspec.Struct, frozen=True):
     pid: int
+
+
+class _Error(msgspec.Struct, frozen=True):
+    error: str
 
 
 class _List(msgspec.Struct, frozen=True):
@@ -92,8 +96,16 @@ class Control:
         except EgressFault as fault:
             raise ArchiveFault(f"the archiver does not answer ({fault.kind})") from fault
         if answer.status != 200:
-            raise ArchiveFault(f"the archiver refused: {answer.body.decode(errors='replace').strip()[:300]}")
+            raise ArchiveFault(f"the archiver refused: {_told(answer.body)[:SHOWN_CHARS]}")
         return answer.body
+
+
+def _told(body: bytes) -> str:
+    """Its error message, which is in a JSON object."""
+    try:
+        return msgspec.json.decode(body, type=_Error).error
+    except msgspec.DecodeError:
+        return body.decode(errors="replace").strip()
 
 
 def _read(data: bytes, kind: type[T]) -> T:

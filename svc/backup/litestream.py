@@ -66,7 +66,7 @@ _YEAR_1_MS: Final = 62_135_596_800_000
 _MULTIPLES: Final = 100
 _AZURE: Final = re.compile(r"RESPONSE \d+: (.+?)\s+ERROR CODE: (\w+)", re.DOTALL)
 """The form of a server's answer in Azure's library: rules above and below it, and the whole answer after it."""
-_OBTAIN: Final = "install it with `pip install 'svc[archive]'`"
+_OBTAIN: Final = "install it with `pipx install --force 'svc[archive]'`"
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "NO_PROXY")
 
 

@@ -250,7 +250,7 @@ def _fault(answer: EgressResponse) -> TargetFault:
     words = _WORDS.get(answer.status, f"it answers {answer.status}")
     after = answer.headers.get("retry-after") or ""
     pause_s = float(after) if after.isascii() and after.isdigit() else 0.0
-    return TargetFault(f"The replica can't take it: {words}.", whole=answer.status not in _OF_ONE_BLOB, pause_s=pause_s)
+    return TargetFault(f"The replica can't be used: {words}.", whole=answer.status not in _OF_ONE_BLOB, pause_s=pause_s)
 
 
 def _unreached(fault: EgressFault) -> TargetFault:

@@ -51,5 +51,5 @@ async def test_a_replica_that_does_not_answer_is_no_reason_to_call_anything_miss
     home = Blobs.open(tmp_path / "home", threads=threads)
     async with running(tmp_path / "there") as there:
         target = there.target(token="wrong")
-        with pytest.raises(ArchiveFault, match="the replica of the blobs"):
+        with pytest.raises(ArchiveFault, match="The replica can't be used: it refuses the token"):
             await Bringing(target, ["0" * 64], home).run()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -194,6 +196,20 @@ def test_what_does_not_fit_is_told_in_words(words: list[str], said: str, capsys:
 
 
 @pytest.mark.thorough
+def test_who_restores_at_a_terminal_is_asked_for_the_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for typed, asked in ((Terminal("code\n"), True), (io.StringIO("code\n"), False)):
+        monkeypatch.setattr(sys, "stdin", typed)
+        assert cli.main(["restore", "--into", str(tmp_path / "home"), "--recovery-code", "-"]) == 1
+        assert capsys.readouterr().err.startswith("Recovery code: ") is asked
+        assert typed.read() == ""
+
+
 async def test_a_base_backup_is_made_by_the_command_where_no_service_runs(
     tmp_path: Path, threads: ThreadPool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
