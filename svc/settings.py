@@ -54,7 +54,8 @@ def _is_address(host: str) -> bool:
 
 _LABEL: Final = re.compile(r"[^\W_](?:[\w-]{0,61}\w)?")
 _NUMBER: Final = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
-_TOKEN_MIN_CHARS = 32
+SHORTEST_TOKEN: Final = 8
+"""Characters of a token that a person chooses. Shorter ones could be guessed."""
 DEFAULT_INTERNAL_PORT = 4782
 _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
@@ -68,8 +69,8 @@ def _public_origin(value: str) -> str:
 
 
 def _long_token(value: str) -> str:
-    if len(value) < _TOKEN_MIN_CHARS or not value.isascii() or not value.isprintable() or " " in value:
-        raise BadValue(f"it is too short or has signs that no token has; use {_TOKEN_MIN_CHARS} random letters or more")
+    if len(value) < SHORTEST_TOKEN or not value.isascii() or not value.isprintable() or " " in value:
+        raise BadValue(f"it is too short or has signs that no token has; use {SHORTEST_TOKEN} random letters or more")
     return value
 
 

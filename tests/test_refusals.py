@@ -95,8 +95,8 @@ REFUSALS: Final = {
     "a plugin twice": one("SVC_PLUGINS", "a@1, a@2", "a is named twice"),
     "a registry without TLS": one("SVC_PLUGINS_REGISTRY", "http://npm.example", "would carry secrets unencrypted"),
     # Secrets: told without their value
-    "a claim token that can be guessed": one("SVC_CLAIM_TOKEN", SECRET, "fewer than 16 characters"),
-    "an internal token that can be guessed": one("SVC_INTERNAL_TOKEN", SECRET, "too short"),
+    "a claim token that can be guessed": one("SVC_CLAIM_TOKEN", "canary", "fewer than 8 characters"),
+    "an internal token that can be guessed": one("SVC_INTERNAL_TOKEN", f"{SECRET} x", "too short"),
     "half an OAuth client": one("IDP_CLIENT_SECRET", SECRET, "is set without it", "IDP_CLIENT_ID"),
     "a third of a chat account": one("IM_B_API_HASH", SECRET, "is set without it", "IM_B_API_ID", "IM_B_SESSION"),
     "a secret said twice": one("STT_API_KEY", SECRET, "are both set", STT_API_KEY_FILE="/run/stt"),

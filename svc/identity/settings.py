@@ -10,14 +10,12 @@ from urllib.parse import urlsplit
 
 from svc.config import BadValue, Config, ConfigFault, Setting, one_of, whole_number
 from svc.protocol import NEAR_NETWORKS, Forwarded
-from svc.settings import HOST, is_hosted, is_loopback
-
-_CLAIM_TOKEN_MIN_CHARS = 16
+from svc.settings import HOST, SHORTEST_TOKEN, is_hosted, is_loopback
 
 
 def _claim_token(value: str) -> str:
-    if len(value) < _CLAIM_TOKEN_MIN_CHARS:
-        raise BadValue(f"it has fewer than {_CLAIM_TOKEN_MIN_CHARS} characters; make a longer random one")
+    if len(value) < SHORTEST_TOKEN:
+        raise BadValue(f"it has fewer than {SHORTEST_TOKEN} characters; make a longer random one")
     return value
 
 

@@ -15,7 +15,7 @@ import trio
 from svc.command import OK, Argument, Command, Invocation
 from svc.log import Log
 from svc.nursery import Child, Root, Subsystem, ThreadPool, open_task_group, watch_signals
-from svc.settings import LOG, bind_host
+from svc.settings import LOG, SHORTEST_TOKEN, bind_host
 
 if TYPE_CHECKING:
     from svc.replica.serving import ReplicaServer
@@ -24,7 +24,6 @@ FAILURE: Final = 1
 USAGE: Final = 2
 DEFAULT_PORT: Final = 4784
 THREADS: Final = 8
-SHORTEST_TOKEN: Final = 16
 TOKEN_VARIABLE: Final = "SVC_BLOB_REPLICA_TOKEN"  # noqa: S105  a variable's name
 
 
