@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from svc.clock import VirtualClock
+from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, RpcError, Service, open_service
 from tests.tools.tools_world import asked, call, until
@@ -115,6 +116,19 @@ async def test_an_agent_runs_at_its_time_and_when_a_mail_comes_once_each(service
     await trio.sleep(60)
     (came,) = [one for one in (await service.query("runs.list"))["runs"] if one["title"] == "post"]
     assert (await service.query("agents.trust", runId=came["id"]))["outside"] == "a mail that came"
+
+
+async def test_a_mail_triggers_agents_of_its_owner_and_no_others(service: Service) -> None:
+    await service.synced("Known before")
+    mia = await sign_in(service, MIA)
+    ben = await sign_in(service, "ben@x.example", invite=(await mia.mutate("auth.createInvite"))["code"])
+    for person, path in ((ben, "agents/nosy"), (mia, "agents/post")):
+        await person.mutate("pages.save", path=path, body="---\ntriggers: [mail]\n---\nRead it.")
+    mail = {"address": MIA, "from": "noa@example.org", "subject": "News", "text": "Hi."}
+    await mia.mutate("fake.mail.inject", **mail)
+    await mia.mutate("fake.mail.syncNow", address=MIA)
+    await trio.sleep(60)
+    assert await service.rows("select agent from agent_runs") == [("agents/post",)]
 
 
 @pytest.mark.thorough

@@ -197,21 +197,27 @@ async def test_an_older_message_that_comes_later_does_not_lead_its_thread(rig: R
 async def test_mail_that_had_arrived_long_before_the_last_poll_is_no_new_mail(rig: Rig) -> None:
     """A mail that was marked as deleted, and is so no more; or one that a person copied there."""
 
-    class LongThere(FakeProvider):
+    class ThereFor(FakeProvider):
+        since_ms = 2 * DAY_MS
+
         async def get(self, message_id: str) -> RawMessage:
             found = await super().get(message_id)
             assert found.received_at is not None
-            return replace(found, received_at=found.received_at - 2 * DAY_MS)
+            return replace(found, received_at=found.received_at - self.since_ms)
 
     account_id = await rig.synced("first")
+    provider = ThereFor(world=rig.world, address=MIA)
     await rig.inject("there again")
-    await rig.sync_of(account_id, LongThere(world=rig.world, address=MIA)).step()
+    await rig.sync_of(account_id, provider).step()
+    provider.since_ms = DAY_MS // 2
+    await rig.inject("late by hours")
+    await rig.sync_of(account_id, provider).step()
     await rig.inject("while nobody looked")
     await trio.sleep(3 * DAY_MS / 1_000)
     await rig.sync_of(account_id).step()
     backfill = "json_extract(payload, '$.subject'), json_extract(payload, '$.backfill')"
     events = await rig.rows(f"select {backfill} from events where type = 'mail-received' order by 1")
-    assert events == [("first", 1), ("there again", 1), ("while nobody looked", 0)]
+    assert events == [("first", 1), ("late by hours", 0), ("there again", 1), ("while nobody looked", 0)]
 
 
 async def test_a_draft_at_the_provider_is_no_received_mail_whatever_else_it_carries(rig: Rig) -> None:

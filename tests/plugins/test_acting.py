@@ -123,12 +123,13 @@ async def still_acts(service: Service, user_id: str) -> bool:
     return await service.workspace.store.write(look)
 
 
+@pytest.mark.parametrize("when", ["triggers: [mail]", "schedule: every 5 minutes"])
 async def test_its_trigger_starts_its_own_agent_beside_a_page_of_the_same_name(
-    service: Service, tmp_path: Path
+    service: Service, tmp_path: Path, when: str
 ) -> None:
     await service.synced("Known before")
     mia = await sign_in(service, MIA)
-    hold(service, tmp_path, agent=AGENT.replace("---", "---\ntriggers: [mail]", 1))
+    hold(service, tmp_path, agent=AGENT.replace("---", f"---\n{when}", 1))
     await agree(mia)
     await mia.mutate("pages.save", path="agents/noter", body="My own, which nothing triggers.")
     wanted = {"address": MIA, "from": "a@elsewhere.example", "subject": "News", "text": "Hi."}
