@@ -18,7 +18,7 @@ class Limits:
 
     read_bytes: int = 16 * KIB
     """One receive of a head; a small limit keeps the unparsed data small. Beyond: the rest comes with the next."""
-    body_read_bytes: int = 512 * KIB
+    body_read_bytes: int = 1 * MIB
     """One receive of a body: a large one comes in fewer steps. Beyond: the rest comes with the next."""
     head_bytes: int = 16 * KIB
     """Request line and header fields together. Beyond: 431 `request_header_fields_too_large`; the connection closes."""

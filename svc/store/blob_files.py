@@ -19,7 +19,7 @@ from svc.errors import NotFound, TooLarge
 from svc.store.checked import Identity, identity_at_rest, identity_of
 from svc.store.faults import disk_faults
 
-CHUNK_BYTES: Final = 512 * 1024  # read or written in one thread hop
+CHUNK_BYTES: Final = 1024 * 1024  # read or written in one thread hop
 
 SENT_AT_ONCE_BYTES: Final = 4 * 1024 * 1024  # in one thread hop, to a socket that takes so much
 

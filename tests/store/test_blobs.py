@@ -312,7 +312,7 @@ async def test_what_somebody_touched_is_read_again(blobs: Blobs, root: Path, tou
     if touch == "replaced":
         file.unlink()
     while not file.exists() or file.stat().st_ctime_ns == before.st_ctime_ns:  # until the file system's clock has moved
-        file.write_bytes(b"!" + data[1:] if touch != "shortened" else data[:-1])
+        file.write_bytes(bytes([data[0] ^ 1]) + data[1:] if touch != "shortened" else data[:-1])
         if touch != "written":
             os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert await sent(blobs, ref.sha256) is None
