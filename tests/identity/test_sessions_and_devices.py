@@ -328,12 +328,16 @@ async def test_an_end_that_came_before_anybody_listened_is_found(service: Servic
     ((device,),) = await service.rows(f"select device_id from sessions where user_id = '{users['mia@example.org']}'")
     session = Principal(user_id=users["mia@example.org"], device_id=str(device), is_admin=True, via="session")
     revoked = replace(session, device_id="dev_gone")
-    for ended in (UNCLAIMED, revoked, replace(session, is_admin=False)):
+    await pair(mia, admin=True)
+    ((device,),) = await service.rows("select id from devices where kind = 'mobile'")
+    phone = replace(session, device_id=str(device), via="device", capabilities={"admin": True})
+    for ended in (UNCLAIMED, revoked, *(replace(one, is_admin=False) for one in (session, phone))):
         with trio.fail_after(1):
             await until_revoked(store, ended)
-    with trio.move_on_after(1) as waited:
-        await until_revoked(store, session)
-    assert waited.cancelled_caught
+    for lasting in (session, phone):
+        with trio.move_on_after(1) as waited:
+            await until_revoked(store, lasting)
+        assert waited.cancelled_caught
 
 
 async def test_a_wrong_a_used_and_a_late_code_get_the_same_answer(service: Service, wall: VirtualClock) -> None:
