@@ -74,6 +74,8 @@ class Changed:
     flags: list[Flags] = field(default_factory=list)
     new: list[int] = field(default_factory=list)
     looked: bool = False
+    begins: bool = False
+    """Whether it is the first reading of the folder, or of one with new UIDs."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +112,7 @@ class Look:
             await self.store.write(_store_known, account_id=self.account_id, changed=changed)
         # Folders with new UIDs first, so that their messages are recognized in their own folder. One of them may also
         # have a copy in another folder, by a move that was interrupted, and that move must find its original.
-        for one in sorted(changed, key=lambda one: one.lost is not None):
+        for one in sorted(changed, key=lambda one: not one.begins):
             await self._meet(one)
         return await self.store.write(message_rows.forget_lost, account_id=self.account_id, lost_before=lost_before)
 
@@ -159,9 +161,7 @@ class Look:
             return None
         changed = Changed(folder=folder, opened=opened)
         if folder.uid_validity != opened.uid_validity or folder.uid_validity == 0:
-            changed.lost, changed.looked = None, True
-            there, deleted = await self._uids(), await self._uids(which=_DELETED)
-            changed.new = [uid for uid in there.uids(at_most=MAX_MESSAGES) if uid not in deleted]
+            await self._begin(changed)
             return changed
         known = set(await self.store.read(queries.known_uids, folder_id=folder.id))
         if folder.modseq and opened.modseq:
@@ -172,6 +172,27 @@ class Look:
         if not whole or len(known - gone) + len(changed.new) != opened.messages:
             await self._reconcile(changed, known, whole=whole)
         return changed
+
+    async def _begin(self, changed: Changed) -> None:
+        """The first reading of a folder, or of one with new UIDs. If a first reading was interrupted, it goes on behind
+        the messages that it has stored: a large mailbox on a bad line would never come to its end."""
+        folder, changed.looked, changed.begins = changed.folder, True, True
+        there, deleted = set((await self._uids()).uids(at_most=MAX_MESSAGES)), await self._uids(which=_DELETED)
+        met: set[int] = set()
+        if folder.uid_validity == 0:
+            met = await self.store.read(
+                message_rows.met_before,
+                account_id=self.account_id,
+                folder=folder,
+                uid_validity=changed.opened.uid_validity,
+            )
+        if met:  # their flags may have changed since
+            known = set(await self.store.read(queries.known_uids, folder_id=folder.id))
+            changed.lost = sorted(known - (met & there))
+            self._sort(changed, met, (await self.using.command("UID", "FETCH", ALL, self._flags)).all(Message))
+        else:
+            changed.lost = None
+        changed.new = sorted(uid for uid in there - met if uid not in deleted)
 
     def _may_differ(self, folder: FolderRow, state: FolderStatus) -> bool:
         told = state.items

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 
 from svc.erase import Left
 from svc.ids import derived_id
@@ -14,7 +14,7 @@ from svc.mail.providers.imap.rows import moves, queries
 from svc.mail.providers.imap.rows.changes import has_news, note, tell
 from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow, Kept, kept_of
 from svc.mail.providers.imap.rows.queries import PLACE
-from svc.store import Tx, Value, json_array
+from svc.store import ReadTx, Tx, Value, json_array
 
 ERASED_AT_ONCE: Final = 5_000
 _AWAY: Final = frozenset({SPAM, TRASH})
@@ -295,14 +295,29 @@ def insert(
     )
 
 
+def met_before(tx: ReadTx, *, account_id: str, folder: FolderRow, uid_validity: int) -> set[int]:
+    """The UIDs of the messages that a first reading of the folder stored before it was interrupted. Their ids are made
+    of this UIDVALIDITY, so these UIDs still mean the same messages."""
+    rows = tx.all("select uid, id from mail_imap_places where folder_id = :id and uid is not null", id=folder.id)
+    return {
+        uid
+        for uid, message_id in cast("list[tuple[int, str]]", rows)
+        if message_id == _id_of(account_id, folder, uid_validity=uid_validity, uid=uid)
+    }
+
+
+def _id_of(account_id: str, folder: FolderRow, *, uid_validity: int, uid: int, again: int = 0) -> str:
+    parts = (folder.name.decode("latin-1"), str(uid_validity), str(uid), *([str(again)] if again else []))
+    return derived_id("imap", account_id, *parts)
+
+
 def _new_id(tx: Tx, account_id: str, folder: FolderRow, *, uid_validity: int, uid: int) -> str:
     """A new id, derived from the place where the message was first seen. So a mailbox that is connected again keeps its
     ids. A counter is added if the id is in use: servers with new UIDs may reuse a number for another message.
     """
     again = 0
     while True:
-        parts = (folder.name.decode("latin-1"), str(uid_validity), str(uid), *([str(again)] if again else []))
-        message_id = derived_id("imap", account_id, *parts)
+        message_id = _id_of(account_id, folder, uid_validity=uid_validity, uid=uid, again=again)
         row = tx.one("select 1 from mail_imap_places where account_id = :a and id = :id", a=account_id, id=message_id)
         if row is None:
             return message_id

@@ -1,0 +1,55 @@
+"""The first reading of a folder, interrupted again and again: it goes on, and each mail is there once as it is now."""
+
+from __future__ import annotations
+
+import pytest
+
+from svc.clock import VirtualClock
+from svc.mail.providers.imap import looking
+from svc.nursery import open_task_group
+from tests.mail.dying import Killed
+from tests.mail.imap.folder_desk import FolderDesk
+from tests.mail.imap.folder_server import COUNTING, PLAIN, FolderServer
+from tests.mail.imap.office import letter
+
+STEPS_A_LIFE = 72
+"""A few of the commands that read two mails each, after those that every life begins with."""
+
+
+@pytest.mark.parametrize("able", [PLAIN, COUNTING])
+@pytest.mark.parametrize("is_numbered_anew", [False, True])
+async def test_a_first_reading_goes_on_where_it_was_interrupted(
+    wall: VirtualClock, monkeypatch: pytest.MonkeyPatch, able: str, is_numbered_anew: bool
+) -> None:
+    monkeypatch.setattr(looking, "MEET_AT_ONCE", 2)
+    server = FolderServer(able=able)
+    names = [f"Mail {number}" for number in range(20)]
+    for name in names:
+        server.deliver("INBOX", letter(name))
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        lives = 0
+        while True:
+            lives += 1
+            assert lives < 20, "it never comes to its end"
+            provider, _ = desk.started(last=None if is_numbered_anew and lives > 1 else STEPS_A_LIFE)
+            try:
+                await provider.profile()
+            except Killed:
+                pass
+            else:
+                break
+            if lives == 1:
+                server.flag("INBOX", names[-1], "\\Flagged")
+                server.delete("INBOX", names[-2])
+                if is_numbered_anew:
+                    server.number_anew("INBOX")
+        assert lives > 1 + (not is_numbered_anew)
+        desk.cursor = (await desk.started()[0].profile()).cursor
+        told = await desk.look()
+        assert {one.kind for one in told} <= {"deleted"}  # the one that was read before it was deleted
+        rows = desk.tx.all("select uid, flagged from mail_imap_places order by arrived_at, uid")
+        assert sorted(uid for uid, _ in rows) == sorted(one.uid for one in server.boxes["INBOX"].mails)
+        assert [uid for uid, flagged in rows if flagged] == [server.uid("INBOX", names[-1])]
+        assert await desk.look() == ()
+        nursery.cancel_scope.cancel()
