@@ -36,9 +36,13 @@ def taint(tx: Tx, run_id: str, *, outside: str) -> None:
 
 
 def taint_by_descriptions(tx: Tx, run_id: str, describers: Collection[str]) -> None:
-    """Mark a run that has tools of others: it has what they say of these tools in its prompt."""
-    if describers and taint_of(tx, run_id) is None:
-        taint(tx, run_id, outside=min(describers) if len(describers) == 1 else f"{DESCRIPTIONS}several MCP servers")
+    """Mark a run that has tools of others: it has what they say of these tools in its prompt. A conversation that it
+    continues may have had another's.
+    """
+    before = taint_of(tx, run_id)
+    all_of = {*describers} if before is None else {*describers, before}
+    if all_of:
+        taint(tx, run_id, outside=min(all_of) if len(all_of) == 1 else f"{DESCRIPTIONS}several MCP servers")
 
 
 def taint_of(tx: ReadTx, run_id: str) -> str | None:

@@ -190,10 +190,13 @@ async def test_what_one_server_says_of_its_tools_lets_no_call_of_another_go_by_i
             sink=lambda tx, principal, wanted: "It goes to a server.",
         )
 
-    async def asks(*describers: str, of: str, then: str | None = None) -> bool:
+    async def asks(*describers: str, of: str, before: str | None = None, then: str | None = None) -> bool:
+        """``before``: the server whose words the conversation had that this run continues."""
         run_id = await call(service, "pages.tree")
 
         def look(tx: Tx) -> bool:
+            if before is not None:
+                taint(tx, run_id, outside=str(tool(before).described_by))
             taint_by_descriptions(tx, run_id, {str(tool(one).described_by) for one in describers})
             if then is not None:
                 taint(tx, run_id, outside=then)
@@ -206,6 +209,10 @@ async def test_what_one_server_says_of_its_tools_lets_no_call_of_another_go_by_i
     assert not await asks("a", of="a")
     assert await asks("a", of="b")
     assert await asks("a", "b", of="a")
+    assert not await asks("a", of="a", before="a")
+    assert await asks("a", "b", of="a", before="a"), "its agent has got the tools of a second server since"
+    assert await asks("b", of="b", before="a")
+    assert await asks("b", of="a", before="a")
     assert await asks("a", of="a", then="mail"), "what was read counts before what only describes"
 
 
