@@ -142,7 +142,7 @@ def html_of(text: str) -> str:
 
 
 def _next(workspace: Workspace, tx: Tx, caller: Caller, wanted: NextInput) -> Json:
-    """The next mails of the fixed list: those without a question are sorted here."""
+    """The next mails of the fixed list: those for which no model needs to be asked, or no more, are sorted here."""
     rows = tx.all(
         "select given from rule_batches where run_id = :id and place >= :after order by place limit :limit",
         id=caller.run_id,
@@ -154,14 +154,14 @@ def _next(workspace: Workspace, tx: Tx, caller: Caller, wanted: NextInput) -> Js
     filing = Filing(tx=tx, principal=finding.owner(caller.principal.user_id))
     for (text,) in rows:
         given = msgspec.json.decode(text)
-        if given["questions"]:
-            asking.append({**given, "batch": caller.run_id})
-            continue
         found = finding.found(tx, given["message"])
         if found is None or found.account.owner_id != caller.principal.user_id:
             continue
-        run_id = acting.take(tx, found, batch=caller.run_id, state="done")
         hits = [hit for hit in _hits(workspace, tx, caller, given["hits"], sender=found.mail.sender) if hit is not None]
+        if given["questions"] and any(not hit.why_not and hit.rule.value.ask is not None for hit in hits):
+            asking.append({**given, "batch": caller.run_id})
+            continue
+        run_id = acting.take(tx, found, batch=caller.run_id, state="done")
         if run_id is not None and hits:
             acting.act(filing, found, hits, run_id=run_id, quiet=True)
     filing.close()

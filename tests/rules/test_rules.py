@@ -317,6 +317,8 @@ async def test_what_is_applied_stops_at_a_change_of_the_rule_and_leaves_a_taught
     did = [(await desk.why(one))[0]["did"] for one in threads]
     assert did.count(["archive"]) == first
     assert len([one for (one,) in did if one.startswith("nothing, for the rule was changed")]) == 3 - first > 0
+    asked = len(await service.query("fake.llm.calls"))
+    assert asked <= first + 1, "beside the mail under way, no model is paid for an answer that counts for nothing"
     assert await desk.why(other) == []
     await service.mutate("rules.undo", runId=run_id)
     assert all([(await desk.row(one))["inInbox"] for one in (*threads, other)])
