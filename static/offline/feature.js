@@ -39,7 +39,10 @@ function back() {
 }
 
 async function begin() {
-  useStandIn({ heard, answer, strangerCame: () => (strangerCame(), allStored()) });
+  useStandIn({ heard, answer, strangerCame: async () => {
+    strangerCame();
+    await allStored();
+  } });
   isOn = true;
   await clearLocked();
   await startQueue();

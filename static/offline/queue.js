@@ -92,10 +92,15 @@ export async function act(name, input, about = null) {
 
 /** Resolves once every act is answered or stored, also those that another one or a refused call leads to. */
 export async function allStored() {
-  do {
-    await new Promise((turn) => setTimeout(turn));
+  await nextTurn(); // the refused call is heard only after this
+  while (underWay.size) {
     await Promise.allSettled(underWay);
-  } while (underWay.size);
+    await nextTurn(); // what waited for these begins
+  }
+}
+
+function nextTurn() {
+  return new Promise((turn) => setTimeout(turn));
 }
 
 /** Resolves to the server's answer, or to undefined if the act is stored. @param {Act} mine */
