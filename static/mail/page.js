@@ -1,6 +1,6 @@
 // @ts-check
 /** The mail page: tabs, list and thread, connected to addresses, keys and live events. */
-import { effect } from "@preact/signals";
+import { effect, untracked } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { late } from "../late.js";
@@ -107,6 +107,17 @@ export function MailPage({ accountId, threadId, view }) {
     <${RowMenu} />
     <${Viewer} />
   </main>`;
+}
+
+/** Fetches the lists again when this person has another account: it may have mail that no live event tells of. */
+export function followAccounts() {
+  let known = accounts.value;
+  effect(() => {
+    const before = known;
+    known = accounts.value;
+    const isNew = before && known?.some(({ id }) => !before.some((one) => one.id === id));
+    if (isNew) untracked(refetchLists);
+  });
 }
 
 /** Handles a live event. @param {LiveEvent} event */

@@ -68,6 +68,15 @@ def test_a_member_is_not_asked_to_invite(start: Callable[..., App]) -> None:
     page.get_by_role("heading", name="Nothing is connected yet").wait_for()
 
 
+def test_the_mail_of_a_first_account_that_somebody_shares_is_there_at_once(start: Callable[..., App]) -> None:
+    app = start(FirstDay(accounts=[], threads=[], me=signed_in(JONAS)))
+    app.open(ready=".connect")
+    app.world.accounts += fake_world.accounts()[:1]
+    app.world.threads += fake_world.threads()
+    app.world.set_account(MIA, access="read", owner="Mia Tern")
+    app.row("thr_00").wait_for()
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(("name", "window"), [("wide", WIDE), ("phone", NARROW)])
 def test_an_empty_inbox_says_what_was_done_and_what_comes_next(
