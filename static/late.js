@@ -7,11 +7,12 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { html } from "./ui/html.js";
 
+/** So long nothing is said of a part that loads: most are here sooner. */
 const LONG_MS = 400;
 
 /**
- * A component of a module that is imported late. While it loads, its place says so after a moment; if it can't be
- * (there is no connection, or the server has a newer app) a message says so, with a way to continue.
+ * A component of a module that is imported late. If it is still loading after a moment, its place says so; if it can't
+ * be loaded (there is no connection, or the server has a newer app), a message says that, with a way to continue.
  * @template M
  * @param {() => Promise<M>} load
  * @param {keyof M} name of the component in that module

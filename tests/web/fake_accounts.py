@@ -125,5 +125,5 @@ class AccountsWorld(World):
             "lost": len([one for one in self.damage if one["state"] == "lost"]) if account["id"] == MIA else 0,
             "mended": 3 if account["id"] == MIA and self.damage else 0,
             "leftOut": 12 if account["id"] == HELLO else 0,
-            "leftOutFirst": ["Public/News", "shared/bob"] if account["id"] == HELLO else [],
+            "leftOutFirst": ["Public/News", "shared/בוב 7"] if account["id"] == HELLO else [],
         }

@@ -49,8 +49,9 @@ def test_each_account_says_how_it_stands(start: Callable[..., App]) -> None:
         well.get_by_text(words).first.wait_for()
     reading = card(page, HELLO)
     reading.get_by_text("3,120 of 48,211 messages, about 2 h 20 min left").wait_for()
-    reading.get_by_text("12 folders of other people or of a group").wait_for()
-    reading.get_by_text("“Public/News”, “shared/bob”, 10 more").wait_for()
+    reading.get_by_text("Only your own folders are read here. 12 folders of other people or of a group").wait_for()
+    reading.get_by_text("“Public/News”, “shared/בוב 7”, 10 more.").wait_for()
+    expect(reading.locator("bdi").get_by_text("shared/בוב 7")).to_be_visible()  # its direction ends with it
     lost = card(page, HOME)
     lost.get_by_text("Access for testing has ended").wait_for()
     expect(lost.get_by_role("link", name="Reconnect")).to_have_attribute(

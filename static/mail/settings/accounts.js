@@ -150,9 +150,9 @@ function FullSync({ stands, address }) {
 function LeftOut({ stands: { leftOut, leftOutFirst } }) {
   if (leftOut === 0) return null;
   const more = leftOut - leftOutFirst.length;
-  const names = [...leftOutFirst.map((name) => `“${name}”`), ...(more > 0 ? [`${number(more)} more`] : [])];
-  return html`<p class="fine">${plural(leftOut, "folder")} of other people or of a group at this mail server
-    ${leftOut === 1 ? "is" : "are"} not read here, only your own: ${names.join(", ")}.</p>`;
+  return html`<p class="fine">Only your own folders are read here. ${plural(leftOut, "folder")} of other people or of a
+    group at this mail server ${leftOut === 1 ? "is" : "are"} not: ${leftOutFirst.map((name, index) => html`${
+    index > 0 && ", "}“<bdi>${name}</bdi>”`)}${more > 0 && `, ${number(more)} more`}.</p>`;
 }
 
 /** @param {{ stands: Health }} props */
