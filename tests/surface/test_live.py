@@ -23,11 +23,12 @@ from svc.store import prune
 from svc.surface import Surface
 from svc.surface.live import MAX_BYTES_BEHIND, MAX_FRAMES_BEHIND, MAX_TOPICS, live
 from svc.workspace import RequestContext, Workspace
+from tests.identity.people import sign_in
 from tests.protocol.socket_world import served, upgrade_request
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S, SHARES_FIXTURES, examples
-from tests.support.service import LiveSocket, Service, open_service
+from tests.support.service import MIA, LiveSocket, Service, open_service
 
 BOTH = ("mail", "accounts")
 
@@ -61,6 +62,13 @@ async def test_an_answer_to_a_query_says_from_where_nothing_after_it_is_missed(
     socket = await service.socket()
     await socket.say(type="subscribe", topics=["mail"], after=1)
     assert [frame["seq"] for frame in await socket.hear_all()] == [2, 2]
+
+
+async def test_a_stranger_does_not_learn_when_something_happens(service: Service) -> None:
+    mia = await sign_in(service, MIA)
+    assert (await mia.ask("GET", "/trpc/health.ping")).header("x-svc-seq") is not None
+    reply = await service.get("/trpc/health.ping")
+    assert (reply.status, reply.header("x-svc-seq")) == (200, None)
 
 
 async def test_a_plain_request_is_told_to_upgrade(service: Service) -> None:
