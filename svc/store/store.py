@@ -26,6 +26,7 @@ from svc.store.loop_reader import LoopReader, TooLong
 from svc.store.migrate import migrate, refuse_unmigrated
 from svc.store.migrations import STORE_MIGRATIONS
 from svc.store.outbox import Outbox, newest
+from svc.store.statistics import analyse
 from svc.store.threads import RunsInThreads
 from svc.store.transaction import ReadTx, Tx
 
@@ -142,13 +143,13 @@ class Store:
             return noted, await self._threads.run(lambda: self._ask(reader, query, now, idle))
 
     async def analyse(self) -> bool:
-        """Give the query planner new statistics of all tables, unless nothing was written since the last ones. Returns
-        whether it did.
+        """Give the query planner new statistics (``statistics.py``), unless nothing was written since the last ones.
+        Returns whether it did.
 
         It reads a sample, so it takes milliseconds. A connection reads statistics when it is opened, so the readers
         are opened again; a query that runs meanwhile is not disturbed.
         """
-        changes = await self.write(_analyse, self._analysed_at)
+        changes = await self.write(analyse, self._analysed_at)
         if changes is None:
             return False
         self._analysed_at = changes
@@ -340,14 +341,6 @@ class Store:
         else:
             reader.close()  # it knows only the statistics of before
         return result
-
-
-def _analyse(tx: Tx, analysed_at: int | None) -> int | None:
-    """Returns how many rows this process has changed so far; ``None``: none since ``analysed_at``."""
-    if tx.value("select total_changes()") == analysed_at:
-        return None
-    tx.run("analyze")
-    return int(tx.value("select total_changes()"))
 
 
 def _taken(idle: list[sqlite3.Connection]) -> sqlite3.Connection | None:

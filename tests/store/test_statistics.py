@@ -8,6 +8,7 @@ import trio
 
 from svc.store import ReadTx, Store, Tx
 from svc.store.connections import ANALYSED_ROWS
+from svc.store.statistics import COUNTED_ROWS
 
 MANY = 5_000
 
@@ -54,6 +55,23 @@ async def test_nothing_is_written_while_nothing_changes(store: Store) -> None:
 
 async def test_they_come_from_a_sample(store: Store) -> None:
     assert await store.write(lambda tx: tx.value("pragma analysis_limit")) == ANALYSED_ROWS
+
+
+async def test_a_large_table_without_an_index_is_not_read_to_count_its_rows(store: Store) -> None:
+    def grow(tx: Tx, first: int, last: int) -> None:
+        tx.run_many("insert into notes (id, text) values (:id, :id)", [{"id": one} for one in range(first, last)])
+        tx.run_many("insert into replies (id, note) values (:id, :id)", [{"id": one} for one in range(first, last)])
+
+    def counted(tx: ReadTx) -> set[str]:
+        return {str(table) for (table,) in tx.all("select tbl from sqlite_stat1 where tbl in ('notes', 'replies')")}
+
+    await store.write(grow, 0, COUNTED_ROWS)
+    assert await store.analyse()
+    assert await store.read(counted) == {"notes", "replies"}
+    assert await store.read(lambda tx: tx.value("select stat from sqlite_stat1 where tbl = 'replies'")) == "1000"
+    await store.write(grow, COUNTED_ROWS, COUNTED_ROWS + 1)
+    assert await store.analyse()
+    assert await store.read(counted) == {"notes"}
 
 
 async def test_small_reads_go_on_while_their_connection_is_opened_again(store: Store) -> None:
