@@ -25,7 +25,9 @@ IMPORTED_BY_TESTS: Final = (
     "offline/prepared.js",
     "pages/markdown.js",
     "router.js",
+    "rpc.js",
     "session.js",
+    "stand_in.js",
     "vendor/uqr.mjs",
 )
 

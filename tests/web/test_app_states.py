@@ -12,7 +12,7 @@ from playwright.sync_api import Route, expect
 
 from tests.support.browser import App, until
 from tests.web import fake_world
-from tests.web.fake_server import World
+from tests.web.fake_server import MODULES, World
 
 pytestmark = pytest.mark.browser
 
@@ -239,3 +239,22 @@ def test_what_may_be_older_than_the_live_updates_is_fetched_again(app: App, head
     until(page, lambda: bool(frames), what="news to be listened to")
     with page.expect_request("**/trpc/*mail.threads*section*inbox*"):
         held[0].fulfill(response=answer, headers={**fields, **header})
+
+
+@pytest.mark.parametrize("stored", ["new Promise(() => {})", "Promise.reject(new Error('The disk is full.'))"])
+def test_the_login_page_waits_a_moment_for_what_must_be_stored_and_comes_also_if_it_is_not(
+    start: Callable[..., App], stored: str
+) -> None:
+    app = start(alone=True)
+    app.page.clock.install()
+    page = app.open()
+    page.evaluate(
+        f"""async () => {{
+            const [{{ useStandIn }}, {{ goToLogin }}] = await Promise.all(
+                ["stand_in", "rpc"].map(name => import(`{MODULES}/${{name}}.js`)));
+            useStandIn({{ heard: (name, input, output) => output, strangerCame: () => {stored} }});
+            goToLogin();
+        }}"""
+    )
+    page.clock.run_for(2_500)
+    page.wait_for_url("**/login**")
