@@ -35,6 +35,9 @@ class Capabilities:
     """The most messages that one call can change."""
     max_message_bytes: int
     """The largest message that it can send."""
+    lists_late: bool = False
+    """The whole list of a large mailbox takes long. Before the first :meth:`Provider.profile`, which makes it,
+    :meth:`Provider.list_messages` gives the newest messages soon, and no others."""
 
 
 @dataclass(frozen=True, kw_only=True)

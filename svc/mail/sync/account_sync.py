@@ -41,6 +41,7 @@ from svc.mail.threads.label_queries import labels_are_old
 from svc.store import Store
 
 ID_PAGE_SIZE: Final = 500  # the provider's largest page, for lists of ids only
+NEWEST_AT_FIRST: Final = 50  # messages that are stored before the list of all is read, where that takes long
 MISSED_TOGETHER: Final = 24  # messages that no page brought, fetched together; each is stored alone
 DELETE_BATCH: Final = 500
 LABEL_BATCH: Final = 500
@@ -101,6 +102,8 @@ class AccountSync:
     async def _full_sync(self, account: Account) -> None:
         repair = account.sweep_cursor is not None or account.messages > 0
         if account.sweep_cursor is None:
+            if self.provider.capabilities.lists_late and not repair:
+                await self._fetch_newest()
             profile = await self.provider.profile()
             await self.refresh_labels()
             await self._ask_addresses(account)
@@ -123,6 +126,24 @@ class AccountSync:
             pass
         await self.store.write(progress.finish_full_sync, account_id=self.account_id)
         await self.store.analyse()  # the tables are many times larger now
+
+    async def _fetch_newest(self) -> None:
+        """Stores the newest messages of a mailbox, before the list of all of them is read: there is mail to read while
+        that takes its time."""
+        listed = await self.provider.list_messages(limit=NEWEST_AT_FIRST)
+        await self.refresh_labels()
+        fetched = await self._fetch(listed.messages)
+        # A message that fails alone is fetched again, and counted, with its page.
+        await self.store.write(
+            ingest.keep_some,
+            account_id=self.account_id,
+            incoming=fetched.incoming,
+            passed=(),
+            steps=self.steps,
+        )
+        await self.stored(self.account_id, fetched.incoming)
+        if fetched.outage is not None:
+            raise fetched.outage
 
     async def _full_sync_pages(self) -> None:
         account = await self._account()

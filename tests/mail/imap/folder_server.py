@@ -64,14 +64,14 @@ class FolderServer:
         return self._put(self.boxes[box], crlf, set(flags))
 
     def uid(self, box: str, subject: str) -> int:
-        (found,) = (one.uid for one in self.boxes[box].mails if _subject(one.raw) == subject)
+        (found,) = (one.uid for one in self.boxes[box].mails if subject_of(one.raw) == subject)
         return found
 
     def subjects(self, box: str) -> list[str]:
-        return [_subject(one.raw) for one in self.boxes[box].mails]
+        return [subject_of(one.raw) for one in self.boxes[box].mails]
 
     def text(self, box: str, subject: str) -> bytes:
-        (found,) = (one.raw for one in self.boxes[box].mails if _subject(one.raw) == subject)
+        (found,) = (one.raw for one in self.boxes[box].mails if subject_of(one.raw) == subject)
         return found
 
     def move(self, box: str, subject: str, target: str) -> None:
@@ -82,7 +82,7 @@ class FolderServer:
         self.boxes[box].mails = [one for one in self.boxes[box].mails if one.uid != uid]
 
     def flag(self, box: str, subject: str, flag: str) -> None:
-        (mail,) = (one for one in self.boxes[box].mails if _subject(one.raw) == subject)
+        (mail,) = (one for one in self.boxes[box].mails if subject_of(one.raw) == subject)
         mail.flags ^= {flag}
         mail.modseq = self._touched()
 
@@ -203,7 +203,7 @@ class FolderServer:
         return self._modseq
 
 
-def _subject(raw: bytes) -> str:
+def subject_of(raw: bytes) -> str:
     return raw.partition(b"Subject: ")[2].partition(b"\r\n")[0].decode()
 
 

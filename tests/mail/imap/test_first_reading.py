@@ -1,15 +1,19 @@
-"""The first reading of a folder, interrupted again and again: it goes on, and each mail is there once as it is now."""
+"""The first reading of a mailbox: the newest mails come first, and after an interruption it goes on. Each mail is there
+once, as it is now."""
 
 from __future__ import annotations
+
+from contextlib import suppress
 
 import pytest
 
 from svc.clock import VirtualClock
+from svc.mail.model import STARRED
 from svc.mail.providers.imap import looking
 from svc.nursery import open_task_group
 from tests.mail.dying import Killed
 from tests.mail.imap.folder_desk import FolderDesk
-from tests.mail.imap.folder_server import COUNTING, PLAIN, FolderServer
+from tests.mail.imap.folder_server import COUNTING, PLAIN, FolderServer, subject_of
 from tests.mail.imap.office import letter
 
 STEPS_A_LIFE = 72
@@ -51,5 +55,42 @@ async def test_a_first_reading_goes_on_where_it_was_interrupted(
         rows = desk.tx.all("select uid, flagged from mail_imap_places order by arrived_at, uid")
         assert sorted(uid for uid, _ in rows) == sorted(one.uid for one in server.boxes["INBOX"].mails)
         assert [uid for uid, flagged in rows if flagged] == [server.uid("INBOX", names[-1])]
+        assert await desk.look() == ()
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("able", [PLAIN, COUNTING])
+@pytest.mark.parametrize("last", [None, *range(4, 40, 4)])
+async def test_the_newest_can_be_read_before_the_mailbox_is_listed(
+    wall: VirtualClock, able: str, last: int | None
+) -> None:
+    server = FolderServer(able=able)
+    names = [f"Mail {number}" for number in range(9)]
+    for name in names:
+        server.deliver("INBOX", letter(name))
+    server.deliver("Archive", letter("Old"))
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        first: dict[str, str] = {}
+        for steps in (last, None):
+            provider, _ = desk.started(last=steps)
+            with suppress(Killed):
+                listed = await provider.list_messages(limit=3)
+                assert listed.next_page_token is not None
+                first = {subject_of((await provider.get(one.id)).raw): one.id for one in listed.messages}
+                assert sorted(first) == names[-3:]
+        server.flag("INBOX", names[-1], "\\Flagged")
+        server.delete("INBOX", names[-2])
+        for steps in (last, None):
+            provider, _ = desk.started(last=steps)
+            with suppress(Killed):
+                profile = await provider.profile()
+        desk.cursor = profile.cursor
+        everything = await provider.list_messages()
+        found = {subject_of((await provider.get(one.id)).raw): one.id for one in everything.messages}
+        assert sorted(found) == sorted([*names[:-2], names[-1], "Old"])
+        assert {first[name] == found.get(name) for name in (names[-1], names[-3])} == {True}
+        flagged = await provider.list_messages(label=STARRED)
+        assert [one.id for one in flagged.messages] == [first[names[-1]]]
         assert await desk.look() == ()
         nursery.cancel_scope.cancel()

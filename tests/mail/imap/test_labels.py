@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 from svc.clock import VirtualClock
 from svc.mail.model import IMPORTANT, INBOX, SENT, SPAM, STARRED, TRASH, UNREAD
 from svc.mail.providers.imap import labels
+from svc.mail.providers.imap.looking import Look
 from svc.mail.providers.imap.protocol.framing import Framer
 from svc.mail.providers.imap.protocol.messages import Message
 from svc.mail.providers.imap.protocol.responses import response
 from svc.mail.providers.imap.protocol.values import values
 from svc.mail.providers.imap.protocol.writing import Listed, Plain, written
+from svc.mail.sync.account_sync import NEWEST_AT_FIRST
 from svc.mail.sync.engine import MailEngine
 from svc.nursery import open_task_group
 from tests.mail.imap.label_server import ALL, SPAM_BOX, TRASH_BOX, LabelServer, dialler_for
@@ -112,6 +114,31 @@ async def test_what_lies_there_is_read_once_with_its_labels(home: Home) -> None:
     assert {names[one] for one in names if one.startswith("label/")} == {"Boats", "Work/Büro", 'a "b" (c)', "NIL"}
     opened = {one.partition(" ")[2] for one in server.heard if one.startswith("SELECT")}
     assert opened == {f'"{box}"' for box in (ALL, SPAM_BOX, TRASH_BOX)}
+
+
+async def test_the_newest_mail_is_there_before_the_mailbox_is_listed(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(NEWEST_AT_FIRST + 3):
+        home.server.deliver(letter(f"Mail {number}"), "\\Inbox", "Boats")
+    there: list[dict[str, set[str]]] = []
+    look = Look.take
+
+    async def take(self: Look) -> None:
+        there.append(await home.stored())
+        await look(self)
+
+    monkeypatch.setattr(Look, "take", take)
+    await home.begin()
+    assert len(there[0]) == NEWEST_AT_FIRST
+    assert all(labels == {INBOX, UNREAD, "label/Boats"} for labels in there[0].values())
+    assert "Mail 0" not in there[0]
+    assert len(await home.stored()) == NEWEST_AT_FIRST + 3
+    backfill = "select distinct json_extract(payload, '$.backfill') from events where type = 'mail-received'"
+    assert await home.service.rows(backfill) == [(1,)]
+    bodies = [one for one in home.server.heard if "BODY.PEEK[]" in one]
+    await home.synced(2)
+    assert [one for one in home.server.heard if "BODY.PEEK[]" in one] == bodies
 
 
 async def test_the_threads_are_the_servers(home: Home) -> None:

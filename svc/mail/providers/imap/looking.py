@@ -99,6 +99,28 @@ class Look:
         if await self._round():
             await self._round()
 
+    async def take_newest(self, *, at_most: int) -> None:
+        """Before the first look: reads the newest messages of the inbox, or of all mail at a server that keeps labels.
+        The folder counts as unfinished, so that the first look finds the others as new ones."""
+        listed, _ = await self._list()
+        folders = await self.store.write(folder_rows.store_folders, account_id=self.account_id, found=listed)
+        folder = next(one for one in folders if one.label == (ARCHIVE if self.using.keeps_labels else INBOX))
+        if folder.uid_validity:
+            return
+        opened = await self.using.open(folder.name, anew=True)
+        there, deleted = await self._uids(), await self._uids(which=_DELETED)
+        newest = sorted(uid for uid in there.uids(at_most=MAX_MESSAGES) if uid not in deleted)[-at_most:]
+        await self._read(folder, opened, newest)
+        await self.store.write(
+            folder_rows.store_state,
+            folder_id=folder.id,
+            uid_validity=opened.uid_validity,
+            uid_next=0,
+            modseq=0,
+            messages=folder_rows.UNFINISHED,
+            looked=False,
+        )
+
     async def _round(self) -> bool:
         """Looks at each folder once. Messages that were lost before and are still missing count as deleted. Returns
         whether others are lost now."""
@@ -278,26 +300,8 @@ class Look:
         return found
 
     async def _meet(self, changed: Changed) -> None:
-        """Reads and stores the new messages, newest first, in several transactions; the last one stores the folder's
-        state."""
-        uids = sorted(changed.new, reverse=True)
-        for start in range(0, len(uids), MEET_AT_ONCE):
-            await self.using.open(changed.folder.name)
-            some = UidSet.of(uids[start : start + MEET_AT_ONCE])
-            answer = await self.using.command(
-                "UID", "FETCH", str(some), MEET_LABELLED if self.using.keeps_labels else MEET
-            )
-            found = [one for one in answer.all(Message) if not is_deleted(one)]
-            ours = await self._ours(found) if changed.folder.label == DRAFT else frozenset()
-            met = arrivals(found, wanted=some, now=self.clock.now(), ours=ours)
-            await self.store.write(
-                message_rows.store_arrivals,
-                account_id=self.account_id,
-                folder=changed.folder,
-                uid_validity=changed.opened.uid_validity,
-                found=met,
-                is_told=self.tell,
-            )
+        """Reads and stores the new messages; then stores the folder's state."""
+        await self._read(changed.folder, changed.opened, changed.new)
         opened = changed.opened
         await self.store.write(
             folder_rows.store_state,
@@ -308,6 +312,27 @@ class Look:
             messages=opened.messages,
             looked=changed.looked,
         )
+
+    async def _read(self, folder: FolderRow, opened: Opened, uids: Sequence[int]) -> None:
+        """Reads and stores these new messages, newest first, in several transactions."""
+        newest_first = sorted(uids, reverse=True)
+        for start in range(0, len(newest_first), MEET_AT_ONCE):
+            await self.using.open(folder.name)
+            some = UidSet.of(newest_first[start : start + MEET_AT_ONCE])
+            answer = await self.using.command(
+                "UID", "FETCH", str(some), MEET_LABELLED if self.using.keeps_labels else MEET
+            )
+            found = [one for one in answer.all(Message) if not is_deleted(one)]
+            ours = await self._ours(found) if folder.label == DRAFT else frozenset()
+            met = arrivals(found, wanted=some, now=self.clock.now(), ours=ours)
+            await self.store.write(
+                message_rows.store_arrivals,
+                account_id=self.account_id,
+                folder=folder,
+                uid_validity=opened.uid_validity,
+                found=met,
+                is_told=self.tell,
+            )
 
     async def _ours(self, met: Sequence[Message]) -> frozenset[int]:
         return await copies_among(

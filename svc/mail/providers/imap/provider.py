@@ -56,7 +56,13 @@ from svc.nursery import ThreadPool, open_task_group
 from svc.store import Blobs, ReadTx, Store
 
 ABLE: Final = Capabilities(
-    labels=True, colors=False, server_threads=False, bulk_min=2, bulk_max=100, max_message_bytes=35 << 20
+    labels=True,
+    colors=False,
+    server_threads=False,
+    bulk_min=2,
+    bulk_max=100,
+    max_message_bytes=35 << 20,
+    lists_late=True,
 )
 ABLE_OF_THREADS: Final = replace(ABLE, server_threads=True)
 CHANGES_A_PAGE: Final = 1_000
@@ -128,6 +134,9 @@ class ImapProvider:
             before = _place_of(page_token)
         except ValueError:
             raise Refused("This page of the mailbox is not known.", status=400) from None
+        if page_token is None and not await self.store.read(_is_known, self.account_id):
+            async with self._turn() as using:
+                await self._looking(using, tell=False).take_newest(at_most=limit)
         found = await self.store.read(
             queries.listed, account_id=self.account_id, label=label, before=before, limit=limit
         )
@@ -225,7 +234,14 @@ class ImapProvider:
 
     async def _look(self, using: Using, *, tell: bool) -> None:
         await remove_left(self.account_id, self.store, using)
-        look = Look(
+        look = self._looking(using, tell=tell)
+        await look.take()
+        self._left_out = tuple(look.left_out)
+        if await self._leaving.file_copies(using):
+            await look.take()
+
+    def _looking(self, using: Using, *, tell: bool) -> Look:
+        return Look(
             account_id=self.account_id,
             store=self.store,
             threads=self.threads,
@@ -234,10 +250,6 @@ class ImapProvider:
             using=using,
             tell=tell,
         )
-        await look.take()
-        self._left_out = tuple(look.left_out)
-        if await self._leaving.file_copies(using):
-            await look.take()
 
     async def _change(self, using: Using, rows: list[Kept], *, add: frozenset[str], remove: frozenset[str]) -> None:
         changing = self._relabelling(using) if using.keeps_labels else self._changing(using)
@@ -266,9 +278,10 @@ def _told(*, writes: bool = False) -> Iterator[None]:
 
 
 def _is_known(tx: ReadTx, account_id: str) -> bool:
-    """Whether there was a look at the mailbox before: its inbox, or the folder of all mail, was read."""
-    folders = [one for one in folder_rows.folders(tx, account_id=account_id) if one.uid_validity]
-    return any(one.label in {INBOX, ARCHIVE} for one in folders)
+    """Whether there was a look at the mailbox before: its inbox, or the folder of all mail, was read to its end."""
+    folders = folder_rows.folders(tx, account_id=account_id)
+    read = [one for one in folders if one.uid_validity and one.messages != folder_rows.UNFINISHED]
+    return any(one.label in {INBOX, ARCHIVE} for one in read)
 
 
 def _profile(tx: ReadTx, account_id: str, address: str) -> Profile:
