@@ -1,8 +1,7 @@
 """The tools of MCP servers as rows beside our own: only tools that a person has agreed to, as they were then.
 
 A call goes to another party's program, so each is a sink. A person decides on it, unless the agent's definition says
-``auto`` and the run has no text from outside but what this server says of its tools. The answer is text from outside. A
-model reads of a tool what the person saw who allowed it: no invisible characters.
+``auto`` and the run has no text from outside but what this server says of its tools. The answer is text from outside.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ def _row(server: McpServer, one: Pinned) -> Tool:
         name=tool_name(server.name, tool.name),
         summary=about,
         input=dict[str, Any],
-        described=msgspec.json.decode(inert(msgspec.json.encode(tool.input_schema).decode())),
+        described=tool.input_schema,
         described_by=f"{DESCRIPTIONS}the MCP server {server.name}",
         level="full",
         hand_over=hand_over,

@@ -75,7 +75,7 @@ def understood(tool: Tool, input: Json) -> Understood | str:
         return f"{tool.name}: {error}"
     if tool.described is not None:
         given = cast("dict[str, Any]", wanted)
-        lacking = [name for name in _required(tool.described) if name not in given]
+        lacking = [name for name in _required(tool.schema) if name not in given]
         if lacking:
             return f"{tool.name}: Object missing required field `{lacking[0]}`"
     return Understood(tool=tool, wanted=wanted, exact=msgspec.to_builtins(wanted))

