@@ -49,7 +49,7 @@ def zip_members(file: IO[bytes], *, bounds: Bounds) -> Iterator[tuple[str, IO[by
         raise SourceFault("The zip is damaged, or is cut off.") from error
     with archive:
         for info in archive.infolist():
-            if info.is_dir() or stat.S_ISLNK(info.external_attr >> 16):
+            if not info.filename or info.is_dir() or stat.S_ISLNK(info.external_attr >> 16):
                 continue
             yield info.filename, _reader(_Opening(archive, info), bounds)
 
@@ -130,7 +130,7 @@ class _Opening:
 
 
 class _Careful:
-    """A file that refuses a single read larger than a list of files may be."""
+    """A file that refuses what only a damaged archive asks of it, such as to read more than a list of files may be."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -140,6 +140,13 @@ class _Careful:
             raise SourceFault("The archive holds too many files.")
         data: bytes = self._file.read(size)
         return data
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """A damaged list of files may name a place before the start: not a fault of the disk, as the system has it."""
+        if whence == io.SEEK_SET and offset < 0:
+            raise ValueError("before the start")
+        place: int = self._file.seek(offset, whence)
+        return place
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._file, name)

@@ -222,6 +222,17 @@ def test_a_zip_that_is_cut_off_is_refused_and_a_tar_gives_what_came_before() -> 
         list(items)
 
 
+def test_a_zip_whose_list_of_files_is_wrong_stops_no_import(tmp_path: Path) -> None:
+    """Read from the disk, as an import does."""
+    good = zipped({"a.mbox": mbox("a")})
+    before_the_start = good[:-6] + (int.from_bytes(good[-6:-2], "little") + 1_000).to_bytes(4, "little") + good[-2:]
+    unnamed = zipped({"no-name": b"x", "a.mbox": mbox("a")}).replace(b"no-name", b"\0o-name")
+    for data, subject in ((before_the_start, []), (unnamed, ["a"])):
+        (tmp_path / "a.zip").write_bytes(data)
+        with open_source(tmp_path / "a.zip") as source:
+            assert subjects(list(source.items)) == subject
+
+
 def test_a_damaged_member_of_a_zip_is_passed_over_and_the_others_are_read() -> None:
     data = bytearray(zipped({"a.mbox": mbox("a"), "b.mbox": mbox("b")}))
     at = data.index(b"a.mbox") + len("a.mbox")
