@@ -10,8 +10,11 @@ import pytest
 import trio
 
 from svc.broker import forwarding
+from svc.broker.forwarding import Streamed
 from svc.broker.in_flight import MAX_BODY_BYTES, MAX_CALLS_EACH, InFlight
+from svc.broker.vendors import Outgoing, Vendors
 from svc.clock import VirtualClock
+from svc.protocol.egress import EgressFault
 from tests.broker.broker_world import (
     KEY_A,
     KEY_B,
@@ -284,6 +287,17 @@ async def test_a_vendor_that_hangs_is_given_up_and_not_asked_again(
     reply = await ask(world.service, MESSAGES, {}, run=await run_token(world.service, "llm.a"))
     assert reply.status == 504
     assert len(world.vendor.heard) <= 1
+
+
+@pytest.mark.parametrize("sent", [False, True])
+async def test_a_call_of_which_nothing_was_sent_keeps_no_cost(world: World, *, sent: bool) -> None:
+    async def fails(call: Outgoing) -> Streamed:
+        raise EgressFault("timeout", "it took too long", may_have_happened=sent)
+
+    world.service.workspace.service(Vendors).replace_all(fails)
+    reply = await ask(world.service, MESSAGES, {}, run=await run_token(world.service, "llm.a"))
+    assert reply.status == 504
+    assert await world.service.rows("select state from model_calls") == ([("reserved",)] if sent else [])
 
 
 async def test_an_answer_that_is_cut_is_cut_and_what_is_known_is_counted(world: World) -> None:

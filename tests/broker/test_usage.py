@@ -64,6 +64,7 @@ def test_a_stream_is_read_however_it_is_cut(data: bytes, said: Usage, step: int)
         ({"usage": {"prompt_tokens": -1_000_000, "completion_tokens": 3}}, Usage(None, 3)),
         ({"usage": {"prompt_tokens": 7, "total_tokens": 3}}, Usage(7, None)),
         ({"usage": {"input_tokens": 10, "cache_read_input_tokens": -50, "output_tokens": -2}}, Usage()),
+        ({"usage": {"input_tokens": 100_000_000, "output_tokens": 100_000_001}}, Usage(100_000_000, None)),
         ({"usage": {"input_tokens": 2**63 - 1, "output_tokens": 10**30}}, Usage()),
         ({"usage": None}, Usage()),
         ({"error": {"message": "no"}}, Usage()),
