@@ -157,6 +157,11 @@ class World(
         for one in list(self.sockets):
             one.send(frame)
 
+    def forget_events(self) -> None:
+        """Live updates begin anew, and say so: the page has missed what is no longer kept."""
+        for one in list(self.sockets):
+            one.raw({"type": "reset", "seq": self.seq})
+
     def cut_sockets(self) -> None:
         for one in list(self.sockets):
             one.cut()

@@ -162,7 +162,10 @@ def test_an_answer_from_before_the_end_of_a_step_does_not_bring_it_back(start: C
             world.lock.acquire()
 
     world.acting_hook = hook
-    page.reload()  # the running steps are fetched at once, and again with the live updates
+    page.reload()
+    strip.wait_for()
+    app.settled()
+    world.forget_events()  # the running steps are fetched again
     app.called("mail.acting", times=asked + 2)
     strip.get_by_role("button", name="Stop").click()
     strip.wait_for(state="detached")
