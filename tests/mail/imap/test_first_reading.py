@@ -8,12 +8,14 @@ from contextlib import suppress
 import pytest
 
 from svc.clock import VirtualClock
-from svc.mail.model import STARRED
+from svc.mail.model import INBOX, STARRED, TRASH
 from svc.mail.providers.imap import looking
+from svc.mail.providers.imap.roles import own_label
+from svc.mail.providers.seam import Unreachable
 from svc.nursery import open_task_group
 from tests.mail.dying import Killed
 from tests.mail.imap.folder_desk import FolderDesk
-from tests.mail.imap.folder_server import COUNTING, PLAIN, FolderServer, subject_of
+from tests.mail.imap.folder_server import COUNTING, PLAIN, Box, FolderServer, subject_of
 from tests.mail.imap.office import letter
 
 STEPS_A_LIFE = 72
@@ -93,4 +95,24 @@ async def test_the_newest_can_be_read_before_the_mailbox_is_listed(
         flagged = await provider.list_messages(label=STARRED)
         assert [one.id for one in flagged.messages] == [first[names[-1]]]
         assert await desk.look() == ()
+        nursery.cancel_scope.cancel()
+
+
+async def test_before_the_mailbox_is_listed_no_folder_is_made_that_may_be_there(wall: VirtualClock) -> None:
+    server = FolderServer(able=COUNTING, boxes={name: Box() for name in ("INBOX", "Boats", "Deleted Items")})
+    server.deliver("INBOX", letter("Rope"))
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        provider, _ = desk.started()
+        (newest,) = (await provider.list_messages(limit=3)).messages
+        for folder in (TRASH, own_label(b"Boats")):
+            with pytest.raises(Unreachable):
+                await provider.modify(newest.id, add=frozenset({folder}), remove=frozenset({INBOX}))
+        await provider.profile()
+        await provider.modify(newest.id, add=frozenset({TRASH}), remove=frozenset({INBOX}))
+        assert {name: server.subjects(name) for name in server.boxes} == {
+            "INBOX": [],
+            "Boats": [],
+            "Deleted Items": ["Rope"],
+        }
         nursery.cancel_scope.cancel()

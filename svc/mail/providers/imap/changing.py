@@ -42,6 +42,7 @@ NO_KEYWORDS: Final = "This mail server keeps no labels of one's own on messages.
 NO_FOLDER: Final = "The mail server has no such folder."
 NO_MOVE: Final = "This mail server can't move a message without removing others with it."
 _NO_ANSWER: Final = "The mail server did not say whether it has copied the message."
+_NOT_READ: Final = "The folders of this mailbox are not known yet."
 COPY_ENDS_S: Final = 10.0
 """How long a shutdown may wait for a copy that is under way."""
 NOT_THERE: Final = "The message is on its way between two folders; the server is asked again."
@@ -74,6 +75,8 @@ class Changing:
         found = next((one for one in known if one.label == label and one.uid_validity), None)
         if found is not None:
             return found
+        if any(one.messages == folder_rows.UNFINISHED for one in known):
+            raise Unreachable(_NOT_READ)  # it may be there: only the first look opens the folders
         if label not in roles.NEW_NAMES:
             raise Refused(NO_FOLDER, status=404)
         return await self._make(label, known)
