@@ -104,6 +104,7 @@ async def test_events_outlive_the_news_of_them(service: Service, wall: VirtualCl
     assert await service.rows("select seq from outbox") == []
 
 
+@pytest.mark.thorough
 async def test_each_hour_the_query_planner_learns_how_full_the_tables_are(service: Service) -> None:
     for rows in (5, 9):
         await record(service, *["page-changed"] * (rows - len(await service.query("events.recent"))))

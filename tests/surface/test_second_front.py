@@ -269,6 +269,8 @@ async def test_a_fault_of_one_connection_is_logged_and_ends_no_other(
 
             patched.setattr("svc.surface.hypercorn_front._Connection._read_data", fail)
             assert await read_to_end(await trio.open_tcp_stream("127.0.0.1", world.port)) == b""
+            while slots.value < 2:  # it is logged, then the place is free
+                await trio.lowlevel.checkpoint()
         assert "a fault of Hypercorn's" in world.log_text
         await kept.send_all(request_bytes("GET", "/hello", host=f"127.0.0.1:{world.port}", connection="close"))
         assert b"HTTP/1.1 200 " in await read_to_end(kept)
