@@ -38,12 +38,13 @@ from svc.backup.litestream import (
     Litestream,
     complaint,
     found_program,
+    kept_beside,
     refuse_old,
     told_of_copy,
 )
 from svc.backup.settings import BIN
 from svc.backup.target import Part
-from svc.backup.writers import DamagedLedger, archived_ledger, take_over
+from svc.backup.writers import look_and_take_over
 from svc.clock import Millis
 from svc.config import Config
 from svc.nursery import Child, ThreadPool, leash, open_task_group, process_group
@@ -146,8 +147,10 @@ class Archiver:
             began = trio.current_time()
             try:
                 tool = await self._tool()
+                socket = (await self.threads.run(socket_folder, self.home)) / "archive.sock"
+                await self._end_orphan(socket)
                 await self._take_over(tool)
-                if await self._live(child, tool):
+                if await self._live(child, tool, socket):
                     continue
             except (ArchiveFault, CannotOpen) as fault:
                 await self._fails(str(fault))
@@ -260,34 +263,27 @@ class Archiver:
         )
 
     async def _take_over(self, tool: Litestream) -> None:
-        """Raise if another home, or another copy of this one, writes to the target: the two must not be mixed. Also if
-        that can't be known because the ledger there is damaged. A known archive that does not answer now is looked at
-        later: here, or by the hourly check."""
+        """Make this copy of the home the writer of the target, unless nobody wrote there since the last look."""
         if self.has_looked:
             return
-        catalogue, place = self.archive.catalogue, self.archive.target.place
-        is_known = await self.threads.run(catalogue.home) == self.home.id
         config = await self.threads.run(partial(self.written_config, tool, parts=("db", "ledger")))
-        try:
-            theirs = await archived_ledger(replace(tool, patience_s=START_S), config, self.threads)
-            answers = True
-        except ArchiveFault as fault:
-            if not is_known or isinstance(fault, DamagedLedger):
-                raise
-            theirs, answers = {}, False
-        await self.threads.run(partial(take_over, catalogue, theirs, home=self.home.id, place=place))
-        self.has_looked = answers
+        now, home = self.archive.clock.now(), self.home
+        self.has_looked = await look_and_take_over(
+            replace(tool, patience_s=START_S),
+            config,
+            self.archive.catalogue,
+            home=home.id,
+            now=now,
+            threads=self.threads,
+        )
 
     async def give_way(self) -> None:
         """End the archiver: another copy of the home writes to the target, or may do so. A new one looks first."""
         self.has_looked = False
         await self._renew()
 
-    async def _live(self, child: Child, tool: Litestream) -> bool:
+    async def _live(self, child: Child, tool: Litestream, socket: Path) -> bool:
         """Run one child to its end. Returns whether a new one must follow at once."""
-        folder = await self.threads.run(socket_folder, self.home)
-        socket = folder / "archive.sock"
-        await self._end_orphan(socket)
         config = await self.threads.run(partial(self.written_config, tool, socket=socket))
         self._said.clear()
         self._copy_told = None
@@ -330,7 +326,7 @@ class Archiver:
         self.control, self._process, self.archive.runs, self._ending = None, None, False, False
         self._progress, self._sends = trio.current_time(), False
         if self._dropping:
-            await self.threads.run(partial(shutil.rmtree, _folder(self.home.database), ignore_errors=True))
+            await self.threads.run(partial(shutil.rmtree, kept_beside(self.home.database), ignore_errors=True))
             self._dropping = False
 
     async def _end_orphan(self, socket: Path) -> None:
@@ -482,17 +478,13 @@ def told_s(seconds: float) -> str:
 
 def unsent(database: Path, replicated: int) -> int:
     """Bytes that wait for the target; blocks."""
-    level = _folder(database) / "ltx" / "0"
+    level = kept_beside(database) / "ltx" / "0"
     total = 0
     for entry in level.iterdir() if level.is_dir() else ():
         last = entry.name.partition("-")[2].partition(".")[0]
         if len(last) == 16 and int(last, 16) > replicated:
             total += entry.stat().st_size
     return total
-
-
-def _folder(database: Path) -> Path:
-    return database.with_name(f".{database.name}-litestream")
 
 
 def _size_of(path: Path) -> int:

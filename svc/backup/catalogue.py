@@ -12,7 +12,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from svc.backup.points import Point, SignedPoint
+from svc.backup.points import KEEP_MS, Point, SignedPoint
+from svc.backup.target import Place
 from svc.clock import Millis
 from svc.store import Ledger
 
@@ -26,8 +27,16 @@ WRITER: Final = "writer"
 """The copy of the home that writes the archive (:mod:`svc.backup.writers`), as :meth:`Writer.text` has it."""
 EARLIER: Final = "earlier/"
 """The ids of the copies from which this one was restored."""
+PLACE: Final = "place"
+"""To which this copy wrote last. Earlier versions did not note it."""
+LINE: Final = "line"
+"""The count of positions in the archive of the database. It begins again at 1 in each empty place, so a position means
+nothing in an archive with another line. Archives of earlier versions have none."""
+LEFT: Final = "left"
 BASE: Final = "state/base"
 DRILL: Final = "state/drill"
+OF_ONE_LINE: Final = (LINE, POINT, SIGNATURE, BASE, DRILL)
+"""What begins so is true of one archive only."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +78,13 @@ class BaseState(msgspec.Struct, frozen=True):
     held: tuple[Base, ...] = ()
 
 
+class Left(msgspec.Struct, frozen=True):
+    """The archive that this home left last, at ``at``; ``oldest``: the time of its oldest recovery point."""
+
+    at: Millis
+    oldest: Millis
+
+
 class DrillState(msgspec.Struct, frozen=True):
     at: Millis
     seconds: float
@@ -88,6 +104,27 @@ class Catalogue:
         """Start the catalogue for that home; ``earlier`` is the content of its archived ledger."""
         self.ledger.put({**earlier, HOME: home.encode()})
 
+    def has_line_of(self, theirs: Mapping[str, bytes]) -> bool:
+        """Whether the archive with that ledger continues what this home sent last."""
+        return theirs.get(LINE) == self.ledger.get(LINE)
+
+    def change_line(self, theirs: Mapping[str, bytes], *, now: Millis) -> None:
+        """Go on with the archive that has that ledger, or begin one where it is empty. The recovery points of the
+        archive that is left are in its own ledger."""
+        theirs = theirs or {LINE: secrets.token_hex(8).encode()}
+        taken = {name: value for name, value in theirs.items() if name.startswith(OF_ONE_LINE)}
+        times = [one.at for one in self.points()]
+        if (oldest := self.left_since(now)) is not None:
+            times.append(oldest)
+        if times:
+            taken[LEFT] = msgspec.json.encode(Left(at=now, oldest=min(times)))
+        self.ledger.put(taken, without=[name for name in self.ledger.under("") if name.startswith(OF_ONE_LINE)])
+
+    def left_since(self, now: Millis) -> Millis | None:
+        """The oldest recovery point in an archive that was left, while one may still be restored from it."""
+        left = self._state(LEFT, Left)
+        return None if left is None or now - left.at > KEEP_MS else left.oldest
+
     def writer(self) -> Writer | None:
         data = self.ledger.get(WRITER)
         return None if data is None else Writer.read(data)
@@ -99,9 +136,13 @@ class Catalogue:
             return writer == ours or writer.start < ours.start
         return self.ledger.get(EARLIER + writer.copy) is not None
 
-    def begin_writing(self) -> None:
+    def begin_writing(self, place: Place) -> None:
         """Note a start of this copy of the home, before it writes to the archive."""
-        self.ledger.put({WRITER: Writer.after(self.writer()).text()})
+        self.ledger.put({WRITER: Writer.after(self.writer()).text(), PLACE: str(place).encode()})
+
+    def wrote_to(self, place: Place, *, home: str) -> bool:
+        """Whether this home wrote there last, as far as known."""
+        return self.home() == home and self.ledger.get(PLACE) in {None, str(place).encode()}
 
     def end_writing(self) -> None:
         """Note, in the ledger of a restored home, that it is another copy from now on."""

@@ -89,12 +89,12 @@ async def _asked(call: Invocation) -> int:
 async def _base(call: Invocation, *, home: Home) -> int:
     async with _tool(call, place=None, home=home.path) as (tool, config):
         catalogue = Catalogue(Ledger(Home.ledger_of(home.path)))
-        if catalogue.home() != home.id:
-            raise ArchiveFault("this home has not been archived yet; start `svc serve` once")
         look = config.with_name("look.json")
         write_durably(look, tool.config())
         theirs = await archived_ledger(tool, look, ThreadPool(limit=1, name="backup"))
         refuse_another(catalogue, theirs, home=home.id, place=tool.target.place)
+        if catalogue.home() != home.id or not catalogue.has_line_of(theirs):
+            raise ArchiveFault(f"this home has not been archived to {tool.target.place} yet; start `svc serve` once")
         began = call.clock.now()
         await tool.base_backup(config)
         held = await tool.listed(config, "db", level=SNAPSHOT_LEVEL)

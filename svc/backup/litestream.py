@@ -196,6 +196,13 @@ class Litestream:
         except msgspec.DecodeError as error:
             raise ArchiveFault("the archiver's list can't be read") from error
 
+    async def has_database(self, config: Path) -> bool:
+        """Whether any file of the database is in the archive. Raises :class:`ArchiveFault`."""
+        for level in (SNAPSHOT_LEVEL, 0):  # the first has few files, but none before the first whole copy is sent
+            if await self.listed(config, "db", level=level):
+                return True
+        return False
+
     async def reaches(self, config: Path, part: Part) -> int:
         """The position that a restore from the existing files would reach; it reads no content and makes no file.
         Raises :class:`ArchiveFault`."""
@@ -240,6 +247,11 @@ class Litestream:
         if status != 0:
             raise ArchiveFault(complaint(err) or f"the archiver ended with status {status}")
         return out
+
+
+def kept_beside(database: Path) -> Path:
+    """The folder in which it keeps what it sent, and what waits."""
+    return database.with_name(f".{database.name}-litestream")
 
 
 async def said_by(command: Sequence[str], *, environ: Mapping[str, str], deadline_s: float) -> tuple[int, bytes, bytes]:

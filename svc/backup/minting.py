@@ -93,12 +93,14 @@ class Minting:
             partial(catalogue.add, key=public, without=gone), await self.threads.run(sign, point, seed), point
         )
         self.waits_for = ""
-        await self._pin(min(one.at for one in (point, *points) if one.id not in gone))
+        kept = [one.at for one in (point, *points) if one.id not in gone]
+        left = await self.threads.run(catalogue.left_since, self.archive.clock.now())
+        await self._pin(min(kept if left is None else [*kept, left]))
         return point
 
     async def _pin(self, oldest: Millis) -> None:
-        """Keep the blobs that any kept point names in the replica. Written only when it changed, because writing is
-        itself a change."""
+        """Keep the blobs that any kept point names in the replica, also one of an archive that was left. Written only
+        when it changed, because writing is itself a change."""
         if self._pinned != oldest:
             self._pinned = oldest
             await self.archive.store.write(replica.keep_since, oldest)

@@ -6,18 +6,31 @@ home has an id, the writer, in the ledger that is archived beside the database. 
 it, and takes the archive over: it writes an id of its own. A copy that finds a writer there that it does not know
 archives nothing more, and says so. Two homes of which one is a plain copy of the other's files have one id. So the
 starts of a copy are counted there, too, and a home that finds a later start than its own is not the only one.
+
+A home may also go to another place, and come back. The archiver goes on from what it keeps beside the database, by its
+number: in an empty place it would wait for files that are pruned here, and in an archive with other numbers it would
+mix two states. So where the place does not continue what was sent last, that is removed, and a whole copy is sent.
 """
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
 from svc.backup.catalogue import HOME, WRITER, Catalogue, Writer
-from svc.backup.litestream import SNAPSHOT_LEVEL, ArchiveFault, ArchiverSilent, Litestream, says_nothing_is_there
+from svc.backup.litestream import (
+    SNAPSHOT_LEVEL,
+    ArchiveFault,
+    ArchiverSilent,
+    Litestream,
+    kept_beside,
+    says_nothing_is_there,
+)
 from svc.backup.target import Place
+from svc.clock import Millis
 from svc.nursery import ThreadPool
 from svc.store import Ledger
 
@@ -28,6 +41,52 @@ class AnotherWriter(ArchiveFault):
 
 class DamagedLedger(ArchiveFault):
     """The place answers, but its ledger can't be read."""
+
+
+async def look_and_take_over(
+    tool: Litestream, config: Path, catalogue: Catalogue, *, home: str, now: Millis, threads: ThreadPool
+) -> bool:
+    """Make this copy of the home the writer, unless another home, or another copy of this one, writes there: then
+    raise. Also if that can't be known because the ledger there is damaged. The place to which it wrote last is looked
+    at later if it does not answer now: by the next start, or by the hourly check. Returns whether it answered."""
+    place = tool.target.place
+    is_known = await threads.run(partial(catalogue.wrote_to, place, home=home))
+    try:
+        theirs = await archived_ledger(tool, config, threads)
+        await threads.run(partial(refuse_another, catalogue, theirs, home=home, place=place))
+        has_database = await tool.has_database(config)
+    except (AnotherWriter, DamagedLedger):
+        raise
+    except ArchiveFault:
+        if not is_known:
+            raise
+        await threads.run(partial(take_over, catalogue, {}, home=home, place=place))
+        return False
+    await threads.run(partial(_follow, tool, catalogue, theirs, has_database=has_database, now=now))
+    await threads.run(partial(take_over, catalogue, theirs, home=home, place=place))
+    return True
+
+
+def _follow(
+    tool: Litestream, catalogue: Catalogue, theirs: Mapping[str, bytes], *, has_database: bool, now: Millis
+) -> None:
+    """Have the archiver send a whole copy if what it keeps does not fit what is there. If this is cut off, the next
+    start does it again, because the ledger is written last. Blocks."""
+    goes_on = has_database and (not theirs or catalogue.has_line_of(theirs))
+    if not goes_on or not theirs:
+        _forget_kept(tool.ledger)
+    if not goes_on:
+        _forget_kept(tool.database)
+        catalogue.change_line(theirs if has_database else {}, now=now)
+
+
+def _forget_kept(database: Path) -> None:
+    folder = kept_beside(database)
+    try:
+        if folder.exists():
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise ArchiveFault(f"{folder} can't be removed: {error.strerror}") from error
 
 
 async def archived_ledger(tool: Litestream, config: Path, threads: ThreadPool) -> dict[str, bytes]:
@@ -77,4 +136,4 @@ def take_over(catalogue: Catalogue, theirs: Mapping[str, bytes], *, home: str, p
     refuse_another(catalogue, theirs, home=home, place=place)
     if catalogue.home() != home:
         catalogue.begin(home, theirs)
-    catalogue.begin_writing()
+    catalogue.begin_writing(place)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -10,6 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.backup.catalogue import Catalogue
+from svc.backup.control import Position
+from svc.backup.minting import Minting
 from svc.backup.points import (
     KEEP_ALL_MS,
     KEEP_MS,
@@ -23,8 +28,10 @@ from svc.backup.points import (
     surplus,
 )
 from svc.backup.verifying import fault_of
-from svc.clock import DAY_MS, HOUR_MS
+from svc.clock import DAY_MS, HOUR_MS, VirtualClock
+from svc.nursery import ThreadPool
 from svc.store import Ledger
+from tests.backup.archives import archive_of
 
 SEED = bytes(range(32))
 HOME = "home_00000000000000000000"
@@ -85,3 +92,40 @@ def test_what_is_kept_is_all_of_two_days_then_one_an_hour_and_always_the_newest(
         assert max((one for one in points if one.at // HOUR_MS == hour), key=lambda one: one.at) in kept
     old_hours = [one.at // HOUR_MS for one in kept if now - one.at > KEEP_ALL_MS]
     assert len(old_hours) == len(set(old_hours))
+
+
+async def test_the_replica_keeps_what_the_points_of_an_archive_name_that_was_left(
+    tmp_path: Path, wall: VirtualClock, threads: ThreadPool
+) -> None:
+    archive, at, kept = archive_of(tmp_path, wall), wall.now(), list[int]()
+    archive.catalogue.begin(HOME, {})
+    archive.catalogue.add(sign(point(at - HOUR_MS), SEED), point(at - HOUR_MS), key=b"k")
+    archive.catalogue.change_line({}, now=at)
+
+    class Stood:
+        """A store, an archiver and a master key, of a home in which all is where it should be."""
+
+        txid = 1
+
+        async def position(self, *, wait_s: float | None = None) -> Position:
+            return Position(txid=self.txid, replicated_txid=self.txid)
+
+        async def at_one_moment(self, ask: Callable[[], Awaitable[Position]], query: object) -> object:
+            new = partial(point, wall.now(), f"rp_{self.txid}")
+            return await ask(), (True, 0, lambda position: new())
+
+        async def write(self, statement: object, oldest: int) -> None:
+            kept.append(oldest)
+
+        def derived(self, purpose: bytes) -> tuple[str, bytes]:
+            return "key_1", SEED
+
+    stood: Any = Stood()
+    archive.store = stood
+    rest: Any = {"beyond": stood, "master_key": stood, "references": (), "blobs": None}
+    minting = Minting(archive=archive, archiver=stood, threads=threads, home=HOME, **rest)
+    for _ in range(2):
+        assert await minting.round() is not None
+        stood.txid += 1
+        wall.offset_ms += KEEP_MS + 1
+    assert kept == [at - HOUR_MS, at + KEEP_MS + 1]

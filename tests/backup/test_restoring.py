@@ -227,6 +227,9 @@ async def test_a_base_backup_is_made_by_the_command_where_no_service_runs(
     assert await trio.to_thread.run_sync(cli.main, ["backup"]) == 0
     assert "A base backup of" in capsys.readouterr().out
     assert len(list(copies.iterdir())) == 1
+    Catalogue(Ledger(Home.ledger_of(tmp_path / "home"))).change_line({}, now=0)  # it was at another place meanwhile
+    assert await trio.to_thread.run_sync(cli.main, ["backup"]) == 1
+    assert "has not been archived to" in capsys.readouterr().err
 
 
 @pytest.mark.peer

@@ -14,20 +14,31 @@ from svc.backup.archiver import Archiver
 from svc.backup.catalogue import Catalogue
 from svc.backup.control import Position
 from svc.backup.hourly import Hourly
-from svc.backup.litestream import ArchiveFault, ArchiverSilent, Entry, Litestream
+from svc.backup.litestream import ArchiveFault, ArchiverSilent, Entry, Litestream, kept_beside
+from svc.backup.points import KEEP_MS, sign
 from svc.backup.restoring import Wanted
 from svc.backup.target import Target, place_of
-from svc.backup.writers import AnotherWriter, DamagedLedger, archived_ledger, refuse_another, take_over
+from svc.backup.writers import (
+    AnotherWriter,
+    DamagedLedger,
+    archived_ledger,
+    look_and_take_over,
+    refuse_another,
+    take_over,
+)
 from svc.clock import HOUR_MS, MINUTE_MS, VirtualClock
 from svc.config import Config
 from svc.nursery import ThreadPool
 from svc.store import Home, Ledger
 from tests.backup.archives import archive_of
+from tests.backup.test_points import SEED, point
 from tests.backup.test_restoring import HOME, Archived, archived, tool_of
 
 pytestmark = pytest.mark.wall_clock
 
 PLACE = place_of("file", "/mnt/disk/svc")
+NOW = 60_000
+POINT_DATA = sign(point(1_000), SEED).data
 
 
 def written(catalogue: Catalogue) -> dict[str, bytes]:
@@ -188,6 +199,9 @@ async def test_an_archiver_that_was_refused_once_is_refused_again_until_the_arch
                 raise ArchiveFault("it is away")
             return []
 
+        async def has_database(self, config: Path) -> bool:
+            return True
+
     async def take_over(writer: str = "") -> None:
         await archiver._take_over(cast(Litestream, Answers(writer)))
 
@@ -204,6 +218,68 @@ async def test_an_archiver_that_was_refused_once_is_refused_again_until_the_arch
     await archiver.give_way()
     with pytest.raises(AnotherWriter):
         await take_over("theirs")
+
+
+class AtPlace:
+    """The program, with what is at the place. ``theirs``: ``None`` where it does not answer."""
+
+    def __init__(self, directory: Path, name: str, theirs: dict[str, bytes] | None, *, has_database: bool) -> None:
+        self.theirs, self.there = theirs, has_database
+        self.target = Target(place=place_of("file", str(directory / name)))
+        self.database, self.ledger = directory / "svc.sqlite3", directory / "ledger.sqlite3"
+
+    async def restore(self, config: Path, part: str, *, into: Path) -> None:
+        if self.theirs is None:
+            raise ArchiverSilent("it did not answer")
+        if not self.theirs:
+            raise ArchiveFault("no matching backup files available")
+        Ledger(into).put(self.theirs)
+
+    async def has_database(self, config: Path) -> bool:
+        return self.there
+
+    async def take_over(self, catalogue: Catalogue, threads: ThreadPool) -> list[str]:
+        """The databases of which what the archiver keeps is left."""
+        for database in (self.database, self.ledger):
+            (kept_beside(database) / "ltx").mkdir(parents=True, exist_ok=True)
+        tool = cast(Litestream, self)
+        answered = await look_and_take_over(tool, Path(), catalogue, home=HOME, now=NOW, threads=threads)
+        assert answered == (self.theirs is not None)
+        return [one.stem for one in (self.database, self.ledger) if kept_beside(one).exists()]
+
+
+async def test_what_the_archiver_keeps_is_removed_where_the_place_does_not_continue_it(
+    tmp_path: Path, threads: ThreadPool
+) -> None:
+    catalogue = Catalogue(Ledger(tmp_path / "ledger.sqlite3"))
+    catalogue.begin(HOME, {"point/1": POINT_DATA, "signature/1": b"s", "key/1": b"k"})  # of an earlier version
+    take_over(catalogue, {}, home=HOME, place=place_of("file", str(tmp_path / "old")))
+    old = written(catalogue)
+
+    async def there(name: str, theirs: dict[str, bytes] | None, *, has_database: bool = True) -> list[str]:
+        return await AtPlace(tmp_path, name, theirs, has_database=has_database).take_over(catalogue, threads)
+
+    assert await there("old", old) == await there("old", None) == ["svc", "ledger"]
+    assert await there("old", {}) == ["svc"]  # the ledger alone is gone
+    assert (len(catalogue.points()), catalogue.left_since(NOW)) == (1, None)
+    with pytest.raises(ArchiverSilent):
+        await there("new", None)  # it may have other positions: nothing is sent before it was looked at
+    with pytest.raises(AnotherWriter):
+        await there("new", {"home": b"home_1"}, has_database=False)
+    assert all(kept_beside(one).exists() for one in (tmp_path / "svc.sqlite3", tmp_path / "ledger.sqlite3"))
+
+    for _ in range(2):  # also where it ended before anything of it was sent
+        assert await there("new", {}, has_database=False) == []
+        assert (catalogue.points(), set(catalogue.keys())) == ([], {"1"})
+        assert catalogue.left_since(NOW) == 1_000, "the replica keeps what the old archive needs"
+    assert catalogue.left_since(NOW + KEEP_MS + 1) is None
+    assert await there("new", new := written(catalogue)) == ["svc", "ledger"]
+    assert await there("new", {}) == ["svc"]
+    assert await there("old", old) == []
+    assert [one.id for one in catalogue.points()] == ["rp_1"]
+    assert await there("old", written(catalogue)) == ["svc", "ledger"]
+    assert await there("old", written(catalogue), has_database=False) == []
+    assert await there("new", new) == []
 
 
 @pytest.mark.parametrize(
