@@ -62,25 +62,19 @@ async def look_and_take_over(
             raise
         await threads.run(partial(take_over, catalogue, {}, home=home, place=place))
         return False
-    await threads.run(partial(_follow, tool, catalogue, theirs, has_database=has_database, now=now))
+    fits = await threads.run(partial(catalogue.has_line_of, theirs)) if theirs else is_known
+    goes_on = has_database and fits
+    if not goes_on or not theirs:
+        await threads.run(partial(_forget_kept, tool.ledger))
+    if not goes_on:  # if this is cut off, the next start does it again, because the ledger is written last
+        await threads.run(partial(_forget_kept, tool.database))
+        await threads.run(partial(catalogue.change_line, theirs if has_database else {}, now=now))
     await threads.run(partial(take_over, catalogue, theirs, home=home, place=place))
     return True
 
 
-def _follow(
-    tool: Litestream, catalogue: Catalogue, theirs: Mapping[str, bytes], *, has_database: bool, now: Millis
-) -> None:
-    """Have the archiver send a whole copy if what it keeps does not fit what is there. If this is cut off, the next
-    start does it again, because the ledger is written last. Blocks."""
-    goes_on = has_database and (not theirs or catalogue.has_line_of(theirs))
-    if not goes_on or not theirs:
-        _forget_kept(tool.ledger)
-    if not goes_on:
-        _forget_kept(tool.database)
-        catalogue.change_line(theirs if has_database else {}, now=now)
-
-
 def _forget_kept(database: Path) -> None:
+    """Have the archiver send a whole copy of that database. Blocks."""
     folder = kept_beside(database)
     try:
         if folder.exists():

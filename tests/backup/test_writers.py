@@ -280,6 +280,7 @@ async def test_what_the_archiver_keeps_is_removed_where_the_place_does_not_conti
     assert await there("old", written(catalogue)) == ["svc", "ledger"]
     assert await there("old", written(catalogue), has_database=False) == []
     assert await there("new", new) == []
+    assert await there("old", {}) == []  # other positions, of which nothing says so
 
 
 @pytest.mark.parametrize(
