@@ -84,12 +84,13 @@ function refetch() {
 function App() {
   const { route, params } = place.value;
   if (route?.bare) return route.show(params);
-  return html`${route ? route.show(params) : html`<${Shell}><${Missing} /></${Shell}>`}
+  // The announcements are first: below the rest they would make the page a pixel longer.
+  return html`<${Announcements} />
+    ${route ? route.show(params) : html`<${Shell}><${Missing} /></${Shell}>`}
     ${features().flatMap((row) => row.overlays ?? []).map((Overlay) => html`<${Overlay} key=${Overlay.name} />`)}
     <${HelpOverlay} />
     <${Palette} />
-    <${Toasts} />
-    <${Announcements} />`;
+    <${Toasts} />`;
 }
 
 function Missing() {

@@ -20,7 +20,7 @@ from tests.support.process import HTTP_DEADLINE_S, ServiceProcess, until
 
 pytestmark = pytest.mark.journey
 
-SIZE = 1_000_000
+SIZE = 2 * CHUNK_BYTES
 TUS = {"tus-resumable": "1.0.0"}
 CLIENT = Path(__file__).parents[1] / "peers" / "tus_client.mjs"
 
