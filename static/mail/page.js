@@ -27,7 +27,7 @@ import { leaveList } from "./everything.js";
 import { Filters } from "./filters.js";
 import { ThreadLists } from "./list.js";
 import { applyThread, forgetThread, knownThread, refetchLists } from "./lists.js";
-import { openRow } from "./moving.js";
+import { openId, openRow } from "./moving.js";
 import { Pickers } from "./pickers.js";
 import { refusalFor } from "./consent_refusals.js";
 import { loadLabels, meetLabels } from "./labels.js";
@@ -193,6 +193,7 @@ function NoSuchAccount() {
 
 /** @param {string} id */
 async function openThread(id) {
+  if (openId() !== id) return; // a key came before the paint: the person has left it already
   if (selectedId.value !== id) select(id);
   const detail = await show(id);
   if (detail) void markOpened(knownThread(id) ?? detail.thread);

@@ -289,6 +289,27 @@ def test_the_next_thread_opens_after_a_step_unless_one_wants_the_list(app: App) 
     app.focuses("thr_02")
 
 
+KEYS_AT_ONCE = """
+async keys => {
+  for (const key of keys) {
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+    for (let step = 0; step < 50; step += 1) await null; // the page is drawn, and not painted
+  }
+}
+"""
+
+
+def test_a_key_before_the_next_thread_is_painted_leaves_its_row_as_the_last_one(app: App) -> None:
+    page = app.open()
+    page.evaluate("localStorage.setItem('svc.after', 'list')")
+    app.press("j", "Enter")
+    page.wait_for_url("**/t/thr_00")
+    page.wait_for_selector("iframe")
+    page.evaluate(KEYS_AT_ONCE, ["j", "e"])
+    page.wait_for_url("**/p/mail")
+    app.focuses("thr_02")
+
+
 def test_the_keys_of_the_list_rest_in_dialogs_and_fields(app: App) -> None:
     page = app.open()
     app.press("j", "h")
