@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from playwright.sync_api import Route, expect
+from playwright.sync_api import APIResponse, Route, expect
 
 from tests.support.browser import App, until
 from tests.web import fake_world
@@ -195,19 +195,23 @@ def test_news_that_comes_by_the_hundred_is_drawn_together_and_the_first_at_once(
     page.clock.resume()
 
 
-def test_what_came_between_the_first_rows_and_the_first_news_is_there(start: Callable[..., App]) -> None:
-    app = start(alone=True)
-    page = app.page
-    held: list[Route] = []
-    frames: list[Any] = []
+def first_rows_held(app: App) -> tuple[Route, APIResponse, list[Any]]:
+    """Opens the inbox, and holds back the answer with the first rows. Also the frames of the socket so far."""
+    page, held, frames = app.page, list[Route](), list[Any]()
     page.route("**/trpc/*mail.threads*", lambda route: route.fallback() if held else held.append(route))
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))
     page.goto(app.origin + "/p/mail")
     until(page, lambda: bool(held), what="the first rows to be asked for")
-    answer = held[0].fetch()
+    return held[0], held[0].fetch(), frames
+
+
+def test_what_came_between_the_first_rows_and_the_first_news_is_there(start: Callable[..., App]) -> None:
+    app = start(alone=True)
+    page = app.page
+    first, answer, frames = first_rows_held(app)
     app.world.add(id="thr_between", subject="Between")
     until(page, lambda: bool(frames), what="news to be listened to")
-    held[0].fulfill(response=answer)
+    first.fulfill(response=answer)
     app.row("thr_between").wait_for()
 
 
@@ -228,17 +232,11 @@ def test_when_live_updates_connect_nothing_is_fetched_again(app: App) -> None:
 @pytest.mark.parametrize("header", [{"x-svc-seq": "1"}, {}])
 def test_what_may_be_older_than_the_live_updates_is_fetched_again(app: App, header: dict[str, str]) -> None:
     page = app.page
-    held: list[Route] = []
-    frames: list[Any] = []
-    page.route("**/trpc/*mail.threads*", lambda route: route.fallback() if held else held.append(route))
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))
-    page.goto(app.origin + "/p/mail")
-    until(page, lambda: bool(held), what="the first rows to be asked for")
-    answer = held[0].fetch()
+    first, answer, frames = first_rows_held(app)
     fields = {name: value for name, value in answer.headers.items() if name != "x-svc-seq"}
     until(page, lambda: bool(frames), what="news to be listened to")
     with page.expect_request("**/trpc/*mail.threads*section*inbox*"):
-        held[0].fulfill(response=answer, headers={**fields, **header})
+        first.fulfill(response=answer, headers={**fields, **header})
 
 
 @pytest.mark.parametrize("stored", ["new Promise(() => {})", "Promise.reject(new Error('The disk is full.'))"])
