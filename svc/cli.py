@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from svc import __version__
 
 if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
     from svc.command import Argument, Command
 
 
@@ -43,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Imported late: a process for strangers' input imports the main module, and must not load the service with it.
         from svc import commands
 
-        given = vars(build_parser(commands.all_commands()).parse_args(arguments))
-        code = commands.run(given.pop("command"), given)
+        given = _given(build_parser(commands.all_commands()), arguments)
+        code = given if isinstance(given, int) else commands.run(given.pop("command"), given)
         return _flushed(code)
     except BrokenPipeError:  # the reader has closed the pipe, as `head` does
         _drop_output()
@@ -55,18 +57,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_INTERRUPTED
 
 
+def _given(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> dict[str, Any] | int:
+    """What stands on the command line, or the exit code where the parser has said all: its help, or what is wrong."""
+    try:
+        return vars(parser.parse_args(arguments))
+    except SystemExit as said:
+        return int(said.code or 0)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        return _unwritten(error)
+
+
 def _flushed(code: int) -> int:
     """The exit code, after the rest of the output is written. A command that failed has said why."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         raise
-    except OSError as error:  # a file on a full disk
-        _drop_output()
+    except OSError as error:
         if code == 0:
-            print(f"The output can't be written: {error.strerror}", file=sys.stderr)
-        return code or EXIT_FAILURE
+            return _unwritten(error)
+        _drop_output()
     return code
+
+
+def _unwritten(error: OSError) -> int:
+    """The output goes to a file on a full disk, for instance."""
+    _drop_output()
+    print(f"The output can't be written: {error.strerror}", file=sys.stderr)
+    return EXIT_FAILURE
 
 
 def _drop_output() -> None:
@@ -88,9 +108,15 @@ def _in_full(arguments: list[str]) -> list[str]:
     return arguments
 
 
+class _Parser(argparse.ArgumentParser):
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
+        """argparse's own passes over a failure to write."""
+        (file or sys.stderr).write(message)
+
+
 def build_parser(commands: Iterable[Command]) -> argparse.ArgumentParser:
     """``svc`` without a command is ``svc serve``."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="svc",
         description="A self-hosted workspace server. Settings are environment variables: see `svc config`.",
     )
@@ -113,14 +139,14 @@ def build_parser(commands: Iterable[Command]) -> argparse.ArgumentParser:
 Words = argparse._SubParsersAction  # argparse gives its type no public name
 
 
-def _group(words: Words[argparse.ArgumentParser], name: str, rows: Sequence[Command]) -> Any:
+def _group(words: Words[_Parser], name: str, rows: Sequence[Command]) -> Any:
     members = [row.name.removeprefix(f"{name} ") for row in rows if row.name.startswith(f"{name} ")]
     help_text = ", ".join(members)
     parser: argparse.ArgumentParser = words.add_parser(name, help=help_text, description=help_text)
     return parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
 
-def _add(words: Words[argparse.ArgumentParser], word: str, row: Command) -> argparse.ArgumentParser:
+def _add(words: Words[_Parser], word: str, row: Command) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = words.add_parser(word, help=row.summary, description=f"{row.summary}.")
     parser.set_defaults(command=row.name)
     for argument in row.arguments:

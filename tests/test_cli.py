@@ -141,6 +141,16 @@ def test_a_full_disk_for_the_output_is_told_in_a_sentence(tmp_path: Path) -> Non
     assert (ended.returncode, ended.stderr) == (1, b"The output can't be written: No space left on device\n")
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_that_can_not_be_written_is_told_too(option: str, unbuffered: str, tmp_path: Path) -> None:
+    env = {"HOME": str(tmp_path), "PYTHONUNBUFFERED": unbuffered}
+    with Path("/dev/full").open("wb") as full:
+        ended = run([sys.executable, "-m", "svc", option], cwd=ROOT, env=env, stdout=full, stderr=PIPE, timeout=HANGS_S)
+    assert (ended.returncode, ended.stderr) == (1, b"The output can't be written: No space left on device\n")
+
+
 @pytest.mark.parametrize(
     ("home", "words", "said"),
     [

@@ -185,7 +185,7 @@ class Application(Generic[C]):
         if match.socket is not None and request.method == "GET":
             check_handshake(request)
             raise Refusal("A WebSocket needs HTTP/1.1.", code="upgrade_required", headers={"upgrade": "websocket"})
-        route = match.route(request.method)
+        route = self._route(match, request)
         request.params = match.params
         if not route.host_exempt:  # a probe must answer even when no principal can be looked up
             try:
@@ -195,6 +195,15 @@ class Application(Generic[C]):
                     raise
                 return route.stranger(request)
         return await route.handle(self._context(request, visit.principal), request)
+
+    def _route(self, match: Match[C], request: Request) -> Route[C]:
+        """Raises 405, but to another site 403 as for any method that can change something."""
+        try:
+            return match.route(request.method)
+        except Refusal:
+            if request.method not in SAFE_METHODS and not any(row.csrf_exempt for row in match.routes.values()):
+                self._guard.check_origin(request)
+            raise
 
     def _is_lost_browser(self, request: Request) -> bool:
         """Whether a browser asks for a page at an unknown address. Below a known path it is a program with a wrong

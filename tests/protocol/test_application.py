@@ -64,6 +64,20 @@ async def test_options_and_405_say_what_is_possible() -> None:
     assert reply.json["code"] == "method_not_allowed"
 
 
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "BREW"])
+@pytest.mark.parametrize("target", ["/hello", "/ws", "/trpc/x"])
+async def test_another_site_is_refused_whatever_method_is_possible(method: str, target: str) -> None:
+    world = HttpWorld()
+    for foreign in ({"origin": "https://evil.example"}, {"sec_fetch_site": "cross-site"}):
+        assert (await world.ask(method, target, **foreign)).status == 403
+    assert (await world.ask("GET", "/hello", origin="https://evil.example")).status == 200
+
+
+async def test_a_path_that_is_open_to_any_site_says_to_any_site_what_is_possible() -> None:
+    reply = await HttpWorld().ask("PUT", "/hook", origin="https://evil.example")
+    assert (reply.status, reply.header("allow")) == (405, "POST, OPTIONS")
+
+
 async def test_a_plain_request_to_a_socket_is_told_to_upgrade() -> None:
     reply = await HttpWorld().ask("GET", "/ws", x_as="member")
     assert (reply.status, reply.header("upgrade")) == (426, "websocket")
