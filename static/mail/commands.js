@@ -1,6 +1,7 @@
 // @ts-check
 /** The commands of mail: one table for the keys, the bar of picked threads, the toolbar of a thread and the palette. */
 import { signal } from "@preact/signals";
+import { keyboardTaken } from "../keys.js";
 import { navigate } from "../router.js";
 import { FILTERS, SECTIONS_VIEW, mailPath } from "./address.js";
 import { split } from "../ui/media.js";
@@ -111,15 +112,19 @@ export function openPicker(kind, threads) {
   if (threads.length) picker.value = { kind, threads };
 }
 
-/** Undoes the newest step, and goes to the thread that is back. */
+/** The selection when undo was pressed last. Any other was made by the person since then. @type {string | null} */
+let leftAt = null;
+
+/** Undoes the newest step, and goes to the thread that is back, unless the person goes elsewhere meanwhile. */
 export async function undoAndShow() {
+  leftAt = selectedId.value;
   const undone = await undo();
   if (!undone) return;
   const [first] = undone.threadIds;
   const open = openId();
   if (undone.draftId !== null) await openDraft(undone.draftId);
   else if (open === null && first !== undefined) await selectWhereItIs(first);
-  else if (open !== null && split.value) select(open, { focus: true }); // the notice that had the focus is gone
+  else if (open !== null && split.value) select(open, { focus: !isWriting() }); // the notice that had the focus is gone
 }
 
 /**
@@ -129,7 +134,14 @@ export async function undoAndShow() {
 async function selectWhereItIs(id) {
   const thread = await latest(id);
   if (thread) applyThread(thread);
-  if (openId() === null) select(id, { focus: true });
+  if (openId() !== null || selectedId.value !== leftAt) return;
+  leftAt = id;
+  select(id, { focus: !isWriting() });
+}
+
+/** Whether the keyboard belongs to a field or to a message. */
+function isWriting() {
+  return keyboardTaken.value || document.activeElement?.matches("input, textarea") === true;
 }
 onUndo.run = () => void undoAndShow();
 

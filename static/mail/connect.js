@@ -1,7 +1,7 @@
 // @ts-check
 /** The dialog that connects a mail account, and the buttons that open it. Its form is loaded when it is first shown. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { late } from "../late.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
@@ -35,7 +35,7 @@ export function ConnectDialog() {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const open = connectOpen.value;
   const known = connectedBefore.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (open && !dialog.current?.open) dialog.current?.showModal();
   }, [open]);
   const close = () => {

@@ -1,7 +1,7 @@
 // @ts-check
 /** The `?` overlay: every shortcut that works now, read from the registry. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { scopes } from "../keys.js";
 import { html } from "./html.js";
 import { Icon } from "./icons.js";
@@ -12,7 +12,7 @@ export const helpOpen = signal(false);
 export function HelpOverlay() {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
   const open = helpOpen.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (open && !dialog.current?.open) dialog.current?.showModal();
     if (!open && dialog.current?.open) dialog.current.close();
   }, [open]);

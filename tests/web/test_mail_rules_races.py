@@ -5,11 +5,24 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.support.browser import PATIENCE_MS, App
+from tests.support.browser import PATIENCE_MS, App, until
+from tests.web.writer import compose, fill, ready, text, window
 
 pytestmark = pytest.mark.browser
+
+
+def held(page: Page, procedure: str) -> list[Route]:
+    """The first call of the procedure, once it is made; it is answered when it is let go."""
+    found: list[Route] = []
+    page.route(f"**/trpc/{procedure}*", lambda route: route.fallback() if found else found.append(route))
+    return found
+
+
+def asked(page: Page, call: list[Route]) -> Route:
+    until(page, lambda: bool(call), what="the call that is held back")
+    return call[0]
 
 
 def test_undo_leads_to_the_row_in_the_inbox_though_its_news_come_after_the_answer(app: App) -> None:
@@ -43,3 +56,79 @@ def test_letters_typed_right_after_the_slash_are_words_and_no_commands(app: App)
         }"""
     )
     assert focused == "Search mail"
+
+
+def test_letters_pressed_right_after_the_question_mark_are_no_commands(app: App) -> None:
+    page = app.open()
+    app.press("j")
+    opened = page.evaluate(
+        """async () => {
+            const press = key => document.activeElement.dispatchEvent(
+                new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+            press("?");
+            await Promise.resolve().then(() => {}).then(() => {}); // the next key may follow now
+            press("e");
+            return document.querySelector("dialog.help").open;
+        }"""
+    )
+    assert opened
+    assert app.calls("mail.archive") == []
+
+
+def test_who_goes_on_while_undo_is_on_its_way_stays_there(app: App) -> None:
+    page = app.open()
+    app.press("j", "e")
+    app.called("mail.archive")
+    undo = held(page, "mail.undo")
+    app.press("z")
+    asked(page, undo)
+    app.press("j", "j")
+    app.focuses("thr_03")
+    undo[0].continue_()
+    page.get_by_text("Back from the archive").wait_for()
+    app.settled()
+    app.selects("thr_03")
+    app.focuses("thr_03")
+
+
+def test_undo_takes_the_keyboard_from_no_field_when_its_answer_comes(app: App) -> None:
+    page = app.open()
+    app.press("j", "e")
+    app.called("mail.archive")
+    undo = held(page, "mail.undo")
+    app.press("z")
+    asked(page, undo)
+    app.press("/")
+    undo[0].continue_()
+    app.selects("thr_00")
+    app.settled()
+    expect(page.get_by_label("Search mail")).to_be_focused()
+
+
+def test_keys_after_send_do_not_go_with_the_message(app: App) -> None:
+    page = compose(app)
+    fill(page, body="High at nine.")
+    save = held(page, "mail.saveDraft")
+    app.press("Control+Enter")
+    asked(page, save)
+    app.press("j")
+    expect(text(page)).to_contain_text("nine.j")
+    save[0].continue_()
+    (sent,) = app.called("mail.send")
+    assert sent["html"] == "<div>High at nine.</div>"
+
+
+def test_letters_typed_while_a_mail_is_taken_back_are_no_commands(app: App) -> None:
+    page = compose(app)
+    fill(page)
+    app.press("Control+Enter")
+    expect(window(page)).to_have_count(0)
+    app.press("j")
+    app.focuses("thr_00")
+    back = held(page, "mail.cancelSend")
+    page.get_by_role("group", name="Sending:").get_by_role("button", name="Undo").click()
+    asked(page, back)
+    app.press("e")
+    back[0].continue_()
+    ready(page)
+    assert app.calls("mail.archive") == []

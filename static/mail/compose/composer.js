@@ -145,7 +145,7 @@ async function openedDraft(id) {
 /** Continues a draft of the mailbox that another program began. @param {string} messageId */
 export async function continueDraft(messageId) {
   try {
-    const { draftId } = await mutate("mail.takeUpDraft", { messageId });
+    const { draftId } = await whileKeysRest(mutate("mail.takeUpDraft", { messageId }));
     await openDraft(draftId);
   } catch (error) {
     toast(`Could not open the draft: ${reason(error)}`, { tone: "error" });
@@ -172,7 +172,7 @@ export async function openLeft(left) {
  */
 export async function bringBack(id) {
   try {
-    const draftId = await takeBack(id);
+    const draftId = await whileKeysRest(takeBack(id));
     if (draftId !== null) await openDraft(draftId);
     else toast("An earlier attempt may have sent it: see Tasks.");
     return draftId !== null;
@@ -189,7 +189,7 @@ export async function bringBack(id) {
  */
 export async function rewrite(id) {
   try {
-    const draftId = await dismiss(id, true);
+    const draftId = await whileKeysRest(dismiss(id, true));
     if (draftId !== null) await openDraft(draftId);
   } catch (error) {
     toast(`Could not open it: ${reason(error)}`, { tone: "error" });
@@ -292,9 +292,10 @@ export async function handOver(sendAt, group) {
   if (!current) return null;
   const { draft } = current;
   draft.dropPictures();
+  const fields = draft.fields.value; // keys that are pressed during the save are not meant for the message
   const saved = (await draft.save()) && draft.id !== null;
   if (!saved && !(draft.state.value === "failed" && mayGoLater(draft.failure))) return null;
-  const written = { fields: draft.fields.value, id: draft.id, version: draft.version };
+  const written = { fields, id: draft.id, version: draft.version };
   const how = {
     ...(sendAt !== undefined && { sendAt }), ...(group !== undefined && { group }),
     ...(saved && draft.version !== null && { draftVersion: draft.version }),
@@ -313,6 +314,18 @@ function openWritten({ fields, id, version }) {
 }
 
 const OPENING = { openDraft: (/** @type {string} */ id) => void openDraft(id), openWritten };
+
+/**
+ * Waits for the draft that opens next. Who asked for it may type at once: that does nothing to the page.
+ * @template Answer @param {Promise<Answer>} answer
+ */
+async function whileKeysRest(answer) {
+  const before = preparing.value;
+  preparing.value = true;
+  return answer.finally(() => {
+    preparing.value = before;
+  });
+}
 
 /** @param {() => Promise<Composition>} make */
 async function open(make) {
