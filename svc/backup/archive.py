@@ -21,9 +21,9 @@ from svc.store import ADMINS, Store, Tx
 TOPIC: Final = "backup"
 NOTICES: Final = "notifications"
 
-Part = Literal["archiver", "base backup", "hourly look", "drill"]
+Part = Literal["archiver", "base backup", "archive check", "drill"]
 
-PARTS: Final[tuple[Part, ...]] = ("archiver", "base backup", "hourly look", "drill")
+PARTS: Final[tuple[Part, ...]] = ("archiver", "base backup", "archive check", "drill")
 
 
 @dataclass(kw_only=True)

@@ -129,7 +129,7 @@ class Archiver:
     """What this child reported about a whole copy, also about the first one, which it sends without a request."""
     _process: trio.Process | None = None
     has_looked: bool = False
-    """Nobody else writes to the target, as of the last look. Until there is one, the hourly check looks each minute."""
+    """Nobody else writes to the target, as of the last look. Until there is one, the check looks each minute."""
     _ending: bool = False
     """The child is ended on purpose, and a new one must follow."""
     _answers: trio.Event = field(default_factory=trio.Event)

@@ -27,8 +27,8 @@ FEATURE = Feature(
         Job(name="base-backup", summary="Sends a whole copy of the database each night.", run=service.nightly),
         Job(
             name="archive-look",
-            summary="Asks the archive each hour whether it has all that a restore needs.",
-            run=service.hourly,
+            summary="Checks whether the archive has all that a restore needs.",
+            run=service.check,
             every_s=HOUR_MS / SECOND_MS,
         ),
     ),

@@ -197,11 +197,16 @@ class Litestream:
             raise ArchiveFault("the archiver's list can't be read") from error
 
     async def has_database(self, config: Path) -> bool:
-        """Whether any file of the database is in the archive. Raises :class:`ArchiveFault`."""
-        for level in (SNAPSHOT_LEVEL, 0):  # the first has few files, but none before the first whole copy is sent
-            if await self.listed(config, "db", level=level):
-                return True
-        return False
+        """Whether any state of the database can be restored. Files alone do not make one: an archiver whose place was
+        emptied goes on to send changes there. Raises :class:`ArchiveFault`."""
+        try:
+            await self.reaches(config, "db")
+        except ArchiveFault as fault:
+            if says_nothing_is_there(str(fault)):
+                return False
+            if not says_files_are_missing(str(fault)):
+                raise
+        return True
 
     async def reaches(self, config: Path, part: Part) -> int:
         """The position that a restore from the existing files would reach; it reads no content and makes no file.
@@ -313,6 +318,11 @@ def told_of_copy(line: bytes, database: Path) -> str | None:
 def says_nothing_is_there(fault: str) -> bool:
     """Whether the message means that the place has no archive yet."""
     return "no matching backup" in fault or "no snapshots available" in fault or "transaction not available" in fault
+
+
+def says_files_are_missing(fault: str) -> bool:
+    """Whether the message means that the place has an archive with a hole."""
+    return "non-contiguous ltx files" in fault
 
 
 def in_our_words(fault: ArchiveFault, place: Place) -> ArchiveFault:

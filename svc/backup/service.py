@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from svc.backup.archive import Archive
+from svc.backup.archive_check import ArchiveCheck
 from svc.backup.archiver import DRAIN_S, Archiver
 from svc.backup.beyond import beyond_of
 from svc.backup.catalogue import Catalogue
 from svc.backup.drill import Drill
 from svc.backup.folders import RESTORED, forget_abandoned, forget_folder, restored_beside
-from svc.backup.hourly import Hourly
 from svc.backup.litestream import ArchiveFault
 from svc.backup.minting import PAUSE_S, Minting
 from svc.backup.nightly import Nightly
@@ -55,7 +55,7 @@ class Parts:
     archiver: Archiver
     minting: Minting
     nightly: Nightly
-    hourly: Hourly
+    check: ArchiveCheck
     drill: Drill
 
 
@@ -158,6 +158,7 @@ def build(workspace: Workspace) -> None:
         archive=archive, home=home, config=workspace.config, threads=workspace.threads, rng=workspace.rng
     )
     references = tuple(row for feature in workspace.features for row in feature.invariants if row.yields == "blobs")
+    nightly = Nightly(archive=archive, archiver=archiver, threads=workspace.threads, then=backup.after_the_base)
     backup.parts = Parts(
         archive=archive,
         archiver=archiver,
@@ -171,8 +172,8 @@ def build(workspace: Workspace) -> None:
             threads=workspace.threads,
             home=home.id,
         ),
-        nightly=Nightly(archive=archive, archiver=archiver, threads=workspace.threads, then=backup.after_the_base),
-        hourly=Hourly(archive=archive, archiver=archiver, threads=workspace.threads),
+        nightly=nightly,
+        check=ArchiveCheck(archive=archive, archiver=archiver, threads=workspace.threads, back_up=nightly.make),
         drill=Drill(
             archive=archive,
             threads=workspace.threads,
@@ -218,7 +219,7 @@ async def nightly(workspace: Workspace) -> Millis | None:
     return None if parts is None else await parts.nightly.run()
 
 
-async def hourly(workspace: Workspace) -> Millis | None:
+async def check(workspace: Workspace) -> Millis | None:
     """The job."""
     parts = workspace.service(Backup).parts
-    return None if parts is None else await parts.hourly.run()
+    return None if parts is None else await parts.check.run()

@@ -48,7 +48,7 @@ async def look_and_take_over(
 ) -> bool:
     """Make this copy of the home the writer, unless another home, or another copy of this one, writes there: then
     raise. Also if that can't be known because the ledger there is damaged. The place to which it wrote last is looked
-    at later if it does not answer now: by the next start, or by the hourly check. Returns whether it answered."""
+    at later if it does not answer now: by the next start, or by the archive check. Returns whether it answered."""
     place = tool.target.place
     is_known = await threads.run(partial(catalogue.wrote_to, place, home=home))
     try:

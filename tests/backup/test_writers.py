@@ -6,14 +6,12 @@ import random
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
 from svc.backup.archiver import Archiver
 from svc.backup.catalogue import Catalogue
-from svc.backup.control import Position
-from svc.backup.hourly import Hourly
 from svc.backup.litestream import ArchiveFault, ArchiverSilent, Entry, Litestream, kept_beside
 from svc.backup.points import KEEP_MS, sign
 from svc.backup.restoring import Wanted
@@ -26,7 +24,7 @@ from svc.backup.writers import (
     refuse_another,
     take_over,
 )
-from svc.clock import HOUR_MS, MINUTE_MS, VirtualClock
+from svc.clock import VirtualClock
 from svc.config import Config
 from svc.nursery import ThreadPool
 from svc.store import Home, Ledger
@@ -130,38 +128,6 @@ async def test_what_a_restored_home_writes_is_found_in_the_archive_by_the_old_on
 def tool_in(kept: Archived) -> Litestream:
     """For the restored home, with the same archive."""
     return replace(tool_of(kept.directory), database=Home.database_of(kept.into), ledger=Home.ledger_of(kept.into))
-
-
-class Stood:
-    """An archiver that stands at a position, and a program that finds what is in the archive."""
-
-    def __init__(self, home: str, reaches: int, theirs: dict[str, bytes]) -> None:
-        self.home, self.found, self.theirs = SimpleNamespace(id=home), reaches, theirs
-        self.gave_way, self.has_looked = 0, True
-
-    def written_config(self, tool: object, *, parts: object) -> Path:
-        return Path()
-
-    async def position(self) -> Position:
-        return Position(txid=8, replicated_txid=7)
-
-    async def give_way(self) -> None:
-        self.gave_way += 1
-
-    async def reaches(self, config: Path, part: str) -> int:
-        return self.found
-
-    async def restore(self, config: Path, part: str, *, into: Path) -> None:
-        if not self.theirs:
-            raise ArchiveFault("invalid checksum")
-        Ledger(into).put(self.theirs)
-
-    @property
-    def target(self) -> Target:
-        return Target(place=PLACE)
-
-    async def listed(self, config: Path, part: str, *, level: int) -> list[Entry]:
-        return []
 
 
 async def test_an_archiver_that_was_refused_once_is_refused_again_until_the_archive_is_its_own(
@@ -281,61 +247,3 @@ async def test_what_the_archiver_keeps_is_removed_where_the_place_does_not_conti
     assert await there("old", written(catalogue), has_database=False) == []
     assert await there("new", new) == []
     assert await there("old", {}) == []  # other positions, of which nothing says so
-
-
-@pytest.mark.parametrize(
-    ("reaches", "writer", "said", "gives_way"),
-    [
-        (7, "ours", None, 0),
-        (8, "ours", None, 0),
-        (6, "ours", "files are missing", 0),
-        (9, "ours", "another copy of it writes there", 0),
-        (7, "theirs", None, 1),
-    ],
-)
-async def test_each_hour_it_is_seen_who_else_writes(
-    reaches: int, writer: str, said: str | None, gives_way: int, tmp_path: Path, threads: ThreadPool, wall: VirtualClock
-) -> None:
-    archive = archive_of(tmp_path, wall)
-    archive.catalogue.begin(HOME, {"writer": b"ours"})
-    stood: Any = Stood(HOME, reaches, {"home": HOME.encode(), "writer": writer.encode()})
-    archive.tool, archive.synced_at = cast(Litestream, stood), wall.now()
-    noted: list[str | None] = []
-
-    async def note(part: str, problem: str | None) -> None:
-        noted.append(problem)
-
-    archive.note = note  # type: ignore[method-assign]
-    assert await Hourly(archive=archive, archiver=cast(Archiver, stood), threads=threads).run() == wall.now() + HOUR_MS
-    assert stood.gave_way == gives_way
-    assert [(one is None) == (said is None) and (said or "") in (one or "") for one in noted] == [True]
-
-
-@pytest.mark.parametrize(
-    ("theirs", "looked_before", "gives_way", "pause_ms"),
-    [("ours", False, 0, HOUR_MS), ("", False, 1, MINUTE_MS), ("", True, 0, HOUR_MS)],
-)
-async def test_one_that_could_not_look_yet_looks_each_minute_and_gives_way_to_a_damaged_ledger(
-    theirs: str,
-    looked_before: bool,
-    gives_way: int,
-    pause_ms: int,
-    tmp_path: Path,
-    threads: ThreadPool,
-    wall: VirtualClock,
-) -> None:
-    archive = archive_of(tmp_path, wall)
-    archive.catalogue.begin(HOME, {"writer": b"ours"})
-    stood: Any = Stood(HOME, 7, {"home": HOME.encode(), "writer": theirs.encode()} if theirs else {})
-    stood.has_looked = looked_before
-    archive.tool, archive.synced_at = cast(Litestream, stood), wall.now()
-    noted: list[str | None] = []
-
-    async def note(part: str, problem: str | None) -> None:
-        noted.append(problem)
-
-    archive.note = note  # type: ignore[method-assign]
-    hourly = Hourly(archive=archive, archiver=cast(Archiver, stood), threads=threads)
-    assert await hourly.run() == wall.now() + pause_ms
-    assert (stood.gave_way, stood.has_looked) == (gives_way, not gives_way)
-    assert [one is not None for one in noted] == [looked_before]

@@ -1,0 +1,216 @@
+"""The check of the archive: it finds what a restore lacks, sends that again, and sees who else writes there."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final, cast
+
+import pytest
+import trio
+
+from svc.backup.archive import Archive
+from svc.backup.archive_check import FIRST_MS, FOLDER_MS, LONGEST_MS, NOT_YET_MS, ArchiveCheck
+from svc.backup.archiver import Archiver
+from svc.backup.control import Position
+from svc.backup.litestream import ArchiveFault, Entry, Litestream
+from svc.backup.restoring import Wanted
+from svc.backup.service import Backup
+from svc.backup.target import Target, place_of
+from svc.clock import MINUTE_MS, VirtualClock, WallClock
+from svc.nursery import ThreadPool
+from svc.store import Home, Ledger
+from tests.backup.archives import archive_of
+from tests.backup.test_away import all_is_there
+from tests.backup.test_restoring import HOME
+from tests.identity.people import sign_in
+from tests.recorded_log import RecordedLog
+from tests.sizes import HANGS_S
+from tests.support.service import MIA, open_service
+
+OURS: Final = {"home": HOME.encode(), "writer": b"ours"}
+THEIRS: Final = {**OURS, "writer": b"theirs"}
+OTHER_LINE: Final = {**OURS, "line": b"other"}
+GONE: Final[dict[str, bytes]] = {}
+NOTHING: Final = "no matching backup files available"
+HOLE: Final = "non-contiguous ltx files: have up to 2 but next file starts at 4"
+DAMAGED: Final = "invalid checksum"
+
+
+@dataclass
+class There:
+    """An archiver that stands at a position, and a program that finds what is in the archive: a ledger, or why there is
+    none, and how far the database reaches, or why not."""
+
+    theirs: dict[str, bytes] | str
+    reached: int | str = 7
+    has_looked: bool = True
+    kind: str = "s3"
+    home: Any = field(default_factory=lambda: SimpleNamespace(id=HOME))
+    did: list[str] = field(default_factory=list)
+
+    @property
+    def target(self) -> Target:
+        return Target(place=place_of("file", "/there") if self.kind == "file" else place_of("s3", "s3://box/there"))
+
+    def written_config(self, tool: object, *, parts: object) -> Path:
+        return Path()
+
+    async def position(self) -> Position:
+        return Position(txid=8, replicated_txid=7)
+
+    async def send_ledger(self) -> None:
+        self.did.append("sent the ledger")
+
+    async def give_way(self) -> None:
+        self.did.append("gave way")
+
+    async def back_up(self) -> None:
+        self.did.append("backed up")
+
+    async def reaches(self, config: Path, part: str) -> int:
+        if isinstance(self.reached, str):
+            raise ArchiveFault(self.reached)
+        return self.reached
+
+    async def restore(self, config: Path, part: str, *, into: Path) -> None:
+        if isinstance(self.theirs, str) or not self.theirs:
+            raise ArchiveFault(self.theirs or NOTHING)
+        Ledger(into).put(self.theirs)
+
+    async def listed(self, config: Path, part: str, *, level: int) -> list[Entry]:
+        return []
+
+
+@dataclass
+class Noting:
+    """What admins are told."""
+
+    told: list[str | None] = field(default_factory=list)
+
+    async def note(self, part: str, problem: str | None) -> None:
+        self.told.append(problem)
+
+
+def checking(there: There, archive: Archive, threads: ThreadPool) -> tuple[ArchiveCheck, Noting]:
+    archive.catalogue.begin(HOME, {"writer": b"ours"})
+    archive.target, archive.tool, archive.synced_at = there.target, cast(Litestream, there), archive.clock.now()
+    noting = Noting()
+    archive.note = noting.note  # type: ignore[method-assign]
+    archiver = cast(Archiver, there)
+    return ArchiveCheck(archive=archive, archiver=archiver, threads=threads, back_up=there.back_up), noting
+
+
+@pytest.mark.parametrize(
+    ("there", "said", "did"),
+    [
+        (There(OURS, 7), None, ""),
+        (There(OURS, 8), None, ""),
+        (There(OURS, 6), "files are missing", "backed up"),
+        (There(OURS, HOLE), "files are missing", "backed up"),
+        (There(OURS, 9), "another copy of it writes there", ""),
+        (There(OURS, NOTHING), "database is gone", "gave way"),
+        (There(OURS, "it is away"), "it is away", ""),
+        (There(GONE, NOTHING), "ledger of the archive is gone", "gave way"),
+        (There(OTHER_LINE), "another archive of this home is now at", "gave way"),
+        (There(THEIRS), None, "gave way"),
+        (There(DAMAGED), "can't be read", ""),
+        (There(DAMAGED, has_looked=False), None, "gave way"),
+    ],
+)
+async def test_what_is_missing_is_told_and_sent_again_and_who_else_writes_is_seen(
+    there: There, said: str | None, did: str, tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    check, noting = checking(there, archive_of(tmp_path, wall), threads)
+    await check.run()
+    assert there.did == ["sent the ledger", *filter(None, [did])]
+    assert noting.told, "also that all is well"
+    assert all((one is None) == (said is None) and (said or "") in (one or "") for one in noting.told)
+
+
+@pytest.mark.parametrize(("kind", "longest_ms"), [("file", FOLDER_MS), ("s3", LONGEST_MS)])
+async def test_it_checks_soon_after_the_start_then_more_seldom_and_soon_again_after_something_was_missing(
+    kind: str, longest_ms: int, tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    there = There(OURS, has_looked=False, kind=kind)
+    check, _ = checking(there, archive_of(tmp_path, wall), threads)
+
+    async def pause_ms() -> int:
+        return await check.run() - wall.now()
+
+    pauses = [await pause_ms() for _ in range(9)]
+    assert (there.has_looked, pauses[:3]) == (True, [FIRST_MS, 2 * FIRST_MS, 4 * FIRST_MS])
+    assert pauses[-1] == longest_ms
+    there.theirs = GONE
+    assert [await pause_ms(), await pause_ms()] == [FIRST_MS, FIRST_MS]
+    there.theirs, there.has_looked = THEIRS, False
+    assert await pause_ms() == MINUTE_MS
+    check.archive.synced_at = None
+    assert await pause_ms() == NOT_YET_MS
+
+
+@pytest.mark.wall_clock
+@pytest.mark.thorough
+async def test_a_place_that_loses_files_while_the_service_runs_has_all_again(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    """With the real archiver. Each loss is followed by a change, which is sent to what is left."""
+    place, old = tmp_path / "there", tmp_path / "old"
+
+    def a_hole() -> None:
+        newest = sorted((place / "db" / "ltx" / "0").iterdir())[-1]
+        for level in (place / "db" / "ltx").iterdir():
+            for file in level.iterdir():
+                if level.name in "123" or file == newest:
+                    file.unlink()
+
+    def emptied() -> None:
+        shutil.copytree(place, old)
+        for part in place.iterdir():
+            shutil.rmtree(part)
+
+    def another_disk() -> None:
+        shutil.rmtree(place)
+        old.rename(place)
+
+    losses = [a_hole, emptied, another_disk]
+    wall.offset_ms += WallClock().now() - wall.now()  # the archiver goes by the machine's
+    async with open_service(
+        tmp_path / "home", clock=wall, log=log, PROVIDERS="fake", ARCHIVE_FILE_PREFIX=str(place)
+    ) as service:
+        backup = service.workspace.service(Backup)
+        parts = backup.on()
+        with trio.fail_after(HANGS_S):
+            while parts.archive.catalogue.base() is None:  # noqa: ASYNC110  the first base backup is made
+                await trio.sleep(0.1)
+        mia = await sign_in(service, MIA)
+        paths: set[str] = set()
+
+        async def write() -> None:
+            paths.add(path := f"page/{len(paths)}")
+            await mia.mutate("pages.save", path=path, body="It is written down.")
+            await all_is_there(parts.archiver)
+
+        async def checked() -> str | None:
+            with trio.fail_after(HANGS_S):
+                while await parts.check.run() == wall.now() + NOT_YET_MS:  # noqa: ASYNC110  it is being started
+                    await trio.sleep(0.1)
+            await all_is_there(parts.archiver)
+            return parts.archive.problem
+
+        for count, lose in enumerate(losses):
+            await write()
+            await parts.archiver.send_ledger()
+            lose()
+            await write()
+            assert await checked(), count
+            while await checked():  # the copy may need a second step: of another disk files are missing, too
+                wall.offset_ms += WallClock().now() - wall.now()
+            into = tmp_path / f"restored{count}"
+            await backup.restoring().restore(Wanted(into=into, without_blobs=True, keeps_secrets=True))
+            connection = sqlite3.connect(Home.database_of(into))
+            assert paths <= {path for (path,) in connection.execute("select path from pages")}
+            connection.close()
