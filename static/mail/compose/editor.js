@@ -6,6 +6,7 @@ import { SnippetMenu } from "../snippets/menu.js";
 import { freeFields } from "../snippets/putting.js";
 import { wantSnippets } from "../snippets/store.js";
 import { TypedNames, useTypedName } from "../snippets/typed.js";
+import { earlyHtml } from "./early.js";
 import { LinkForm } from "./link_form.js";
 import { loadRichText } from "./load_richtext.js";
 import { PictureForm } from "./picture_form.js";
@@ -48,7 +49,8 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
     loadRichText().then(
       (RichText) => {
         if (!current || !root.current) return;
-        editor.current = new RichText(root.current, start, {
+        const early = earlyHtml(root.current);
+        editor.current = new RichText(root.current, early + start, {
           changed: (text) => heard.current.changed(text),
           files: (given, place) => heard.current.files?.(given, place),
           ...(isOurs && { isOurs, picture: (one) => { setPicture(one); setBelow("picture"); } }),
@@ -64,6 +66,7 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
         });
         if (snippets) void wantSnippets().catch(() => undefined); // the menu shows the error
         ready(editor.current);
+        if (early) editor.current.goOnAfter(early);
       },
       () => current && again(),
     );
@@ -74,6 +77,9 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
       ready(null);
     };
   }, [attempt]);
+  const typedEarly = () => {
+    if (!editor.current && root.current) changed(earlyHtml(root.current) + start);
+  };
   const close = () => {
     setBelow("");
     editor.current?.focus();
@@ -85,6 +91,7 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
       ${problem && html`<p class="form-problem" role="alert">The editor could not be loaded. <button type="button"
         class="link" onClick=${again}>Try again</button></p>`}
       <div class="rich-text" ref=${root} role="textbox" tabindex="0" aria-multiline="true" aria-label=${label}
+        contenteditable="plaintext-only" onInput=${typedEarly}
         spellcheck=${true} lang=${navigator.language} dir="auto"></div>
       ${children}
     </div>

@@ -129,8 +129,8 @@ function useKeyboard(current, frame) {
       if (event.target instanceof Node && frame.current) inside.value = frame.current.contains(event.target);
     };
     if (current.entering || inside.value) {
-      const field = current.focus === "to" && !current.caret && frame.current?.querySelector("input");
-      (field || frame.current)?.focus({ preventScroll: true }); // until the editor is there
+      const first = current.focus === "to" && !current.caret ? "input" : ".rich-text";
+      frame.current?.querySelector(/** @type {"input"} */ (first))?.focus({ preventScroll: true });
       inside.value = true;
     }
     current.entering = false;

@@ -6,6 +6,7 @@
  * Of mail it knows only the block that holds the signature.
  */
 import Squire from "squire-rte";
+import { blocksOf } from "./early.js";
 import { MAX_HTML_CHARS, MAX_TEXT_CHARS, clean } from "./clean.js";
 import { beginLine, clearFormats, formatsOf, toggleFormat } from "./formatting.js";
 import { CURSOR, fieldsIn } from "../snippets/fields.js";
@@ -50,6 +51,7 @@ export class RichText {
     root.addEventListener("paste", (event) => this.#onPaste(event), { capture: true });
     this.squire = new Squire(root, { undo: UNDO, sanitizeToDOMFragment: (given) => clean(given, heard.isOurs),
       didError: (error) => console.error(error) });
+    root.dispatchEvent(new FocusEvent("focus")); // if it has the focus already, Squire must know
     this.squire.setHTML(html);
     this.#setKeys();
     // Squire's own resize handles use inline styles, which our policy forbids: so it must not see the click.
@@ -84,6 +86,16 @@ export class RichText {
   focusStart() {
     this.squire.moveCursorToStart();
     this.squire.focus();
+  }
+
+  /** Puts the caret behind what was typed before the editor had loaded; the focus stays. @param {string} early */
+  goOnAfter(early) {
+    const last = this.root.children[blocksOf(early) - 1];
+    if (!last) return;
+    const range = document.createRange();
+    range.selectNodeContents(last);
+    range.collapse(false);
+    this.squire.setSelection(range);
   }
 
   /** The position of the caret or the selection, to restore it in another editor with the same text. */

@@ -28,8 +28,8 @@ function Window({ current }) {
   const writing = useWriting(current);
   const { frame, over } = writing;
   useLayoutEffect(() => {
-    if (current.focus === "to" && !current.caret) frame.current?.querySelector("input")?.focus();
-    else frame.current?.focus(); // until the editor has loaded
+    const first = current.focus === "to" && !current.caret ? "input" : ".rich-text";
+    frame.current?.querySelector(/** @type {"input"} */ (first))?.focus();
   }, []);
   useCloseRequest(writing.close, !small && fills.value);
   // When a focused button disappears (a cancelled upload, a removed quote), the focus stays in the window.
