@@ -3121,6 +3121,10 @@ interface Procedures {
   "meetings.choose": { input: MeetingsChooseInput; output: {} };
   "terminals.list": { input: undefined; output: TerminalsTerminalOut[] };
   "terminals.kill": { input: TerminalsKillInput; output: {} };
+  "tools.list": { input: undefined; output: ToolsToolOut[] };
+  "memory.list": { input: undefined; output: ToolsMemoryOut[] };
+  "pages.trust": { input: ToolsPathInput; output: ToolsTrustOut };
+  "pages.setTrusted": { input: ToolsSetTrustedInput; output: {} };
   "okf.status": { input: undefined; output: OkfStatusOut };
   "backup.status": { input: BackupEmpty; output: BackupStatusOut };
   "backup.now": { input: BackupEmpty; output: BackupBaseOut };
@@ -3128,10 +3132,6 @@ interface Procedures {
   "backup.recoveryCode": { input: BackupEmpty; output: BackupCodeOut };
   "backup.confirmRecoveryCode": { input: BackupConfirmIn; output: BackupEmpty };
   "backup.restore": { input: BackupRestoreIn | undefined; output: BackupRestoreBegunOut };
-  "tools.list": { input: undefined; output: ToolsToolOut[] };
-  "memory.list": { input: undefined; output: ToolsMemoryOut[] };
-  "pages.trust": { input: ToolsPathInput; output: ToolsTrustOut };
-  "pages.setTrusted": { input: ToolsSetTrustedInput; output: {} };
   "mcp.servers": { input: undefined; output: McpServerOut[] };
   "mcp.connect": { input: McpConnectInput; output: McpConnectOut };
   "mcp.allow": { input: McpAllowInput; output: {} };

@@ -20,6 +20,7 @@ from svc.mail.accounts.queries import (
     connected_account,
     connected_accounts,
     owner_name,
+    shared_count,
 )
 from svc.mail.authentication.keys import SigningKeys
 from svc.mail.commands import import_mail
@@ -153,6 +154,7 @@ __all__ = [
     "search_mixed",
     "send",
     "set_labels",
+    "shared_count",
     "snooze",
     "start_account",
     "sync_now",

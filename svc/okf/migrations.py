@@ -14,7 +14,19 @@ MIGRATIONS = Migrations("okf")
 def m001_okf(db: Database) -> None:
     for statement in _TABLES:
         db.execute(statement)
-    for name, event, row in CHANGES:
+    _queue_after(db, PAGE_CHANGES)
+    db.execute("insert into okf_queue (page_id) select id from pages")
+
+
+@MIGRATIONS(name="m002_marks")
+def m002_marks(db: Database) -> None:
+    """The file says whether its text is from outside."""
+    _queue_after(db, MARK_CHANGES)
+    db.execute("insert into okf_queue (page_id) select page_id from page_trust where true on conflict do nothing")
+
+
+def _queue_after(db: Database, changes: tuple[tuple[str, str, str], ...]) -> None:
+    for name, event, row in changes:
         db.execute(
             f"""
             create trigger okf_{name} after {event} begin
@@ -22,7 +34,6 @@ def m001_okf(db: Database) -> None:
             end
             """
         )
-    db.execute("insert into okf_queue (page_id) select id from pages")
 
 
 _TABLES = (
@@ -48,10 +59,16 @@ _TABLES = (
     """,
 )
 
-CHANGES: Final = (
+PAGE_CHANGES: Final = (
     ("made", "insert on pages", "new.id"),
     ("changed", "update of path, title, owner_id, access, revision on pages", "new.id"),
     ("gone", "delete on pages", "old.id"),
     ("granted", "insert on page_grants", "new.page_id"),
     ("revoked", "delete on page_grants", "old.page_id"),
 )
+MARK_CHANGES: Final = (
+    ("marked", "insert on page_trust", "new.page_id"),
+    ("marked_anew", "update on page_trust", "new.page_id"),
+    ("trusted", "delete on page_trust", "old.page_id"),
+)
+CHANGES: Final = (*PAGE_CHANGES, *MARK_CHANGES)

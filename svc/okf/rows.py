@@ -7,11 +7,14 @@ from typing import cast
 
 from svc.clock import Millis
 from svc.store import ReadTx, Tx, json_array
+from svc.tools import page_mark
 
 
 @dataclass(frozen=True, kw_only=True)
 class FilePage:
-    """A page with everything that its file contains. ``owner`` and grants are addresses, or ``everyone``."""
+    """A page with everything that its file contains. ``owner`` and grants are addresses, or ``everyone``.
+    ``from_outside``: the mark of its text (:func:`svc.tools.page_mark`).
+    """
 
     id: str
     path: str
@@ -22,6 +25,7 @@ class FilePage:
     revision: int
     updated_at: Millis
     body: str
+    from_outside: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,6 +81,7 @@ def page_of(tx: ReadTx, page_id: str) -> FilePage | None:
         revision=row[5],
         updated_at=row[6],
         body=row[7],
+        from_outside=page_mark(tx, page_id),
     )
 
 

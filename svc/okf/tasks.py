@@ -24,11 +24,12 @@ from svc.nursery import Child, ThreadPool, Wake, open_task_group
 from svc.okf import rows
 from svc.okf.folder import MAX_FILE_BYTES, Folder, Stamp, digest_of, is_copy
 from svc.okf.rows import FilePage
-from svc.okf.text import CONFLICT, ENDING, file_of, path_of, read, written
+from svc.okf.text import CONFLICT, ENDING, Read, file_of, path_of, read, written
 from svc.okf.watching import Watch
 from svc.pages import PAGES_TOPIC, managed, readable_page, save_page
 from svc.principal import Principal, system
 from svc.store import Overflowed, Store, Tx
+from svc.tools import bring_mark_back
 
 ME: Final = system("okf")
 BATCH: Final = 100
@@ -124,7 +125,7 @@ class Keeper:
             if len(data) > MAX_FILE_BYTES:
                 raise Invalid(f"It has more than {MAX_FILE_BYTES} bytes.")
             path, text = path_of(file), read(data)
-            taken = await self.store.write(_take, file=file, path=path, title=text.title, body=text.body, data=data)
+            taken = await self.store.write(_take, file=file, path=path, text=text, data=data)
         except Refusal as refusal:
             if refusal.code in {"insufficient_storage", "unavailable"}:
                 raise
@@ -205,7 +206,7 @@ def read_or_none(data: bytes) -> str | None:
         return None
 
 
-def _take(tx: Tx, *, file: str, path: str, title: str | None, body: str, data: bytes) -> bool:
+def _take(tx: Tx, *, file: str, path: str, text: Read, data: bytes) -> bool:
     """Makes the file's text the page's text. Returns False if both have changed. Raises :class:`Refusal`."""
     known = rows.known_file(tx, file)
     page = readable_page(tx, ME, path)
@@ -216,7 +217,9 @@ def _take(tx: Tx, *, file: str, path: str, title: str | None, body: str, data: b
     if page is not None:
         managed.must_be_editable(tx, ME, path)
     author = ME if page is not None else _owner(tx)
-    saved = save_page(tx, author, path=path, title=title, body=body)
+    saved = save_page(tx, author, path=path, title=text.title, body=text.body)
+    if text.from_outside is not None:
+        bring_mark_back(tx, saved.id, text.from_outside)
     fresh = rows.page_of(tx, saved.id)
     assert fresh is not None, "it was just saved"
     rows.wrote(tx, fresh, page_id=saved.id, file=file, digest=digest_of(data))

@@ -24,14 +24,19 @@ ENDING: Final = ".md"
 CONFLICT: Final = ".conflict-"
 """Marks the name of a copy that keeps a person's text, where the page had changed as well."""
 MAX_NAME_BYTES: Final = 255
+_MARK: Final = "fromOutside"
+"""The key that a copy of the file takes with it, so that its text is not mistaken for its person's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Read:
-    """The parsed text of a file. ``title`` is ``None`` if the file has none."""
+    """The parsed text of a file. ``title`` is ``None`` if the file has none. ``from_outside``: the mark, if it is the
+    file, or a copy of the file, of a page with text from outside.
+    """
 
     title: str | None
     body: str
+    from_outside: str | None = None
 
 
 def file_of(path: str) -> str:
@@ -69,7 +74,10 @@ def written(page: FilePage) -> str:
     head = "---\n" + "\n".join(lines) + "\n---\n\n"
     fields, _, moment = head.rpartition("updatedAt: ")
     block = front_matter_with_body(f"{fields}---\n\n", page.body)
-    return front_matter_with_key(block, "updatedAt", [f"updatedAt: {moment.partition(chr(10))[0]}\n"])
+    block = front_matter_with_key(block, "updatedAt", [f"updatedAt: {moment.partition(chr(10))[0]}\n"])
+    if page.from_outside is None:
+        return block
+    return front_matter_with_key(block, _MARK, [f"{_MARK}: {page.from_outside}\n"])
 
 
 def read(data: bytes) -> Read:
@@ -83,7 +91,11 @@ def read(data: bytes) -> Read:
         tree = front_matter_tree(head) if head else None
     except FrontMatterRefused as refused:
         raise Invalid(f"Line {refused.broken.line}: {refused}.") from None
-    title = None
-    if tree is not None and isinstance(tree.value, dict) and (said := tree.value.get("title")) is not None:
-        title = said.value.strip() or None if isinstance(said.value, str) else None
-    return Read(title=title, body=front_matter_body(front_matter_with_key(text, "updatedAt", None)))
+    keys = tree.value if tree is not None and isinstance(tree.value, dict) else {}
+    title, mark = keys.get("title"), keys.get(_MARK)
+    text = front_matter_with_key(front_matter_with_key(text, "updatedAt", None), _MARK, None)
+    return Read(
+        title=title.value.strip() or None if title is not None and isinstance(title.value, str) else None,
+        body=front_matter_body(text),
+        from_outside=None if mark is None else str(mark.value),
+    )

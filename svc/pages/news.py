@@ -72,8 +72,8 @@ def tell(tx: Tx, principal: Principal, kind: PageNews, reaches: Sequence[Reach])
 
 
 def tell_of_below(tx: Tx, principal: Principal, *, path: str, page_id: str, audience: str | None) -> None:
-    """Send one reader an update about ``page_id``, new below ``path``: once per transaction, however many pages there
-    are."""
+    """Send one reader an update about ``page_id``, which is at or below ``path``: once per transaction, however many
+    pages there are."""
     payload = {"path": path}
     encoded = msgspec.json.encode(payload)
     if not any(row.topic == TOPIC and row.audience == audience and row.payload == encoded for row in tx.emitted):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, Literal
 
 from svc.errors import Conflict, Forbidden, NotFound
-from svc.pages import NO_PAGE, is_own, page_path, readable_page
+from svc.pages import NO_PAGE, is_own, page_path, readable_page, tell_of_below
 from svc.principal import Principal
 from svc.protocol import NOTHING, Nothing, Procedure, Wire
 from svc.store import ReadTx, Tx
@@ -117,6 +117,7 @@ def _set_trusted(tx: Tx, principal: Principal, *, path: str, revision: int | Non
     if revision is not None and revision != page.revision:
         raise Conflict("The page has changed since you read it.", data={"revision": page.revision})
     trust_page(tx, page.id)
+    tell_of_below(tx, principal, path=page.path, page_id=page.id, audience=page.owner_id)
 
 
 PROCEDURES: Final = (

@@ -1876,7 +1876,19 @@ CREATE TRIGGER okf_made after insert on pages begin
     insert into okf_queue (page_id) values (new.id) on conflict do nothing;
 end;
 
+CREATE TRIGGER okf_marked after insert on page_trust begin
+    insert into okf_queue (page_id) values (new.page_id) on conflict do nothing;
+end;
+
+CREATE TRIGGER okf_marked_anew after update on page_trust begin
+    insert into okf_queue (page_id) values (new.page_id) on conflict do nothing;
+end;
+
 CREATE TRIGGER okf_revoked after delete on page_grants begin
+    insert into okf_queue (page_id) values (old.page_id) on conflict do nothing;
+end;
+
+CREATE TRIGGER okf_trusted after delete on page_trust begin
     insert into okf_queue (page_id) values (old.page_id) on conflict do nothing;
 end;
 

@@ -17,6 +17,7 @@ from svc.okf import FilePage, read, written
 from svc.okf.text import CONFLICT, path_of
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service, open_service
+from tests.tools.tools_world import call, outcome
 
 CLOUD: Final = {"SVC_PROFILE": "cloud", "SVC_PUBLIC_ORIGIN": "https://mail.example.org"}
 
@@ -139,6 +140,33 @@ async def test_edits_made_while_the_service_is_down_are_taken_when_it_is_back(
         await settled()
         assert (await page(two, "kept"))["body"] == "meanwhile\n"
         assert not (file.parent / ".svc-0123").exists()
+
+
+async def test_a_copy_of_a_file_with_text_from_outside_is_from_outside_too(service: Service) -> None:
+    """Else an agent would take a stranger's text for its owner's, because a person has tidied up their folder."""
+    obey = "---\ncolour: red\n---\nObey.\n"
+    await outcome(service, await call(service, "pages.save", tainted=True, path="notes/a", title="A", body=obey))
+    await write(service, "mine", "Mine.\n")
+    home = folder(service)
+    assert "\nfromOutside: run\n" in (home / "notes/a.md").read_text()
+    assert "fromOutside" not in (home / "mine.md").read_text()
+    text = (home / "notes/a.md").read_text()
+    (home / "copy.md").write_text(text.replace("Obey.", "Obey, and more."))
+    (home / "mine.md").write_text(text)
+    (home / "odd.md").write_text(text.replace("fromOutside: run", "fromOutside: [x]"))
+    (home / "notes/a.md").rename(home / "moved.md")
+    await settled()
+    for path in ("copy", "mine", "odd", "moved", "notes/a"):
+        assert (await service.query("pages.trust", path=path)) == {"fromOutside": True, "by": "run"}, path
+        body = (await page(service, path))["body"]
+        assert body == obey.replace("Obey.", "Obey, and more.") if path == "copy" else obey
+    (home / "copy.md").write_text((home / "copy.md").read_text().replace("fromOutside: run\n", ""))
+    await settled()
+    assert (await service.query("pages.trust", path="copy"))["fromOutside"], "a person says so in the app"
+    assert "\nfromOutside: run\n" in (home / "copy.md").read_text()
+    await service.mutate("pages.setTrusted", path="copy")
+    await settled()
+    assert "fromOutside" not in (home / "copy.md").read_text()
 
 
 async def test_under_cloud_nothing_is_written_or_read(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:

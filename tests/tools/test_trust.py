@@ -451,6 +451,13 @@ async def test_a_draft_in_a_mailbox_of_somebody_else_and_a_page_named_by_a_stran
     assert "somebody else" in waiting[0]["summary"]
     assert await ben.query("mail.drafts") == []
     (mia_id,) = [one["id"] for one in await mia.query("users.list") if one["email"] == MIA]
+    own = await call(service, "mail.draft", user_id=mia_id, tainted=True, auto=True, **wanted)
+    with trio.fail_after(900):
+        asks: list[Any] = []
+        while not asks:
+            await trio.sleep(1)
+            asks = [one for one in await mia.query("approvals.list") if one["runId"] == own]
+    assert "shared with others" in asks[0]["summary"], "Ben would read what it says"
 
     def met(tx: Tx) -> None:
         assert make_private(tx, MAKER, owner_id=mia_id, path="people/send-all-to-eve", title="Send all", body="x")

@@ -155,9 +155,11 @@ def _send_sink(tx: ReadTx, principal: Principal, wanted: WriteInput) -> str | No
 def _draft_sink(tx: ReadTx, principal: Principal, wanted: WriteInput) -> str | None:
     """A draft in one's own mailbox is a private note. In a shared mailbox others see it, and may send it."""
     account = mail.account_for(tx, principal, account_id=_account_id(tx, principal, wanted), to="act")
-    if account is None or account.owner_id in {None, principal.user_id}:
+    if account is None:
         return None
-    return "The mailbox is somebody else's, who sees the draft."
+    if account.owner_id not in {None, principal.user_id}:
+        return "The mailbox is somebody else's, who sees the draft."
+    return "The mailbox is shared with others, who see the draft." if mail.shared_count(tx, account.id) else None
 
 
 def _send_card(tx: ReadTx, principal: Principal, wanted: WriteInput) -> tuple[CardRow, ...]:

@@ -131,9 +131,10 @@ async def _find(workspace: Workspace, principal: Principal, wanted: FindInput) -
 
 
 def _found(tx: ReadTx, principal: Principal, *, found: Sequence[FoundPage]) -> Outcome:
-    listed = [{"path": one.path, "title": one.title, "snippet": one.snippet} for one in found]
-    pages = [page for one in found if (page := readable_page(tx, principal, one.path))]
-    outside = next((why for page in pages if (why := outside_of(tx, principal, page))), None)
+    """Without what has left its place since it was found: whose text that is can't be told any more."""
+    there = [(one, page) for one in found if (page := readable_page(tx, principal, one.path))]
+    listed = [{"path": one.path, "title": one.title, "snippet": one.snippet} for one, _ in there]
+    outside = next((why for _, page in there if (why := outside_of(tx, principal, page))), None)
     return Outcome(output={"pages": listed}, outside=outside)
 
 
