@@ -6,5 +6,16 @@ Both planes use them, so this folder knows no feature and no database. It joins 
 from svc.doors.door import Door, ToTheLast, max_connections, serve_port
 from svc.doors.full import RETRY_AFTER_S, turn_away
 from svc.doors.internal import LOOPBACK, Internal
+from svc.doors.shortage import Shortage
 
-__all__ = ["LOOPBACK", "RETRY_AFTER_S", "Door", "Internal", "ToTheLast", "max_connections", "serve_port", "turn_away"]
+__all__ = [
+    "LOOPBACK",
+    "RETRY_AFTER_S",
+    "Door",
+    "Internal",
+    "Shortage",
+    "ToTheLast",
+    "max_connections",
+    "serve_port",
+    "turn_away",
+]

@@ -17,6 +17,7 @@ from typing import Any, Final
 import trio
 
 from svc.doors.full import turn_away
+from svc.doors.shortage import PAUSE_S, Shortage
 from svc.log import Log
 from svc.nursery import Child
 from svc.protocol import DEFAULT_LIMITS, Application, Drain, Idle, Limits, is_readable, serve_connection
@@ -46,16 +47,18 @@ async def serve_port(
     doors: Sequence[Door],
     *,
     linger: Callable[[], Awaitable[None]] | None = None,
+    shortage: Shortage | None = None,
 ) -> None:
     """Serve until the intake is cancelled. The first door with room takes each connection.
 
     ``linger``: on drain, the port and the idle connections stay open until it returns.
     """
+    shortage = shortage or Shortage(child.log)
     drain = Drain()
     for door in doors:
         child.work.start_soon(door.idle.run, door.limits, drain)
     handler = partial(_serve, doors=doors, log=child.log, drain=drain)
-    to_the_last = [ToTheLast(one, partial(child.work.start_soon, handler)) for one in listeners]
+    to_the_last = [ToTheLast(one, partial(child.work.start_soon, handler), shortage) for one in listeners]
     serve = partial(trio.serve_listeners, handler, to_the_last, handler_nursery=child.work)
     if linger is not None:
         child.work.start_soon(_serve_on, child, drain, serve, linger)
@@ -77,14 +80,25 @@ async def _serve_on(
 
 class ToTheLast(trio.abc.Listener[trio.SocketStream]):
     """Before it closes, it takes the connections that the system has already accepted: it would reset them, and their
-    clients may have sent a request. From the last look to the close no other task runs, so hardly one comes between."""
+    clients may have sent a request. From the last look to the close no other task runs, so hardly one comes between.
 
-    def __init__(self, listener: trio.SocketListener, serve: Callable[[trio.SocketStream], object]) -> None:
+    While the system has no descriptor for a further connection, it pauses and tries again."""
+
+    def __init__(
+        self, listener: trio.SocketListener, serve: Callable[[trio.SocketStream], object], shortage: Shortage
+    ) -> None:
         self._listener = listener
         self._serve = serve
+        self._shortage = shortage
 
     async def accept(self) -> trio.SocketStream:
-        return await self._listener.accept()
+        while True:
+            try:
+                return await self._listener.accept()
+            except OSError as error:
+                if not self._shortage.explains(error):
+                    raise
+            await trio.sleep(PAUSE_S)
 
     async def aclose(self) -> None:
         try:

@@ -9,6 +9,7 @@ from svc.clock import rfc3339
 from svc.feature import Feature
 from svc.protocol import PAGE, SEQ_HEADER, Nothing, Procedure, Request, Response, Route, Says, SocketRoute, Wire
 from svc.surface import listener, probes
+from svc.surface.checks import CHECKS
 from svc.surface.listener import Surface
 from svc.surface.live import Frame, Listening, live, live_feed
 from svc.surface.metrics import METRICS
@@ -110,6 +111,7 @@ FEATURE = Feature(
         ),
     ),
     metrics=METRICS,
+    checks=CHECKS,
     build=listener.build,
     boot=listener.boot,
     subsystems=listener.subsystems,

@@ -38,7 +38,7 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ASGIFramework, ConnectionState
 
 from svc.config import Config
-from svc.doors import ToTheLast, turn_away
+from svc.doors import Shortage, ToTheLast, turn_away
 from svc.errors import Refusal
 from svc.log import Log
 from svc.nursery import Child
@@ -69,6 +69,7 @@ async def serve_by_hypercorn(
     *,
     config: Config,
     slots: trio.Semaphore,
+    shortage: Shortage,
     limits: Limits = DEFAULT_LIMITS,
     sockets: SocketLimits = _SOCKETS,
 ) -> None:
@@ -84,7 +85,7 @@ async def serve_by_hypercorn(
     )
     child.work.start_soon(_pass_on_drain, child, drain, shared)
     handler = partial(_serve, shared=shared, tls=settings.create_ssl_context(), slots=slots, log=child.log)
-    to_the_last = [ToTheLast(one, partial(child.work.start_soon, handler)) for one in listeners]
+    to_the_last = [ToTheLast(one, partial(child.work.start_soon, handler), shortage) for one in listeners]
     await trio.serve_listeners(handler, to_the_last, handler_nursery=child.work)
 
 

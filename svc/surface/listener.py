@@ -14,7 +14,7 @@ from typing import Final
 import trio
 
 from svc.config import Config
-from svc.doors import Door, Internal, max_connections, serve_port
+from svc.doors import Door, Internal, Shortage, max_connections, serve_port
 from svc.feature import routes_of
 from svc.identity import CORS_ORIGINS, Identity, believed_proxies
 from svc.listening import Front
@@ -54,6 +54,7 @@ class Surface:
     front: Front = "own"
     traffic: Traffic = field(default_factory=Traffic)
     max_connections: int = field(default_factory=lambda: max_connections())
+    shortage: Shortage
     _open: trio.Semaphore | None = None
     _application: Application[RequestContext] | None = None
 
@@ -87,8 +88,14 @@ class Surface:
             else:
                 from svc.surface.hypercorn_front import serve_by_hypercorn  # an extra, so it may not be installed
 
-                application, slots = self.build_application(), self._open
-                await serve_by_hypercorn(child, listeners, application, config=self.workspace.config, slots=slots)
+                await serve_by_hypercorn(
+                    child,
+                    listeners,
+                    self.build_application(),
+                    config=self.workspace.config,
+                    slots=self._open,
+                    shortage=self.shortage,
+                )
 
     async def _serve(self, child: Child, listeners: Sequence[trio.SocketListener], slots: trio.Semaphore) -> None:
         overloaded = self.build_application(Overloaded)
@@ -96,7 +103,7 @@ class Surface:
             Door(application=self.build_application(), slots=slots),
             Door(application=overloaded, slots=trio.Semaphore(RESERVED_CONNECTIONS), limits=LIMITS),
         ]
-        await serve_port(child, listeners, doors)
+        await serve_port(child, listeners, doors, shortage=self.shortage)
 
     async def _listen_again(self) -> list[trio.SocketListener]:
         """Listen on the same port again, after a crash."""
@@ -134,6 +141,7 @@ def build(workspace: Workspace) -> None:
             workspace=workspace,
             static=StaticTree.load(static_directory(), off=switched_off(workspace.config)),
             rpc=RpcLayer(procedures, log=workspace.log),
+            shortage=Shortage(workspace.log),
         )
     )
     workspace.provide(FanOut())

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import cast
 
 import pytest
 import trio
 
 from svc.clock import VirtualClock
+from svc.doors import Shortage, ToTheLast
 from svc.surface import Surface
 from svc.surface.overload import RESERVED_CONNECTIONS
 from svc.workspace import Workspace
@@ -82,6 +85,55 @@ async def test_a_reserved_place_is_held_for_a_moment_only(small: Service) -> Non
     await trio.sleep(2)  # whoever says nothing there is gone by now
     assert (await small.get("/livez")).status == 200
     await let_go(idle)
+
+
+class _Full(trio.abc.Listener[trio.SocketStream]):
+    """A port of a process that has no descriptor left for so many attempts."""
+
+    def __init__(self, attempts: int, stream: object) -> None:
+        self.attempts = attempts
+        self._stream = stream
+
+    async def accept(self) -> trio.SocketStream:
+        await trio.lowlevel.checkpoint()
+        if self.attempts:
+            self.attempts -= 1
+            raise OSError(errno.EMFILE, "Too many open files")
+        return cast(trio.SocketStream, self._stream)
+
+    async def aclose(self) -> None:
+        await trio.lowlevel.checkpoint()
+
+
+async def test_a_port_without_descriptors_pauses_and_says_so_once(log: RecordedLog) -> None:
+    shortage, stream = Shortage(log), object()
+    was_recent = [shortage.is_recent]
+    port = ToTheLast(cast(trio.SocketListener, _Full(50, stream)), lambda _: None, shortage)
+    began = trio.current_time()
+    assert await port.accept() is stream
+    assert trio.current_time() - began == pytest.approx(5.0)  # it is no busy loop
+    assert [one.get("reason") for one in log.records if one["event"] == "http.no_descriptors"] == ["EMFILE"]
+    was_recent.append(shortage.is_recent)
+    await trio.sleep(60)
+    assert [*was_recent, shortage.is_recent] == [False, True, False]
+    broken = ToTheLast(cast(trio.SocketListener, _Broken(0, stream)), lambda _: None, shortage)
+    with pytest.raises(OSError, match="not a socket"):
+        await broken.accept()
+
+
+class _Broken(_Full):
+    async def accept(self) -> trio.SocketStream:
+        await trio.lowlevel.checkpoint()
+        raise OSError(errno.ENOTSOCK, "not a socket")
+
+
+async def test_readyz_tells_of_missing_descriptors_for_a_minute(small: Service) -> None:
+    assert "descriptors" not in (await small.get("/readyz")).json["checks"]
+    assert small.workspace.service(Surface).shortage.explains(OSError(errno.EMFILE, ""))
+    told = await small.get("/readyz")
+    assert (told.status, told.json["checks"]["descriptors"]) == (200, "exhausted")
+    await trio.sleep(60)
+    assert "descriptors" not in (await small.get("/readyz")).json["checks"]
 
 
 @pytest.mark.wall_clock

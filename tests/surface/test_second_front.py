@@ -21,6 +21,7 @@ from wsproto.events import CloseConnection
 from svc import preflight
 from svc.app import all_rules, all_settings
 from svc.config import Config, ConfigError, read_config
+from svc.doors import Shortage
 from svc.listening import Front
 from svc.nursery import Child
 from svc.preflight import serve_rules
@@ -111,6 +112,7 @@ async def served(
                     world.application,
                     config=read(tmp_path, "hypercorn"),
                     slots=slots,
+                    shortage=Shortage(world.log),
                     limits=limits or PATIENT,
                     sockets=SocketLimits(ping_interval_s=10 * HANGS_S),
                 )
