@@ -127,6 +127,11 @@ function onKeyDown(event) {
   }
 }
 
+/** Whether the person writes now: then nothing that arrives takes the focus. */
+export function isTyping() {
+  return keyboardTaken.value || Boolean(document.activeElement?.closest(EDITABLE));
+}
+
 /** @param {EventTarget | null} target @param {string} typing the fields that use the key themselves */
 function isBusy(target, typing) {
   if (target instanceof Element && target.closest(typing)) return true;

@@ -53,6 +53,19 @@ export function navigate(to, { replace = false } = {}) {
   path.value = location.pathname + location.search;
 }
 
+/**
+ * For an act whose answer may come late: returns a function that navigates only if the person is still at this address,
+ * and returns whether.
+ */
+export function fromHere() {
+  const here = path.value;
+  return (/** @type {[to: string, how?: { replace?: boolean }]} */ ...given) => {
+    const stays = path.value === here;
+    if (stays) navigate(...given);
+    return stays;
+  };
+}
+
 /** Decodes a part of an address; returns it unchanged if it is not valid. @param {string} part */
 export function decodePart(part) {
   try {

@@ -1,7 +1,7 @@
 // @ts-check
 /** The commands of mail: one table for the keys, the bar of picked threads, the toolbar of a thread and the palette. */
 import { signal } from "@preact/signals";
-import { keyboardTaken } from "../keys.js";
+import { isTyping } from "../keys.js";
 import { navigate } from "../router.js";
 import { FILTERS, SECTIONS_VIEW, mailPath } from "./address.js";
 import { split } from "../ui/media.js";
@@ -124,7 +124,7 @@ export async function undoAndShow() {
   const open = openId();
   if (undone.draftId !== null) await openDraft(undone.draftId);
   else if (open === null && first !== undefined) await selectWhereItIs(first);
-  else if (open !== null && split.value) select(open, { focus: !isWriting() }); // the notice that had the focus is gone
+  else if (open !== null && split.value) select(open, { focus: !isTyping() }); // the notice that had the focus is gone
 }
 
 /**
@@ -136,12 +136,7 @@ async function selectWhereItIs(id) {
   if (thread) applyThread(thread);
   if (openId() !== null || selectedId.value !== leftAt) return;
   leftAt = id;
-  select(id, { focus: !isWriting() });
-}
-
-/** Whether the keyboard belongs to a field or to a message. */
-function isWriting() {
-  return keyboardTaken.value || document.activeElement?.matches("input, textarea") === true;
+  select(id, { focus: !isTyping() });
 }
 onUndo.run = () => void undoAndShow();
 

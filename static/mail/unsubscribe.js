@@ -8,6 +8,7 @@
  */
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isTyping } from "../keys.js";
 import { mutate, query } from "../rpc.js";
 import { fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
@@ -71,7 +72,9 @@ export function UnsubscribeBar({ message }) {
 /** @param {{ current: Asking }} props */
 function Question({ current: { messageId, offer, busy } }) {
   const sure = useRef(/** @type {HTMLButtonElement | null} */ (null));
-  useLayoutEffect(() => sure.current?.focus(), [offer !== null]);
+  useLayoutEffect(() => {
+    if (!isTyping()) sure.current?.focus(); // else the next space of a text would press it
+  }, [offer !== null]);
   if (!offer) return html`<div class="blocked" role="status">Looking for a safe way to unsubscribe…</div>`;
   return html`<div class="blocked" role="group" aria-label="Unsubscribe">
     <span>${QUESTIONS[offer.method](offer.target)}</span>

@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { pageHref } from "../pages/paths.js";
-import { navigate } from "../router.js";
+import { fromHere, navigate } from "../router.js";
 import { mutate, query, RpcError } from "../rpc.js";
 import { Pending, reasonOf } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
@@ -50,9 +50,10 @@ export function MeetingPage({ id, at }) {
 function Head({ found: { meeting }, load }) {
   const { id, title, state, startedAt, seconds, fileId, path, problem } = meeting;
   const remove = async () => {
+    const go = fromHere();
     await mutate("meetings.remove", { id });
     toast("The recording was deleted.");
-    navigate(MEETINGS_HREF);
+    go(MEETINGS_HREF);
   };
   return html`<header class="meeting-head">
       <h1><bdi>${title}</bdi></h1>

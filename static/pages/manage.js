@@ -2,7 +2,7 @@
 /** The dialog that moves a page to another path, or deletes it; both with all pages below it. */
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
-import { navigate } from "../router.js";
+import { fromHere } from "../router.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
@@ -17,15 +17,17 @@ export function ManageDialog({ page, close }) {
   const { busy, problem, run } = useDeed();
   const wanted = to.split("/").map((part) => part.trim()).filter(Boolean).join("/");
   const move = async () => {
+    const go = fromHere();
     await mutate("pages.move", { path: page.path, to: wanted });
     close();
-    navigate(pageHref(wanted), { replace: true });
+    go(pageHref(wanted), { replace: true });
     toast("The page was moved.");
   };
   const remove = async () => {
+    const go = fromHere();
     await mutate("pages.delete", { path: page.path });
     close();
-    navigate(pageHref(pathsAbove(page.path)[0] ?? ""), { replace: true });
+    go(pageHref(pathsAbove(page.path)[0] ?? ""), { replace: true });
     toastOfDeleted(page);
   };
   return html`<${Dialog} id="manage-title" title="Move or delete" close=${close}>

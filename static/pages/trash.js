@@ -3,7 +3,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { now } from "../now.js";
 import { mutate, query } from "../rpc.js";
-import { navigate } from "../router.js";
+import { fromHere, navigate } from "../router.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { ago, fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
@@ -99,7 +99,8 @@ function Entry({ one, reload }) {
  * @param {string} [to]
  */
 async function restore(id, to) {
+  const go = fromHere();
   const { path } = await mutate("pages.undelete", to === undefined ? { id } : { id, to });
-  navigate(pageHref(path));
+  go(pageHref(path));
   toast("The page is back.");
 }

@@ -2,7 +2,7 @@
 /** An agent's run: the text that its model writes now, its answer, and a form to reply. Everything is shown as text. */
 import { useEffect, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
-import { navigate } from "../router.js";
+import { fromHere } from "../router.js";
 import { mutate, query } from "../rpc.js";
 import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
@@ -44,9 +44,10 @@ function SayForm({ id, ended }) {
     if (text.trim()) void run(say);
   };
   const say = async () => {
+    const go = fromHere();
     const { runId } = await mutate("agents.say", { runId: id, text });
     setText((now) => (now === text ? "" : now)); // what was typed meanwhile stays
-    if (runId !== id) navigate(runHref(runId));
+    if (runId !== id) go(runHref(runId));
   };
   return html`<form class="approval-form" onSubmit=${submit}>
     <label class="field"><span>${ended ? "Go on with it" : "Tell it something"}</span>

@@ -2,7 +2,7 @@
 /** Agents in the command palette: the user's agents, and any typed text as a task. The run gets the open thread or page
  *  as its input. */
 import { signal } from "@preact/signals";
-import { navigate } from "../router.js";
+import { fromHere, navigate } from "../router.js";
 import { mutate, query } from "../rpc.js";
 import { toast } from "../ui/toast.js";
 import { runHref } from "./address.js";
@@ -39,14 +39,16 @@ export async function askCommand(text) {
 }
 
 /**
- * Starts a run and shows it; tells the person if that fails. `input`: what the run is about; by default the thread or
- * page that is open.
+ * Starts a run and shows it, or offers to if the person has gone on meanwhile; tells the person if that fails.
+ * `input`: what the run is about; by default the thread or page that is open.
  * @param {Wanted} wanted
  * @param {Input | null} [input]
  */
 export async function begin(wanted, input = here()) {
+  const go = fromHere();
   try {
-    navigate(runHref(await start(wanted, input)));
+    const href = runHref(await start(wanted, input));
+    if (!go(href)) toast("The agent has begun.", { action: { label: "Open", run: () => navigate(href) } });
   } catch (error) {
     toast(error instanceof Error ? error.message : String(error), { tone: "error" });
   }

@@ -3,7 +3,7 @@
 import { useEffect, useLayoutEffect } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { now } from "../now.js";
-import { navigate } from "../router.js";
+import { fromHere, navigate } from "../router.js";
 import { mutate } from "../rpc.js";
 import { Pending } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
@@ -108,8 +108,9 @@ function TakeBack({ id, title }) {
 /** Continues an agent's ended run in a new run, from one of its model calls. @param {string} runId */
 function retryFrom(runId) {
   return async (/** @type {string} */ stepId) => {
+    const go = fromHere();
     const begun = await mutate("agents.retry", { runId, stepId });
-    navigate(runHref(begun.runId));
+    go(runHref(begun.runId));
   };
 }
 

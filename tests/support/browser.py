@@ -26,6 +26,7 @@ from playwright.sync_api import (
     Locator,
     Page,
     Request,
+    Route,
     ViewportSize,
     expect,
 )
@@ -234,6 +235,27 @@ class Traffic:
         return "\n".join(f"{one.method} {one.url}" for one in self.under_way)
 
 
+@dataclass
+class Held:
+    """The next call of a procedure, which is heard only when it is let go."""
+
+    page: Page
+    routes: list[Route] = field(default_factory=list)
+
+    def take(self, route: Route) -> None:
+        if self.routes:
+            route.fallback()
+        else:
+            self.routes.append(route)
+
+    def asked(self) -> None:
+        """Wait until the page has made the call."""
+        until(self.page, lambda: bool(self.routes), what="the call that is held back")
+
+    def let_go(self) -> None:
+        self.routes[0].continue_()
+
+
 @dataclass(kw_only=True)
 class AppPage:
     """A page of the app, as who sits before it sees and drives it."""
@@ -332,6 +354,12 @@ class App(AppPage):
     def wait(self, is_so: Callable[[], bool], *, what: str, tell: Callable[[], str] = str) -> None:
         """For what the page can't tell. ``what`` completes "waited for …"."""
         until(self.page, is_so, what=what, tell=tell)
+
+    def hold(self, name: str) -> Held:
+        """Hold back the next call of a procedure."""
+        held = Held(self.page)
+        self.page.route(re.compile(rf"/trpc/([\w.,]*,)?{re.escape(name)}([,?]|$)"), held.take)
+        return held
 
     def calls(self, name: str) -> list[Any]:
         """The calls of a procedure so far. The server notes one before it acts: each of these has done its work."""

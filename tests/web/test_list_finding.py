@@ -354,8 +354,7 @@ def test_the_palette_opens_from_the_search_field_and_its_button_and_not_while_co
     page.get_by_role("button", name="Dismiss").click()
     opener.click()  # nothing else undoes it for who has a mouse alone
     page.get_by_role("option", name="Undo").first.click()
-    app.called("mail.undo")
-    app.row("thr_00").wait_for()
+    app.focuses("thr_00")
     opener.click()
     app.press("Escape")
     expect(opener).to_be_focused()

@@ -5,24 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import expect
 
-from tests.support.browser import PATIENCE_MS, App, until
+from tests.support.browser import PATIENCE_MS, App
 from tests.web.writer import compose, fill, ready, text, window
 
 pytestmark = pytest.mark.browser
-
-
-def held(page: Page, procedure: str) -> list[Route]:
-    """The first call of the procedure, once it is made; it is answered when it is let go."""
-    found: list[Route] = []
-    page.route(f"**/trpc/{procedure}*", lambda route: route.fallback() if found else found.append(route))
-    return found
-
-
-def asked(page: Page, call: list[Route]) -> Route:
-    until(page, lambda: bool(call), what="the call that is held back")
-    return call[0]
 
 
 def test_undo_leads_to_the_row_in_the_inbox_though_its_news_come_after_the_answer(app: App) -> None:
@@ -79,12 +67,12 @@ def test_who_goes_on_while_undo_is_on_its_way_stays_there(app: App) -> None:
     page = app.open()
     app.press("j", "e")
     app.called("mail.archive")
-    undo = held(page, "mail.undo")
+    undo = app.hold("mail.undo")
     app.press("z")
-    asked(page, undo)
+    undo.asked()
     app.press("j", "j")
     app.focuses("thr_03")
-    undo[0].continue_()
+    undo.let_go()
     page.get_by_text("Back from the archive").wait_for()
     app.settled()
     app.selects("thr_03")
@@ -95,11 +83,11 @@ def test_undo_takes_the_keyboard_from_no_field_when_its_answer_comes(app: App) -
     page = app.open()
     app.press("j", "e")
     app.called("mail.archive")
-    undo = held(page, "mail.undo")
+    undo = app.hold("mail.undo")
     app.press("z")
-    asked(page, undo)
+    undo.asked()
     app.press("/")
-    undo[0].continue_()
+    undo.let_go()
     app.selects("thr_00")
     app.settled()
     expect(page.get_by_label("Search mail")).to_be_focused()
@@ -108,12 +96,12 @@ def test_undo_takes_the_keyboard_from_no_field_when_its_answer_comes(app: App) -
 def test_keys_after_send_do_not_go_with_the_message(app: App) -> None:
     page = compose(app)
     fill(page, body="High at nine.")
-    save = held(page, "mail.saveDraft")
+    save = app.hold("mail.saveDraft")
     app.press("Control+Enter")
-    asked(page, save)
+    save.asked()
     app.press("j")
     expect(text(page)).to_contain_text("nine.j")
-    save[0].continue_()
+    save.let_go()
     (sent,) = app.called("mail.send")
     assert sent["html"] == "<div>High at nine.</div>"
 
@@ -125,10 +113,10 @@ def test_letters_typed_while_a_mail_is_taken_back_are_no_commands(app: App) -> N
     expect(window(page)).to_have_count(0)
     app.press("j")
     app.focuses("thr_00")
-    back = held(page, "mail.cancelSend")
+    back = app.hold("mail.cancelSend")
     page.get_by_role("group", name="Sending:").get_by_role("button", name="Undo").click()
-    asked(page, back)
+    back.asked()
     app.press("e")
-    back[0].continue_()
+    back.let_go()
     ready(page)
     assert app.calls("mail.archive") == []

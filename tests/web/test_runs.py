@@ -440,3 +440,17 @@ def test_the_same_card_stands_at_the_step_of_the_run(app: App) -> None:
     expect(step_of(page, "send").locator(".run-state")).to_have_text("Done")
     expect(card(page)).to_have_count(0)
     expect(page.locator(".run-head .run-state")).to_have_text("Queued")
+
+
+def test_who_goes_to_another_page_before_the_next_run_has_begun_stays_there(app: App) -> None:
+    page = run_page(app, app.world.add_run("Tidy", state="done", workflow="agent", steps=[step("model", kind="llm")]))
+    retry = app.hold("agents.retry")
+    open_step(page, "model").get_by_role("button", name="Go on from here").click()
+    page.get_by_role("button", name="Begin it").click()
+    retry.asked()
+    app.press("u")
+    app.at("/p/runs")
+    retry.let_go()
+    app.called("agents.retry")
+    app.settled()
+    app.at("/p/runs")

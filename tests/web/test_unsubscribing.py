@@ -10,6 +10,7 @@ from playwright.sync_api import expect
 from tests.support.browser import App
 from tests.web import fake_world
 from tests.web.fake_server import World
+from tests.web.writer import ready, text
 
 pytestmark = pytest.mark.browser
 
@@ -49,3 +50,18 @@ def test_a_page_is_only_opened_by_the_person(start: Callable[..., App]) -> None:
     with page.expect_popup():
         page.get_by_role("button", name="Open the page").click()
     expect(page.get_by_role("note")).to_contain_text("You opened the page at pages.example")
+
+
+def test_a_question_that_comes_late_takes_the_keyboard_from_no_answer(start: Callable[..., App]) -> None:
+    app = start(world_with("one-click", "news.example"))
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    offer = app.hold("mail.unsubscribeOffer")
+    app.press("Control+u")
+    offer.asked()
+    app.press("r")
+    ready(page)
+    offer.let_go()
+    page.get_by_role("group", name="Unsubscribe").wait_for()
+    page.keyboard.type("So we can")
+    expect(text(page)).to_contain_text("So we can")
+    assert app.calls("mail.unsubscribe") == []
