@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from sqlite_utils.migrations import Migrations
 
 OK: Final = 0
+USAGE: Final = 2
+"""Wrong arguments; `argparse` ends with the same."""
+
+
+class WrongUsage(Exception):
+    """Arguments that do not go together: the command ends with :data:`USAGE`."""
 
 
 @dataclass(frozen=True, kw_only=True)

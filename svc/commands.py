@@ -37,7 +37,7 @@ from svc.app import (
 )
 from svc.browser import open_in_browser, opener_of
 from svc.clock import WallClock
-from svc.command import JSON, OK, Argument, Command, Invocation, OpenedHome
+from svc.command import JSON, OK, USAGE, Argument, Command, Invocation, OpenedHome, WrongUsage
 from svc.config import EXIT_CONFIG, Config, ConfigError, ConfigFault, Rule, read_config, read_config_without_faults
 from svc.confinement import let_nobody_read
 from svc.describing import openapi_command, types_command
@@ -80,6 +80,8 @@ def run(name: str, given: Mapping[str, Any]) -> int:
         return _misconfigured(name, error)
     except BootFault as fault:
         return _complain(fault.exit_code, str(fault))
+    except WrongUsage as fault:
+        return _complain(USAGE, str(fault))
     except KeyRefused as fault:
         return _complain(EXIT_FAILURE, str(fault))
     except Refusal as refusal:

@@ -18,7 +18,8 @@ OS_EXEC: Final[Setting[bool]] = Setting(
     default=default_under_fakes(True, otherwise=False),
     shown_default="`1` under PROVIDERS=fake, else `0`",
     type="0 or 1",
-    help="`1` lets agents run programs on this machine (`os.exec`). Never under SVC_PROFILE=cloud.",
+    help="`1` lets agents run programs on this machine (`os.exec`): not in this version yet. "
+    "Never under SVC_PROFILE=cloud.",
 )
 CONTAINERS: Final[Setting[bool]] = Setting(
     name="SVC_CONTAINERS",
@@ -26,7 +27,8 @@ CONTAINERS: Final[Setting[bool]] = Setting(
     default=False,
     shown_default="`0`",
     type="0 or 1",
-    help="`1` lets agents start containers on this machine (`containers.*`). Never under SVC_PROFILE=cloud.",
+    help="`1` lets agents start containers on this machine (`containers.*`): not in this version yet. "
+    "Never under SVC_PROFILE=cloud.",
 )
 
 
@@ -40,11 +42,17 @@ class Switch:
 
 
 TERMINALS: Final = Switch(name="terminals", summary="Shells on the server, at `/pty`.")
-KERNELS: Final = Switch(name="kernels", summary="Notebook kernels, which run code on the server.")
+KERNELS: Final = Switch(
+    name="kernels", summary="Notebook kernels, which run code on the server. Not in this version yet."
+)
 STDIO_MCP: Final = Switch(name="stdio-mcp", summary="MCP servers that are programs on the server.")
-EXEC: Final = Switch(name="os-exec", summary="Agents run programs on the server.", setting=OS_EXEC)
-CONTAINER_TOOLS: Final = Switch(name="containers", summary="Agents start containers on the server.", setting=CONTAINERS)
-LOCAL_MLOPS: Final = Switch(name="local-mlops", summary="Training runs on the server.")
+EXEC: Final = Switch(
+    name="os-exec", summary="Agents run programs on the server. Not in this version yet.", setting=OS_EXEC
+)
+CONTAINER_TOOLS: Final = Switch(
+    name="containers", summary="Agents start containers on the server. Not in this version yet.", setting=CONTAINERS
+)
+LOCAL_MLOPS: Final = Switch(name="local-mlops", summary="Training runs on the server. Not in this version yet.")
 OKF_WATCHER: Final = Switch(name="okf-watcher", summary="Changes of the files under `okf/` become changes of pages.")
 
 SWITCHES: Final = (TERMINALS, KERNELS, STDIO_MCP, EXEC, CONTAINER_TOOLS, LOCAL_MLOPS, OKF_WATCHER)

@@ -32,7 +32,7 @@ from svc.backup.target import Place, any_place
 from svc.backup.verifying import fault_of
 from svc.backup.wire import BaseOut
 from svc.backup.writers import archived_ledger, refuse_another
-from svc.clock import rfc3339
+from svc.clock import Millis, rfc3339
 from svc.command import JSON, OK, Argument, Command, Invocation
 from svc.config import BadValue
 from svc.errors import Refusal
@@ -158,7 +158,6 @@ def restore(call: Invocation) -> int:
 
 
 async def _restore(call: Invocation, *, into: Path, code: str | None) -> int:
-    at = call.given["at"]
     async with _tool(call, place=call.given["from"], home=None) as (tool, _), Egress() as egress:
         done = await Restoring(
             tool=tool,
@@ -173,7 +172,7 @@ async def _restore(call: Invocation, *, into: Path, code: str | None) -> int:
         ).restore(
             Wanted(
                 into=into,
-                at=None if at == "latest" else moment_of(at),
+                at=call.given["at"],
                 code=code,
                 without_blobs=call.given["without_blobs"],
             )
@@ -248,6 +247,15 @@ def _place(text: str) -> Place:
         raise ValueError(str(error)) from error
 
 
+def _at(text: str) -> Millis | None:
+    """``None`` for the newest moment."""
+    try:
+        return None if text == _LATEST else moment_of(text)
+    except Refusal as refusal:
+        raise ValueError(refusal.detail) from refusal
+
+
+_LATEST: Final = "latest"
 _FROM: Final = Argument(
     name="--from", metavar="URL", type=_place, help="where the archive is; without it, the place in the settings"
 )
@@ -279,7 +287,11 @@ COMMANDS: Final = (
         run=restore,
         arguments=(
             Argument(
-                name="--at", metavar="TIME", default="latest", help="the time, as RFC 3339, or latest (the default)"
+                name="--at",
+                metavar="TIME",
+                type=_at,
+                default=_LATEST,
+                help="the time, as RFC 3339, or latest (the default)",
             ),
             Argument(
                 name="--into", metavar="DIR", required=True, help="the new folder; it must be empty or not exist yet"

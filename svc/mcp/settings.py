@@ -37,7 +37,7 @@ URL: Final[Setting[str]] = Setting(
     parse=text,
     default="http://127.0.0.1:4780",
     type="URL",
-    help="Where `svc mcp` and the SDK find the service.",
+    help="Where `svc mcp` finds the service.",
 )
 TOKEN: Final[Setting[str | None]] = Setting(
     name="SVC_TOKEN",
@@ -46,7 +46,7 @@ TOKEN: Final[Setting[str | None]] = Setting(
     shown_default="unset",
     type="token",
     secret=True,
-    help="The device token that `svc mcp` and the SDK bring. A claimed instance refuses them without.",
+    help="The device token that `svc mcp` brings. A claimed instance refuses it without.",
 )
 SERVERS: Final[Setting[Mapping[str, Declaration]]] = Setting(
     name="SVC_MCP_SERVERS",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from svc.command import OK, Argument, Command, Invocation
+from svc.command import OK, USAGE, Argument, Command, Invocation
 from svc.log import Log
 from svc.nursery import Child, Root, Subsystem, ThreadPool, open_task_group, watch_signals
 from svc.settings import LOG, SHORTEST_TOKEN, bind_host
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from svc.replica.serving import ReplicaServer
 
 FAILURE: Final = 1
-USAGE: Final = 2
 DEFAULT_PORT: Final = 4784
 THREADS: Final = 8
 TOKEN_VARIABLE: Final = "SVC_BLOB_REPLICA_TOKEN"  # noqa: S105  a variable's name

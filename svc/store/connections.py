@@ -6,6 +6,7 @@ says so again. A file that is not a healthy database is refused and never change
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 from typing import Final
@@ -21,6 +22,8 @@ LOG_LIMIT_BYTES: Final = 64 * 1024 * 1024  # a log that grew beyond this is cut 
 ANALYSED_ROWS: Final = 400  # of each index: a sample, so that statistics of a large home take milliseconds
 QUICK_CHECK_BYTES: Final = 64 * 1024 * 1024  # larger files are checked by `svc fsck`, not at each boot
 
+# SQLite makes a file of shared memory beside the database, also to read it; on a full disk it calls that an I/O error.
+_FULL_CODES: Final = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE})
 _MAGIC: Final = b"SQLite format 3\0"
 _COMMON_PRAGMAS: Final = (
     "foreign_keys = on",
@@ -77,6 +80,13 @@ def explained(error: sqlite3.DatabaseError, path: Path) -> CannotOpen:
     """The exception with a sentence for the operator about SQLite's error."""
     if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         return _corrupt(path, str(error))
+    if error.sqlite_errorcode in _FULL_CODES:
+        return CannotOpen(f"{path} can't be opened: the disk is full; make room on it, and try again")
+    if path.exists() and not os.access(path.parent, os.W_OK):
+        return CannotOpen(
+            f"{path} can't be opened: its folder must be writable, also to read it; make it so, or copy the home to a "
+            "disk that is, and set SVC_HOME to the copy"
+        )
     return CannotOpen(f"{path} can't be opened: {error}")
 
 
@@ -91,7 +101,7 @@ def _connect(path: Path, *, mode: str) -> sqlite3.Connection:
             cached_statements=CACHED_STATEMENTS,
         )
     except sqlite3.OperationalError as error:
-        raise CannotOpen(f"{path} can't be opened: {error}") from error
+        raise explained(error, path) from error
 
 
 def _configure(connection: sqlite3.Connection, cache_kib: int) -> None:

@@ -186,6 +186,7 @@ def stand_in(real: Restoring, command: str) -> Path:
             ["restore", "--into", "here", "--from", "bucket"],
             "--from: 'bucket' is no place of an archive; write it as s3:",
         ),
+        (["restore", "--into", "here", "--at", "yesterday"], "--at: 'yesterday' is no moment; write it as 2026-"),
         (["replica", "serve", "--dir", "d", "--port", "70000"], "--port: a port is a whole number up to 65535"),
     ],
 )

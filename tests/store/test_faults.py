@@ -18,7 +18,7 @@ from svc.nursery import ThreadPool
 from svc.store import Blobs, CannotOpen, CorruptDatabase, Invariant, ReadTx, Store, StoreBroken, Tx, run_fsck
 from svc.store.faults import fault_of
 from svc.store.store import FULL_FOR_MS
-from tests.full_disk import files_end_at, limit_pages
+from tests.full_disk import files_end_at, limit_pages, on_a_small_disk
 from tests.store.conftest import NOTES
 
 PAGE_BYTES = 4096
@@ -275,3 +275,38 @@ def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, threads: ThreadPo
 def test_a_database_in_a_missing_directory_is_a_clear_refusal(tmp_path: Path, threads: ThreadPool) -> None:
     with pytest.raises(CannotOpen, match="can't be opened"):
         Store.open(tmp_path / "missing" / "svc.sqlite3", clock=WallClock(), threads=threads)
+
+
+SHUT_BY_ITS_DISK = """
+import subprocess, sys
+from contextlib import suppress
+from pathlib import Path
+from svc.store import CannotOpen
+from svc.store.connections import open_reader, open_writer
+
+def tell():
+    for opener in (open_reader, open_writer):
+        try:
+            opener(path).close()
+        except CannotOpen as fault:
+            print(fault)
+
+folder = Path(sys.argv[1])
+path = folder / "svc.sqlite3"
+open_writer(path).close()
+with suppress(OSError):
+    (folder / "more").write_bytes(bytes(2**20))
+tell()
+(folder / "more").unlink()
+for left in folder.glob("svc.sqlite3-*"):
+    left.unlink()
+subprocess.run(["mount", "-o", "remount,ro", folder], check=True)
+tell()
+"""
+
+
+def test_a_database_that_its_disk_keeps_shut_says_what_to_do(tmp_path: Path) -> None:
+    said = on_a_small_disk(SHUT_BY_ITS_DISK, tmp_path, megabytes=1).splitlines()
+    remedies = ["the disk is full; make room"] * 2 + ["its folder must be writable"] * 2
+    assert len(said) == len(remedies), said
+    assert all(remedy in line for remedy, line in zip(remedies, said, strict=True)), said

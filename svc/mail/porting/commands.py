@@ -13,8 +13,8 @@ from typing import BinaryIO, Final, get_args
 
 import trio
 
-from svc.command import OK, Argument, Command, Invocation, OpenedHome
-from svc.errors import Conflict, NotFound, Refusal
+from svc.command import OK, Argument, Command, Invocation, OpenedHome, WrongUsage
+from svc.errors import NotFound, Refusal
 from svc.log import Log
 from svc.mail.accounts import queries as account_queries
 from svc.mail.model import Account
@@ -82,7 +82,7 @@ def commands(steps: Sequence[IngestStep]) -> tuple[Command, ...]:
 
 def _import(call: Invocation, *, steps: Sequence[IngestStep]) -> int:
     if call.given["account"] and call.given["local"]:
-        raise Conflict("Say --account or --local, not both.")
+        raise WrongUsage("Say --account or --local, not both.")
     tally = Tally()
     try:
         # The source first: for a path that was mistyped, no home and no account is made.

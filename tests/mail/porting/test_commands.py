@@ -75,7 +75,6 @@ def test_a_mailbox_through_a_pipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     [
         (("import", "none.mbox"), "can’t be read"),
         (("import", "old.mbox", "--account", "me@example.org"), "no account me@example.org"),
-        (("import", "old.mbox", "--account", "a", "--local", "b"), "not both"),
         (("import", "old.mbox", "--local", "me@example.org"), "plain name"),
         (("import", "key"), "no mailbox"),
         (("export", "out.mbox", "--account", "none"), "no account none"),
@@ -94,6 +93,11 @@ def test_what_can_not_be_is_refused_in_words(
     capsys.readouterr()
     assert svc(*arguments) == 1
     assert told in capsys.readouterr().err
+
+
+def test_two_options_that_exclude_each_other_are_wrong_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert svc("import", "old.mbox", "--account", "a", "--local", "b") == 2
+    assert "not both" in capsys.readouterr().err
 
 
 class _Pipe(io.RawIOBase):
