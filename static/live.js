@@ -5,7 +5,8 @@
  * Theory. Each event has the sequence number of the outbox; a reconnect sends the highest one seen as `after`, so no
  * event is missed or received twice. If the server no longer stores events that far back, it says `reset`, and all
  * listeners fetch again. The first connection begins at the oldest answer that was fetched before it, so nothing is
- * fetched twice; only if the age of an answer is not known, or it is older than that, all is fetched again.
+ * fetched twice: it waits for the answers that are under way, at most for a while. Only if the age of an answer is not
+ * known, or it comes later and is older than that, all is fetched again.
  *
  * Owns the socket, its pauses (exponential, jittered, capped) and the state that the banner shows. It does not know
  * what the events mean, and never decides that a person is logged out: an HTTP answer does.
@@ -22,6 +23,8 @@ const TOGETHER_MS = 16;
 /** A short interruption is not worth a banner. */
 const FAILURES_BEFORE_BANNER = 2;
 const NOT_KNOWN = -1;
+/** So long the first subscription waits for answers. On a slow link the first rows take seconds. */
+const ANSWERS_WITHIN_MS = 10_000;
 
 /** @typedef {{ event: (event: LiveEvent) => void, refetch: () => void, signedOut: () => void }} Listener */
 
@@ -34,8 +37,17 @@ export const nextAttemptAt = signal(0);
 let socket = null;
 /** @type {number | null} */
 let position = null;
-/** The position of the oldest answer before the first connection. */
+/** The position of the oldest answer before the first subscription. */
 let oldest = Infinity;
+/** The queries without an answer, before the first subscription. @type {Set<object>} */
+const unanswered = new Set();
+/**
+ * Those of them that the first subscription waits for, and what it does then.
+ * @type {{ for: Set<object>, begin: () => void } | null}
+ */
+let held = null;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let heldTimer;
 /** Where the stream began. */
 let begun = 0;
 let failures = 0;
@@ -76,9 +88,14 @@ export function listen(wanted, callbacks) {
  */
 export function asking() {
   if (position !== null) return () => undefined; // the events since are heard
+  const one = {};
+  unanswered.add(one);
   return (seq) => {
+    unanswered.delete(one);
+    held?.for.delete(one);
     if (position === null) oldest = Math.min(oldest, seq ?? NOT_KNOWN);
     else if (seq === null || seq < begun) listener?.refetch();
+    if (held?.for.size === 0) held.begin();
   };
 }
 
@@ -106,12 +123,10 @@ function connect() {
 function receive(from, frame) {
   clearTimeout(pongTimer);
   if (frame.type === "ready") {
-    const refetches = position === null && oldest === NOT_KNOWN;
-    if (position === null) position = begun = refetches ? frame.seq : Math.min(frame.seq, oldest);
-    from.send(JSON.stringify({ type: "subscribe", topics, after: position }));
     failures = 0;
     liveState.value = "live";
-    if (refetches) listener?.refetch();
+    if (position === null && unanswered.size) hold(() => subscribe(from, frame.seq));
+    else subscribe(from, frame.seq);
   } else if (frame.type === "event") {
     position = Math.max(position ?? 0, frame.seq);
     tell(frame);
@@ -120,6 +135,32 @@ function receive(from, frame) {
     if (waiting) waiting = []; // everything is fetched again
     listener?.refetch();
   }
+}
+
+/**
+ * Begins once the queries that are under way are answered, or after a while.
+ * @param {() => void} begin
+ */
+function hold(begin) {
+  held = { for: new Set(unanswered), begin };
+  heldTimer = setTimeout(begin, ANSWERS_WITHIN_MS);
+}
+
+function letGo() {
+  held = null;
+  clearTimeout(heldTimer);
+}
+
+/**
+ * @param {WebSocket} at
+ * @param {number} newest
+ */
+function subscribe(at, newest) {
+  letGo();
+  const refetches = position === null && oldest === NOT_KNOWN;
+  if (position === null) position = begun = refetches ? newest : Math.min(newest, oldest);
+  at.send(JSON.stringify({ type: "subscribe", topics, after: position }));
+  if (refetches) listener?.refetch();
 }
 
 /**
@@ -157,6 +198,7 @@ function tellWaiting() {
 /** @param {number} code */
 function closed(code) {
   socket = null;
+  letGo();
   clearTimeout(pongTimer);
   failures += 1;
   if (failures >= FAILURES_BEFORE_BANNER || liveState.value === "connecting") liveState.value = "lost";

@@ -137,7 +137,7 @@ function enqueue(kind, name, input) {
 
 /** @param {"query" | "mutation"} kind */
 function flush(kind) {
-  const calls = waiting[kind];
+  const calls = kind === "query" ? withoutAsked(waiting.query) : waiting.mutation;
   waiting[kind] = [];
   /** @type {Pending[]} */
   let batch = [];
@@ -156,14 +156,30 @@ function flush(kind) {
 }
 
 /**
+ * What of the first queries must still be asked: index.html has asked some before this module was here. If they are not
+ * among the first ones, nobody wants their answer.
+ * @param {Pending[]} calls
+ */
+function withoutAsked(calls) {
+  const asked = window.svcAsked;
+  delete window.svcAsked;
+  const found = (asked?.calls ?? []).flatMap(([name, input]) => calls.find((one) => one.name === name
+    && JSON.stringify(one.input) === JSON.stringify(input)) ?? []);
+  if (!asked || found.length < asked.calls.length) return calls;
+  void send("query", found, undefined, asked.answer);
+  return calls.filter((one) => !found.includes(one));
+}
+
+/**
  * @param {"query" | "mutation"} kind
  * @param {Pending[]} calls
  * @param {AbortSignal} [unwanted]
+ * @param {Promise<Response | null>} [asked] the response, if they were asked before; null: there was none
  */
-async function send(kind, calls, unwanted) {
+async function send(kind, calls, unwanted, asked) {
   const answered = kind === "query" ? asking() : () => undefined;
   try {
-    const { envelopes, seq } = await exchange(kind, calls, unwanted);
+    const { envelopes, seq } = await exchange(kind, calls, unwanted, asked);
     answered(seq);
     calls.forEach((call, index) => settle(kind, call, envelopes[index]));
   } catch (error) {
@@ -178,13 +194,15 @@ async function send(kind, calls, unwanted) {
  * @param {"query" | "mutation"} kind
  * @param {Pending[]} calls
  * @param {AbortSignal} [unwanted]
+ * @param {Promise<Response | null>} [asked]
  * @returns {Promise<{ envelopes: Envelope[], seq: number | null }>}
  */
-async function exchange(kind, calls, unwanted) {
+async function exchange(kind, calls, unwanted, asked) {
   const { url, init } = kind === "query" ? queryRequest(calls) : mutationRequest(calls);
   const tooLate = AbortSignal.timeout(QUERY_TIMEOUT_MS);
   const signal = unwanted ? AbortSignal.any([tooLate, unwanted]) : tooLate;
-  const response = await fetch(url, { ...init, signal, credentials: "same-origin", cache: "no-store" });
+  const response = (await asked)
+    ?? await fetch(url, { ...init, signal, credentials: "same-origin", cache: "no-store" });
   const body = await response.json().catch(() => {
     throw new RpcError("UNREADABLE", `The server answered ${response.status} without a readable body.`);
   });

@@ -62,6 +62,11 @@ interface Me {
   googleLogin: boolean;
 }
 
+/** What index.html has asked before any module was here, until rpc.js takes it. */
+interface Window {
+  svcAsked?: { calls: [name: string, input?: unknown][]; answer: Promise<Response | null> } | undefined;
+}
+
 type ProcedureName = keyof Procedures;
 type InputOf<Name extends ProcedureName> = Procedures[Name]["input"];
 type OutputOf<Name extends ProcedureName> = Procedures[Name]["output"];

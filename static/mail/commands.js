@@ -16,12 +16,12 @@ import { latest } from "./details.js";
 import { actOnAll, onceCounted, pickMore } from "./everything.js";
 import { FILTER_KEYS, FILTER_WORDS } from "./filters.js";
 import { applyThread } from "./lists.js";
-import { everything, pickTo, picked, select, selectedId, selectedThread, standForAll, togglePick
+import { everything, openLists, pickTo, picked, select, selectedId, selectedThread, standForAll, togglePick
   } from "./selection.js";
 import { hasNothingInInbox } from "./sources.js";
 import {
-  back, canGoBack, current, currentAccountId, escape, goOn, goesToNext, listShown, move, moveToEnd, narrowTo, openId,
-    openSelected, pickOn, targets, toggleAfter,
+  back, canGoBack, current, currentAccountId, currentView, escape, goOn, goesToNext, listShown, move, moveToEnd,
+    narrowTo, openId, openSelected, pickOn, targets, toggleAfter,
 } from "./moving.js";
 import { KINDS, KIND_KEYS, KIND_WORDS } from "./kinds.js";
 import { correct } from "./triage.js";
@@ -184,6 +184,9 @@ function goTo(view) {
 
 /** Only in the list: in a thread these keys scroll the text. */
 const inList = () => openId() === null;
+const hasSelected = () => selectedThread() !== null;
+const hasRows = () => openLists().some((list) => list.rows.length > 0);
+const inListWithRows = () => inList() && hasRows();
 const hasTargets = () => picked.value.size > 0 || current() !== null;
 
 /** @typedef {import("../keys.js").Shortcut} Shortcut */
@@ -203,7 +206,8 @@ export const SHORTCUTS = [
     { keys: ["ArrowDown"], label: "Select the next thread", run: () => move(1), repeats: true, when: inList },
     { keys: ["k"], label: "Select the previous thread", run: () => move(-1), repeats: true },
     { keys: ["ArrowUp"], label: "Select the previous thread", run: () => move(-1), repeats: true, when: inList },
-    { keys: ["Enter"], label: "Open the selected thread", run: openSelected, when: inList },
+    { keys: ["Enter"], label: "Open the selected thread", run: openSelected,
+      when: () => inList() && hasSelected() },
     { keys: ["u", "Escape"], label: "Back to the list", run: escape, when: () => canGoBack() || picked.value.size > 0 },
     { keys: ["e"], label: "Archive the selected or open thread", acts: true, also: ["done", "file away"],
       run: onTargets(archiveThese), when: hasTargets },
@@ -233,16 +237,17 @@ export const SHORTCUTS = [
       run: askToLeave, when: () => openId() !== null
       && mailingOpen() !== null },
     { keys: ["."], label: "All that can be done with the thread: its menu", run: openMenu, when: () => inList()
-      && selectedId.value !== null },
+      && hasSelected() },
   ]),
   ...under("with several", [
-    { keys: ["x"], label: "Pick the thread for a step on many", run: pickSelected, when: listShown },
+    { keys: ["x"], label: "Pick the thread for a step on many", run: pickSelected,
+      when: () => listShown() && hasSelected() },
     { keys: ["J"], label: "Pick, and go on to the next", run: () => pickOn(1), repeats: true, when: listShown },
     { keys: ["K"], label: "Pick, and go back to the previous", run: () => pickOn(-1), repeats: true, when: listShown },
     { keys: ["X"], label: "Pick all from the one picked last", run: () => selectedId.value !== null
-      && pickTo(selectedId.value), when: listShown },
+      && pickTo(selectedId.value), when: () => listShown() && hasSelected() },
     { keys: ["*", "Mod+a"], label: "Pick what is loaded; again: all that match; again: nothing", run: () => pickMore(),
-      when: listShown },
+      when: () => listShown() && hasRows() },
   ]),
   ...under("while you write", WRITING_KEYS),
   ...under("go to, and show less", [
@@ -252,10 +257,11 @@ export const SHORTCUTS = [
     { keys: ["g d"], label: "Go to drafts", run: goTo({ kind: "drafts" }) },
     { keys: ["g t"], label: "Go to sent", run: goTo({ kind: "label", name: "Sent" }) },
     { keys: ["g a"], label: "Go to all mail", run: goTo({ kind: "all" }) },
-    { keys: ["Home"], label: "Select the first thread", run: () => moveToEnd(1), when: inList },
-    { keys: ["End"], label: "Select the last thread that is loaded", run: () => moveToEnd(-1), when: inList },
+    { keys: ["Home"], label: "Select the first thread", run: () => moveToEnd(1), when: inListWithRows },
+    { keys: ["End"], label: "Select the last thread that is loaded", run: () => moveToEnd(-1),
+      when: inListWithRows },
     ...FILTERS.map((only) => ({ keys: [FILTER_KEYS[only]], label: `Show only ${FILTER_WORDS[only]}, or all again`,
-      run: () => narrowTo(only) })),
+      run: () => narrowTo(only), when: () => currentView().kind !== "drafts" })),
   ]),
 ];
 

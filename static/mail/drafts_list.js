@@ -33,8 +33,8 @@ export function draftsCount() {
 export const DRAFT_SHORTCUTS = [
   { keys: ["j", "ArrowDown"], label: "Next draft", repeats: true, run: () => step(1) },
   { keys: ["k", "ArrowUp"], label: "Previous draft", repeats: true, run: () => step(-1) },
-  { keys: ["Home"], label: "First draft", run: () => go(0) },
-  { keys: ["End"], label: "Last draft", run: () => go(rows().length - 1) },
+  { keys: ["Home"], label: "First draft", run: () => go(0), when: () => rows().length > 0 },
+  { keys: ["End"], label: "Last draft", run: () => go(rows().length - 1), when: () => rows().length > 0 },
   { keys: ["o"], label: "Go on writing it", acts: true, when: () => here() >= 0, run: () => rows()[here()]?.click() },
   { keys: ["#"], label: "Delete the draft", acts: true, when: () => rows()[here()]?.dataset.draft !== undefined,
     run: deleteHere },

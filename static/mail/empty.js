@@ -9,6 +9,9 @@ import { EmptyInbox } from "./empty_inbox.js";
 import { FILTER_NOTHING } from "./filters.js";
 import { narrowTo } from "./moving.js";
 
+/** index.html has as many. */
+export const SKELETON_ROWS = 8;
+
 /** @param {{ rows: number }} props */
 export function Skeleton({ rows }) {
   return html`<div class="skeleton" aria-hidden="true">

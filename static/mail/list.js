@@ -17,7 +17,7 @@ import { Icon } from "../ui/icons.js";
 import { keysFor, withKeys } from "../ui/key_words.js";
 import { usePainted } from "../ui/painted.js";
 import { accounts } from "./accounts.js";
-import { Empty, Skeleton } from "./empty.js";
+import { Empty, SKELETON_ROWS, Skeleton } from "./empty.js";
 import { listsOf } from "./lists.js";
 import { ownAddresses } from "./names.js";
 import { checkMail } from "./checking.js";
@@ -45,7 +45,6 @@ import { layOut, rowsInSight, scrollToShow } from "./window.js";
 const OVERSCAN_PX = 320;
 /** The next page is fetched when this many rows are left below. */
 const FETCH_AHEAD_ROWS = 80;
-const SKELETON_ROWS = 8;
 const EMPTY_INBOX_PX = 380;
 const EMPTY_SKIPPED_PX = 88;
 const FAILED_PX = 112;

@@ -23,6 +23,7 @@ import { close, opened, prefetch, refetchDetails, show, refetchDetail, threadMov
 import { DRAFT_SHORTCUTS, DraftsList } from "./drafts_list.js";
 import { loadActing, stepChanged } from "./everything.js";
 import { ActingStrips, PickStrip } from "./everything_strips.js";
+import { SKELETON_ROWS, Skeleton } from "./empty.js";
 import { leaveList } from "./everything.js";
 import { Filters } from "./filters.js";
 import { ThreadLists } from "./list.js";
@@ -73,7 +74,7 @@ export function MailPage({ accountId, threadId, view }) {
   useEffect(() => {
     document.title = titleOf(accountId, threadId, view);
   });
-  if (accounts.value === null) return html`<${Waiting} />`;
+  if (accounts.value === null) return html`<${Waiting} list=${threadId === null} />`;
   if (!accounts.value.length) return html`<main class="panel"><${Welcome} /></main>`;
   if (accountId !== null && !accountOf(accountId)) return html`<main class="panel"><${NoSuchAccount} /></main>`;
   const open = threadId !== null;
@@ -173,14 +174,17 @@ export function refetchMail() {
   refetchSnippets();
 }
 
-function Waiting() {
+/** @param {{ list: boolean }} props `list`: the list fills the page */
+function Waiting({ list }) {
   return html`<main class="panel">
     ${accountsProblem.value
       ? html`<div class="failed" role="alert">
           <span>Could not load your mail: ${accountsProblem.value}</span>
           <button class="button small" onClick=${() => void loadAccounts()}>Try again</button>
         </div>`
-      : html`<p class="sr-only" role="status">Loading</p>`}
+      : html`<p class="sr-only" role="status">Loading</p>
+        ${list && html`<div class="panes"><div class="list-pane"><div class="list-top"></div>
+          <${Skeleton} rows=${SKELETON_ROWS} /></div></div>`}`}
   </main>`;
 }
 

@@ -21,7 +21,7 @@ const STEP_S = 10;
 
 /** @type {import("../keys.js").Shortcut[]} */
 export const PLAYER_SHORTCUTS = [
-  { keys: ["k"], label: "Play, or stop", run: () => withPlayer(toggle) },
+  { keys: ["k"], label: "Play, or stop", run: () => withPlayer(toggle), when: () => playerHere() !== null },
   { keys: ["j"], label: `${STEP_S} seconds back`, run: () => withPlayer((player) => step(player, -STEP_S)),
     repeats: true },
   { keys: ["l"], label: `${STEP_S} seconds on`, run: () => withPlayer((player) => step(player, STEP_S)),
@@ -167,8 +167,14 @@ function soundOf(fileId) {
 
 /** @param {(player: HTMLAudioElement) => void} act */
 function withPlayer(act) {
+  const player = playerHere();
+  if (player) act(player);
+}
+
+/** A recording that is still under way has none. */
+function playerHere() {
   const player = document.querySelector(".meeting-player");
-  if (player instanceof HTMLAudioElement) act(player);
+  return player instanceof HTMLAudioElement ? player : null;
 }
 
 /** @param {HTMLAudioElement} player */

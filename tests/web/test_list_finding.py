@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import pytest
 from playwright.sync_api import expect
@@ -14,6 +14,12 @@ from tests.sizes import HANGS_S
 from tests.support.browser import App
 from tests.web import fake_world
 from tests.web.fake_server import Refusal, World
+
+FOR_A_SELECTED_THREAD: Final = {
+    "selected": "Open the selected thread",
+    "step on many": "Pick the thread for a step on many",
+    "picked last": "Pick all from the one picked last",
+}
 
 pytestmark = pytest.mark.browser
 
@@ -323,8 +329,15 @@ def test_the_palette_knows_other_words_for_things_and_begins_with_what_fits_the_
     app.row("thr_00").wait_for()
     field = page.get_by_role("combobox", name="Command")
     options = page.get_by_role("dialog", name="Commands").get_by_role("option")
-    app.press("j", "Control+k")
+    app.press("Control+k")
+    for words, label in FOR_A_SELECTED_THREAD.items():
+        field.fill(words)
+        expect(options.filter(has_text=label)).to_have_count(0)
+    app.press("Escape", "j", "Control+k")
     expect(options.first).to_contain_text("Archive the selected or open thread")
+    for words, label in FOR_A_SELECTED_THREAD.items():
+        field.fill(words)
+        expect(options.filter(has_text=label)).to_have_count(1)
     for words, label in {
         "later": "Snooze",
         "delete": "Delete",
