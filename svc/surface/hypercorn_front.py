@@ -9,14 +9,16 @@ Hypercorn's server for one connection is used as its own accept loop uses it, wi
 connection whose client is gone stays until its idle time is over and the next WebSocket ping is due; one whose client
 reads nothing stays for ever; a head may take all of the idle time; and on drain idle connections close at once, though
 a request may be on its way. A WebSocket there keeps what a client goes on sending after a message that is too big, and
-inflates what it gets before it counts it: so here each announces its length, and nothing is compressed.
+inflates what it gets before it counts it: so here each announces its length, and nothing is compressed. Of HTTP/2 it
+bounds neither the requests that a client begins and gives up, nor the frames that it parses in one go; and data of a
+request that was answered before its end closes the connection, with all its other requests.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -24,12 +26,16 @@ from ssl import SSLContext
 from typing import Any, Final, cast
 
 import trio
+from h2.connection import H2Connection
+from h2.errors import ErrorCodes
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes
 from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config as HypercornConfig
 from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.logging import Logger
+from hypercorn.protocol.events import Body
+from hypercorn.protocol.events import Event as StreamEvent
 from hypercorn.protocol.h2 import H2Protocol
 from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.protocol.ws_stream import Handshake, WSStream
@@ -59,6 +65,12 @@ HANDSHAKE_S: Final = 10.0
 """A TLS handshake, from the connection on. Beyond: the connection closes."""
 MAX_STREAMS: Final = 100
 """Requests at a time of one HTTP/2 connection. Beyond: the client waits."""
+MAX_RUNNING: Final = 2 * MAX_STREAMS
+"""Requests of one HTTP/2 connection that are worked on, with those that their client gave up. Beyond: the connection
+closes."""
+FRAMES_BYTES: Final = 2 * 1024
+"""HTTP/2 frames that are parsed in one go: a hundred of the smallest. Beyond: other connections have their turn
+first."""
 _SOCKETS: Final = SocketLimits()
 
 
@@ -79,12 +91,13 @@ async def serve_by_hypercorn(
     face = AsgiFace(application, log=child.log, drain=drain, limits=limits)
     shared = _Shared(
         application=application,
-        face=_Face(cast(ASGIFramework, face), message_bytes=sockets.message_bytes),
+        face=partial(_Face, cast(ASGIFramework, face), message_bytes=sockets.message_bytes),
         settings=settings,
+        log=child.log,
         limits=limits,
     )
     child.work.start_soon(_pass_on_drain, child, drain, shared)
-    handler = partial(_serve, shared=shared, tls=settings.create_ssl_context(), slots=slots, log=child.log)
+    handler = partial(_serve, shared=shared, tls=settings.create_ssl_context(), slots=slots)
     to_the_last = [ToTheLast(one, partial(child.work.start_soon, handler), shortage) for one in listeners]
     await trio.serve_listeners(handler, to_the_last, handler_nursery=child.work)
 
@@ -94,29 +107,28 @@ class _Shared:
     """What all connections have in common; ``connections`` are those that are open."""
 
     application: Application[Any]
-    face: _Face
+    face: Callable[[], _Face]
     settings: HypercornConfig
+    log: Log
     limits: Limits
     worker: WorkerContext = field(default_factory=lambda: WorkerContext(None))
     connections: set[_Connection] = field(default_factory=set)
 
 
-async def _serve(
-    plain: trio.SocketStream, *, shared: _Shared, tls: SSLContext | None, slots: trio.Semaphore, log: Log
-) -> None:
+async def _serve(plain: trio.SocketStream, *, shared: _Shared, tls: SSLContext | None, slots: trio.Semaphore) -> None:
     """Serve one connection if there is room for it."""
     stream = plain if tls is None else trio.SSLStream(plain, tls, server_side=True, https_compatible=True)
     try:
         slots.acquire_nowait()
     except trio.WouldBlock:
-        await turn_away(stream, log=log)
+        await turn_away(stream, log=shared.log)
         return
     connection = _Connection(shared, stream)
     shared.connections.add(connection)
     try:
         await connection.run()
     except* Exception as group:  # a fault of Hypercorn's on one connection must not end the others
-        log.error("http.connection_failed", group)
+        shared.log.error("http.connection_failed", group)
         await trio.aclose_forcefully(stream)
     finally:
         shared.connections.discard(connection)
@@ -124,17 +136,23 @@ async def _serve(
 
 
 class _Face(ASGIWrapper):
-    """Our application, as Hypercorn calls it. Before it accepts a WebSocket, the handshake is replaced."""
+    """Our application, as Hypercorn calls it for one connection. Before it accepts a WebSocket, the handshake is
+    replaced. ``running``: the calls that have not returned."""
 
     def __init__(self, app: ASGIFramework, *, message_bytes: int) -> None:
         super().__init__(app)
         self._message_bytes = message_bytes
+        self.running = 0
 
     async def __call__(self, scope: Any, receive: Any, send: Any, sync_spawn: Any, call_soon: Any) -> None:
         stream = getattr(send, "__self__", None)  # Hypercorn's end of this one request
         if isinstance(stream, WSStream):
             stream.handshake = _Handshake(scope["headers"], scope["http_version"], message_bytes=self._message_bytes)
-        await super().__call__(scope, receive, send, sync_spawn, call_soon)
+        self.running += 1
+        try:
+            await super().__call__(scope, receive, send, sync_spawn, call_soon)
+        finally:
+            self.running -= 1
 
 
 class _Handshake(Handshake):
@@ -150,17 +168,43 @@ class _Handshake(Handshake):
         return status, headers, BoundConnection(self._message_bytes)
 
 
+class _Streams(dict[int, Any]):
+    """The requests of an HTTP/2 connection. One that was answered before its end is no longer among them."""
+
+    def __init__(self, connection: H2Connection, begun: dict[int, Any]) -> None:
+        super().__init__(begun)
+        self._connection = connection
+
+    def __missing__(self, stream_id: int) -> _Answered:
+        return _Answered(self._connection, stream_id)
+
+
+@dataclass(frozen=True)
+class _Answered:
+    """A request that was answered: what its client goes on sending is passed over, and it is asked to stop."""
+
+    connection: H2Connection
+    stream_id: int
+
+    async def handle(self, event: StreamEvent) -> None:
+        if isinstance(event, Body):
+            with suppress(ProtocolError):  # it was asked already
+                self.connection.reset_stream(self.stream_id, ErrorCodes.NO_ERROR)
+
+
 class _Connection(TCPServer):
     """Ends as soon as its client is gone: no task waits any longer once all received data was handed on."""
 
     def __init__(self, shared: _Shared, stream: Any) -> None:
         self._over = trio.Event()
         self._application = shared.application
+        self._face = shared.face()
+        self._log = shared.log
         self._limits = shared.limits
         self._is_idle = True
         self._reading = trio.CancelScope()
         ends_with_it = _UntilOver(shared.worker, self._over)
-        super().__init__(shared.face, shared.settings, ends_with_it, ConnectionState({}), stream)
+        super().__init__(self._face, shared.settings, ends_with_it, ConnectionState({}), stream)
 
     @property
     def _http2(self) -> H2Protocol | None:
@@ -177,7 +221,10 @@ class _Connection(TCPServer):
     async def _read_data(self) -> None:
         with self._reading:
             while data := await self._receive():
-                await self.protocol.handle(RawData(data))
+                for piece in self._pieces(data):
+                    await self.protocol.handle(RawData(piece))
+                    if self._http2 is not None and not await self._may_go_on(self._http2):
+                        break
                 self._bound_head()
             await self.protocol.handle(RawData(b""))
         if self._reading.cancelled_caught:
@@ -193,6 +240,25 @@ class _Connection(TCPServer):
             return bytes(await self.stream.receive_some(most))
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             return b""
+
+    def _pieces(self, data: bytes) -> Iterator[bytes]:
+        """Small ones of HTTP/2: its smallest frames cost far more than their bytes."""
+        step = len(data) if self._http2 is None else FRAMES_BYTES
+        return (data[start : start + step] for start in range(0, len(data), step))
+
+    async def _may_go_on(self, http2: H2Protocol) -> bool:
+        """After a piece of HTTP/2: the others have their turn, and what it began has begun to run."""
+        if not isinstance(http2.streams, _Streams):
+            http2.streams = _Streams(http2.connection, http2.streams)
+        await trio.lowlevel.checkpoint()
+        if self._face.running <= MAX_RUNNING:
+            return True
+        self._log.warning("http.too_many_requests_given_up", peer=self.protocol.client)
+        with suppress(ProtocolError):  # it is closed already
+            http2.connection.close_connection(ErrorCodes.ENHANCE_YOUR_CALM)
+            await self.protocol_send(RawData(http2.connection.data_to_send()))
+        await self.protocol_send(Closed())
+        return False
 
     def _bound_head(self) -> None:
         """The time of a head runs from its first byte."""
