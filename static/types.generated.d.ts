@@ -1000,10 +1000,14 @@ interface MailFromMessageInput {
   messageId: string;
 }
 
-/** `eta_seconds`: the time left, at the rate of the last minutes; `null` while there is no rate yet. */
+/**
+ * `eta_seconds`: the time left, at the rate of the last minutes; `null` while there is no rate yet. `listing`: the list
+ * of the mailbox is being read, and no message is counted as read yet.
+ */
 interface MailFullSyncOut {
   done: number;
   total: number;
+  listing: boolean;
   etaSeconds: number | null;
 }
 
@@ -1285,9 +1289,11 @@ interface MailPreparedOut {
   fromAddress: string;
 }
 
+/** `listing`: the list of the mailbox is being read, and no message is counted as read yet. */
 interface MailProgress {
   done: number;
   total: number;
+  listing: boolean;
 }
 
 /** A reply that a rule drafted. `rule_id`: the rule's page. After approval it goes to these recipients only. */

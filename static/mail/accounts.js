@@ -100,7 +100,7 @@ export function secondsLeft(account) {
 
 /** @param {Account} account */
 function sample(account) {
-  if (!account.progress) {
+  if (!account.progress || account.progress.listing) {
     samples.delete(account.id);
     return;
   }

@@ -63,7 +63,7 @@ export function Empty({ source, accountId }) {
     (one) => one?.state === "backfilling",
   );
   if (reading.length) {
-    const done = reading.reduce((sum, one) => sum + (one?.progress?.done ?? 0), 0);
+    const done = reading.reduce((sum, one) => sum + (one?.progress?.listing ? 0 : one?.progress?.done ?? 0), 0);
     return html`<div class="empty">
       <${Icon} name="inbox" size=${40} />
       <p class="empty-title">Reading your mail</p>

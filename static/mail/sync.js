@@ -91,9 +91,12 @@ function overall(known) {
   }
   const reading = known.filter((one) => one.state === "backfilling");
   if (reading.length) {
-    const done = reading.reduce((sum, one) => sum + (one.progress?.done ?? 0), 0);
-    const total = reading.reduce((sum, one) => sum + (one.progress?.total ?? 0), 0);
-    return { tone: "busy", text: total ? `Reading mail, ${Math.floor((100 * done) / total)} %` : "Reading mail" };
+    const counted = reading.filter((one) => !one.progress?.listing);
+    const shown = counted.length ? counted : reading;
+    const done = shown.reduce((sum, one) => sum + (one.progress?.done ?? 0), 0);
+    const total = shown.reduce((sum, one) => sum + (one.progress?.total ?? 0), 0);
+    const what = counted.length ? "Reading mail" : "Listing mail";
+    return { tone: "busy", text: total ? `${what}, ${Math.floor((100 * done) / total)} %` : what };
   }
   const waiting = known.filter((one) => one.state === "waiting");
   if (waiting.length) return { tone: "waiting", text: "Waiting for the provider" };
@@ -129,8 +132,9 @@ function stateOf(account) {
 /** @param {Account} account */
 function backfillText(account) {
   if (!account.progress?.total) return "is being read, newest first.";
+  const { done, total, listing } = account.progress;
+  if (listing) return `is being listed: ${number(done)} of ${number(total)} messages. The newest are here already.`;
   const left = secondsLeft(account);
-  const { done, total } = account.progress;
   return `is being read, newest first: ${number(done)} of ${number(total)} messages${left === null ? ""
     : `, ${duration(left)} left`}.`;
 }

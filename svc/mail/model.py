@@ -90,6 +90,17 @@ class Account:
     aliases: tuple[str, ...]
     """The other addresses of the account, in lower case. They belong to the person too; mail may be sent from them."""
 
+    @property
+    def is_listed(self) -> bool:
+        """Whether the list of the mailbox is being read, before its first full sync: the progress counts its entries,
+        and not messages that are here."""
+        return (
+            self.state == "backfilling"
+            and self.cursor is None
+            and self.sweep_cursor is None
+            and self.progress_total is not None
+        )
+
 
 class Words(msgspec.Struct, frozen=True):
     """A thread's newest message that the owner sent or drafted: its sender, its recipients, how many more recipients

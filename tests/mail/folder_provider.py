@@ -17,6 +17,7 @@ from svc.mail.providers.seam import (
     HistoryChange,
     HistoryExpired,
     HistoryPage,
+    Listed,
     ListPage,
     MessageGone,
     MessageRef,
@@ -142,7 +143,7 @@ class FolderProvider:
     def drafts(self) -> FolderDrafts:
         return FolderDrafts(box=self.box)
 
-    async def profile(self) -> Profile:
+    async def profile(self, *, listed: Listed | None = None) -> Profile:
         await trio.lowlevel.checkpoint()
         box = self.box
         return Profile(address=box.address, cursor=str(len(box.changes)), messages_total=len(box.kept))

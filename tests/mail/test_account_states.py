@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from svc.machine import ForbiddenTransition
 from svc.mail.accounts import actions, progress, queries
 from svc.mail.accounts.states import SYNC, AccountEvent
+from svc.mail.accounts.wire import Progress, account_summary
 from svc.mail.health import actions as health_actions
 from svc.mail.model import Account, AccountState
 from svc.principal import UNCLAIMED
@@ -58,6 +59,8 @@ class Mailbox:
         is_behind = not account.cursor or account.sweep_cursor is not None
         if event in {"connect", "connect_where_it_was"} and is_behind != (event == "connect"):
             return False
+        if event == "list" and (account.cursor is not None or account.sweep_cursor is not None):
+            return False
         if event in {"resume_full_sync", "finish_full_sync"} and account.sweep_cursor is None:
             return False
         return SYNC.allows(account.state, event)
@@ -88,6 +91,7 @@ def _disconnect(tx: Tx, account_id: str) -> None:
 _HOW: dict[AccountEvent, Callable[[Tx, str], object]] = {
     "connect": _connect,
     "connect_where_it_was": _connect,
+    "list": lambda tx, account: progress.listed(tx, account_id=account, done=2, total=3),
     "begin_full_sync": lambda tx, account: progress.begin_full_sync(tx, account_id=account, cursor="7", total=3),
     "resume_full_sync": lambda tx, account: progress.resume_full_sync(tx, account_id=account),
     "finish_full_sync": lambda tx, account: progress.finish_full_sync(tx, account_id=account),
@@ -147,6 +151,26 @@ def test_the_end_of_a_full_sync_that_is_told_twice_keeps_the_cursor() -> None:
     mailbox.happen("finish_full_sync")
     progress.finish_full_sync(mailbox.tx, account_id=mailbox.account.id)
     assert (mailbox.account.state, mailbox.account.cursor) == ("caught-up", "7")
+
+
+def test_the_list_of_a_mailbox_has_a_progress_of_its_own() -> None:
+    mailbox = Mailbox()
+    shown: list[Progress | None] = [account_summary(mailbox.tx, mailbox.account).progress]
+    events: tuple[AccountEvent, ...] = ("list", "wait", "list", "begin_full_sync", "finish_full_sync")
+    for event in events:
+        mailbox.happen(event)
+        shown.append(account_summary(mailbox.tx, mailbox.account).progress)
+    listing = Progress(done=2, total=3, listing=True)
+    assert shown == [None, listing, None, listing, Progress(done=0, total=3, listing=False), None]
+    assert mailbox.tx.emitted[-1].topic == "accounts"
+
+
+def test_a_mailbox_that_is_connected_again_shows_no_progress_of_before() -> None:
+    mailbox = Mailbox()
+    events: tuple[AccountEvent, ...] = ("list", "disconnect", "connect")
+    for event in events:
+        mailbox.happen(event)
+    assert account_summary(mailbox.tx, mailbox.account).progress is None
 
 
 def test_the_same_trouble_is_told_once() -> None:

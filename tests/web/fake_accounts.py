@@ -50,7 +50,7 @@ class AccountsWorld(World):
     def __post_init__(self) -> None:
         """One that is well, one that is being read, one that needs its person."""
         self.accounts[0].update(failed=1, pending=1, messages=4_211)
-        self.accounts[1].update(state="backfilling", progress={"done": 3_120, "total": 48_211}, messages=3_120)
+        self.accounts[1].update(state="backfilling", progress=fake_world.reading(3_120, 48_211), messages=3_120)
         self.accounts[2].update(state="reconnect", problem=EXPIRED, lastSyncedAt=fake_world.at(days=2))
         self.causes[HOME] = "testing-expired"
 
@@ -72,7 +72,7 @@ class AccountsWorld(World):
         return {}
 
     def rpc_mail_resync(self, given: dict[str, Any]) -> Any:
-        self.set_account(given["accountId"], state="backfilling", progress={"done": 0, "total": 4_212})
+        self.set_account(given["accountId"], state="backfilling", progress=fake_world.reading(0, 4_212))
         return {}
 
     def rpc_mail_disconnect(self, given: dict[str, Any]) -> Any:

@@ -41,6 +41,11 @@ def accounts() -> list[dict[str, Any]]:
     return found
 
 
+def reading(done: int, total: int, *, listing: bool = False) -> dict[str, Any]:
+    """How far the first sync of an account is."""
+    return {"done": done, "total": total, "listing": listing}
+
+
 def own_address(address: str, **fields: Any) -> dict[str, Any]:
     return {"address": address, "name": "", "source": "person", "confirmed": True, "default": False, **fields}
 

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.peers.needs import AXE, AXE_PATH, need
 from tests.support.browser import DESKTOP, PHONE, App, still
+from tests.web import fake_world
 from tests.web.fake_server import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
@@ -30,7 +31,7 @@ ZOOMED: dict[str, Any] = {"viewport": {"width": 680, "height": 430}}  # 1360 x 8
 
 def busy_world() -> World:
     world = World()
-    world.accounts[1].update(state="backfilling", progress={"done": 3120, "total": 48_211})
+    world.accounts[1].update(state="backfilling", progress=fake_world.reading(3_120, 48_211))
     world.accounts[2].update(state="reconnect", problem="The grant ended: apps in testing lose it after 7 days.")
     return world
 

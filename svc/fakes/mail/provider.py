@@ -1,8 +1,7 @@
 """The deterministic fake mail provider: mailboxes in memory behind the real provider's interface, with hooks, faults.
 
-For the service it is a remote system. At boot it is rebuilt from its fixtures and an fsynced journal of every hook and
-every provider call that changed something (``SVC_HOME/spool/fake.jsonl``), so it survives a crash of the service.
-Nothing in here touches the service's own database.
+For the service it is a remote system, which never touches its database. At boot it is rebuilt from fixtures and an
+fsynced journal of each hook and call that changed something (``SVC_HOME/spool/fake.jsonl``): it survives a crash.
 """
 
 from __future__ import annotations
@@ -30,6 +29,7 @@ from svc.mail.providers.seam import (
     HistoryChange,
     HistoryExpired,
     HistoryPage,
+    Listed,
     ListPage,
     LostAnswer,
     MessageGone,
@@ -370,7 +370,7 @@ class FakeProvider:
     def drafts(self) -> None:
         return None
 
-    async def profile(self) -> Profile:
+    async def profile(self, *, listed: Listed | None = None) -> Profile:
         await trio.lowlevel.checkpoint()
         box = self.world.mailbox(self.address)
         return Profile(address=box.address, cursor=str(box.cursor), messages_total=len(box.messages))

@@ -48,6 +48,7 @@ def connect(tx: Tx, principal: Principal, *, address: str, provider: ProviderNam
             known,
             "connect" if is_behind else "connect_where_it_was",
             owner_id=principal.user_id or known.owner_id,
+            progress_total=known.progress_total if known.sweep_cursor is not None else None,
         )
     account_news.emit_account(tx, account_id, device_id=principal.device_id)
     return account_id

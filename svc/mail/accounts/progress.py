@@ -34,7 +34,7 @@ class Columns(TypedDict, total=False):
     sweep_page_token: str | None
     sweep_started_at: Millis
     progress_done: int
-    progress_total: int
+    progress_total: int | None
     provider_total: int | None
     last_synced_at: Millis
 
@@ -54,6 +54,15 @@ def move(tx: Tx, account: Account, event: AccountEvent, **columns: Unpack[Column
         id=account.id,
         **written,
     )
+
+
+def listed(tx: Tx, *, account_id: str, done: int, total: int) -> None:
+    """The list of a mailbox is being read, before its first full sync can begin: ``done`` of ``total`` messages."""
+    account = account_queries.connected_account(tx, account_id)
+    if account is None or account.cursor is not None or account.sweep_cursor is not None:
+        return
+    move(tx, account, "list", progress_done=done, progress_total=total)
+    account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
 
 
 def begin_full_sync(tx: Tx, *, account_id: str, cursor: str, total: int) -> None:

@@ -10,6 +10,7 @@ from svc.mail.model import AccountState
 AccountEvent = Literal[
     "connect",
     "connect_where_it_was",
+    "list",
     "begin_full_sync",
     "resume_full_sync",
     "finish_full_sync",
@@ -27,6 +28,7 @@ SYNC: Final = Machine[AccountState, AccountEvent](
     states=("backfilling", "caught-up", "waiting", "reconnect", "disconnected"),
     initial=("backfilling",),
     transitions=(
+        _T("list", _CONNECTED, "backfilling", "The list of the mailbox is being read, before all of its mail."),
         _T(
             "begin_full_sync",
             _CONNECTED,

@@ -75,8 +75,11 @@ class AddressOut(Wire, frozen=True):
 
 
 class Progress(Wire, frozen=True):
+    """``listing``: the list of the mailbox is being read, and no message is counted as read yet."""
+
     done: int
     total: int
+    listing: bool
 
 
 class AccountOut(Wire, frozen=True):
@@ -148,7 +151,7 @@ def _address_out(one: own_addresses.OwnAddress) -> AddressOut:
 
 
 def _progress(account: Account) -> Progress | None:
-    if account.sweep_cursor is None:
+    if account.sweep_cursor is None and not account.is_listed:
         return None
     total = max(account.progress_total or 0, account.progress_done)
-    return Progress(done=account.progress_done, total=total)
+    return Progress(done=account.progress_done, total=total, listing=account.is_listed)

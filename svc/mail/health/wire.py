@@ -31,10 +31,12 @@ class DisconnectInput(Wire, frozen=True):
 
 
 class FullSyncOut(Wire, frozen=True):
-    """``eta_seconds``: the time left, at the rate of the last minutes; ``None`` while there is no rate yet."""
+    """``eta_seconds``: the time left, at the rate of the last minutes; ``None`` while there is no rate yet.
+    ``listing``: the list of the mailbox is being read, and no message is counted as read yet."""
 
     done: int
     total: int
+    listing: bool
     eta_seconds: int | None
 
 
@@ -131,10 +133,11 @@ def health_out(
 
 
 def _full_sync_out(account: Account, eta_s: int | None) -> FullSyncOut | None:
-    if account.sweep_cursor is None or account.progress_total is None:
+    if account.progress_total is None or (account.sweep_cursor is None and not account.is_listed):
         return None
     total = max(account.progress_total, account.progress_done)
-    return FullSyncOut(done=account.progress_done, total=total, eta_seconds=eta_s)
+    listing = account.is_listed
+    return FullSyncOut(done=account.progress_done, total=total, listing=listing, eta_seconds=None if listing else eta_s)
 
 
 def failure_out(failure: Failure) -> FailureOut:

@@ -14,6 +14,7 @@ from svc.mail.model import DRAFT, IMPORTANT, INBOX, SENT, SPAM, STARRED, TRASH, 
 from svc.mail.providers.seam import (
     Capabilities,
     HistoryPage,
+    Listed,
     ListPage,
     MessageGone,
     MessageRef,
@@ -67,7 +68,7 @@ class LocalMailbox:
     def drafts(self) -> None:
         return None
 
-    async def profile(self) -> Profile:
+    async def profile(self, *, listed: Listed | None = None) -> Profile:
         return Profile(address=self.address, cursor=CURSOR, messages_total=0)
 
     async def addresses(self) -> tuple[SendingAddress, ...]:

@@ -8,12 +8,15 @@ bytes: no code relies on how a provider splits a message into parts. A call eith
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from svc.clock import Millis
 from svc.mail.model import Trouble
+
+Listed = Callable[[int, int], Awaitable[None]]
+"""Called while a mailbox is listed: how many messages are in the list so far, and how many there are."""
 
 ChangeKind = Literal["added", "deleted", "labels-added", "labels-removed"]
 
@@ -167,7 +170,9 @@ class Provider(Protocol):
         """``None`` where drafts that are written here can't be stored at the provider."""
         ...
 
-    async def profile(self) -> Profile: ...
+    async def profile(self, *, listed: Listed | None = None) -> Profile:
+        """``listed``: only called where ``capabilities.lists_late``."""
+        ...
 
     async def addresses(self) -> tuple[SendingAddress, ...]:
         """All addresses that this mailbox can send from, its own included; empty where the provider names none."""

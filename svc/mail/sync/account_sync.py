@@ -104,7 +104,7 @@ class AccountSync:
         if account.sweep_cursor is None:
             if self.provider.capabilities.lists_late and not repair:
                 await self._fetch_newest()
-            profile = await self.provider.profile()
+            profile = await self.provider.profile(listed=self._listed)
             await self.refresh_labels()
             await self._ask_addresses(account)
             await self.store.write(
@@ -144,6 +144,9 @@ class AccountSync:
         await self.stored(self.account_id, fetched.incoming)
         if fetched.outage is not None:
             raise fetched.outage
+
+    async def _listed(self, done: int, total: int) -> None:
+        await self.store.write(progress.listed, account_id=self.account_id, done=done, total=total)
 
     async def _full_sync_pages(self) -> None:
         account = await self._account()

@@ -4,6 +4,7 @@ once, as it is now."""
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import pairwise
 
 import pytest
 
@@ -35,12 +36,18 @@ async def test_a_first_reading_goes_on_where_it_was_interrupted(
     async with open_task_group() as nursery:
         desk = FolderDesk(wall=wall, nursery=nursery, server=server)
         lives = 0
+        counts: list[list[tuple[int, int]]] = []
+
+        async def listed(done: int, total: int) -> None:
+            counts[-1].append((done, total))
+
         while True:
             lives += 1
             assert lives < 20, "it never comes to its end"
             provider, _ = desk.started(last=None if is_numbered_anew and lives > 1 else STEPS_A_LIFE)
+            counts.append([])
             try:
-                await provider.profile()
+                await provider.profile(listed=listed)
             except Killed:
                 pass
             else:
@@ -51,6 +58,13 @@ async def test_a_first_reading_goes_on_where_it_was_interrupted(
                 if is_numbered_anew:
                     server.number_anew("INBOX")
         assert lives > 1 + (not is_numbered_anew)
+        counts = list(filter(None, counts))
+        assert len(counts) > 1
+        for before, after in pairwise(counts):
+            assert before == sorted(before)
+            if not is_numbered_anew:  # it goes on where it was, but for the mail that was deleted
+                assert after[0][0] >= before[-1][0] - 1
+        assert all(0 <= done <= total <= len(names) for life in counts for done, total in life)
         desk.cursor = (await desk.started()[0].profile()).cursor
         told = await desk.look()
         assert {one.kind for one in told} <= {"deleted"}  # the one that was read before it was deleted

@@ -38,6 +38,7 @@ from svc.mail.providers.seam import (
     HistoryChange,
     HistoryExpired,
     HistoryPage,
+    Listed,
     ListPage,
     LostAnswer,
     MessageGone,
@@ -122,7 +123,7 @@ class GmailProvider:
     def drafts(self) -> GmailDrafts | None:
         return self._drafts
 
-    async def profile(self) -> Profile:
+    async def profile(self, *, listed: Listed | None = None) -> Profile:
         wire = await self.record(Call(name="getProfile", path="profile"), shapes.Profile)
         hidden = 0 if self._drafts is None else await self._drafts.hidden()
         total = max(0, wire.messagesTotal - hidden)

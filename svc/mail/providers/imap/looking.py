@@ -37,7 +37,7 @@ from svc.mail.providers.imap.rows import messages as message_rows
 from svc.mail.providers.imap.rows import queries
 from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow
 from svc.mail.providers.imap.session import Opened, Using
-from svc.mail.providers.seam import Unreachable
+from svc.mail.providers.seam import Listed, Unreachable
 from svc.nursery import ThreadPool
 from svc.store import Store, Tx
 
@@ -78,6 +78,21 @@ class Changed:
     """Whether it is the first reading of the folder, or of one with new UIDs."""
 
 
+@dataclass(kw_only=True)
+class Count:
+    """How far a look is with the new messages of all folders. Those that were stored before count, too: a look that was
+    interrupted goes on with them."""
+
+    listed: Listed | None = None
+    done: int = 0
+    total: int = 0
+
+    async def add(self, messages: int) -> None:
+        self.done += messages
+        if self.listed is not None:
+            await self.listed(self.done, self.total)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Look:
     """One look. The caller holds the session's turn."""
@@ -90,6 +105,8 @@ class Look:
     using: Using
     tell: bool
     """Whether new messages are reported to sync: only if it has read the whole mailbox before."""
+    listed: Listed | None = None
+    """Called after each part of the new messages that was stored."""
     left_out: list[str] = field(default_factory=list)
     """The names of listed folders that are not the user's own, as of the last round."""
 
@@ -110,7 +127,7 @@ class Look:
         opened = await self.using.open(folder.name, anew=True)
         there, deleted = await self._uids(), await self._uids(which=_DELETED)
         newest = sorted(uid for uid in there.uids(at_most=MAX_MESSAGES) if uid not in deleted)[-at_most:]
-        await self._read(folder, opened, newest)
+        await self._read(folder, opened, newest, Count())
         await self.store.write(
             folder_rows.store_state,
             folder_id=folder.id,
@@ -132,10 +149,11 @@ class Look:
         ]
         if changed:
             await self.store.write(_store_known, account_id=self.account_id, changed=changed)
+        count = await self._begin_count(sum(len(one.new) for one in changed))
         # Folders with new UIDs first, so that their messages are recognized in their own folder. One of them may also
         # have a copy in another folder, by a move that was interrupted, and that move must find its original.
         for one in sorted(changed, key=lambda one: not one.begins):
-            await self._meet(one)
+            await self._meet(one, count)
         return await self.store.write(message_rows.forget_lost, account_id=self.account_id, lost_before=lost_before)
 
     async def _list(self) -> tuple[list[roles.Place], dict[bytes, FolderStatus]]:
@@ -299,9 +317,17 @@ class Look:
             found |= one.uids
         return found
 
-    async def _meet(self, changed: Changed) -> None:
+    async def _begin_count(self, new: int) -> Count:
+        if self.listed is None:
+            return Count()
+        known = await self.store.read(queries.placed, account_id=self.account_id)
+        count = Count(listed=self.listed, done=known, total=known + new)
+        await count.add(0)
+        return count
+
+    async def _meet(self, changed: Changed, count: Count) -> None:
         """Reads and stores the new messages; then stores the folder's state."""
-        await self._read(changed.folder, changed.opened, changed.new)
+        await self._read(changed.folder, changed.opened, changed.new, count)
         opened = changed.opened
         await self.store.write(
             folder_rows.store_state,
@@ -313,7 +339,7 @@ class Look:
             looked=changed.looked,
         )
 
-    async def _read(self, folder: FolderRow, opened: Opened, uids: Sequence[int]) -> None:
+    async def _read(self, folder: FolderRow, opened: Opened, uids: Sequence[int], count: Count) -> None:
         """Reads and stores these new messages, newest first, in several transactions."""
         newest_first = sorted(uids, reverse=True)
         for start in range(0, len(newest_first), MEET_AT_ONCE):
@@ -333,6 +359,7 @@ class Look:
                 found=met,
                 is_told=self.tell,
             )
+            await count.add(len(newest_first[start : start + MEET_AT_ONCE]))
 
     async def _ours(self, met: Sequence[Message]) -> frozenset[int]:
         return await copies_among(

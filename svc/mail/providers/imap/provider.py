@@ -42,6 +42,7 @@ from svc.mail.providers.seam import (
     Capabilities,
     HistoryExpired,
     HistoryPage,
+    Listed,
     ListPage,
     MessageGone,
     MessageRef,
@@ -117,10 +118,10 @@ class ImapProvider:
             turn=partial(self._turn, writes=True),
         )
 
-    async def profile(self) -> Profile:
+    async def profile(self, *, listed: Listed | None = None) -> Profile:
         if not await self.store.read(_is_known, self.account_id):
             async with self._turn() as using:
-                await self._look(using, tell=False)
+                await self._look(using, tell=False, listed=listed)
         return await self.store.read(_profile, self.account_id, self.address)
 
     async def addresses(self) -> tuple[SendingAddress, ...]:
@@ -232,15 +233,15 @@ class ImapProvider:
 
     # The parts
 
-    async def _look(self, using: Using, *, tell: bool) -> None:
+    async def _look(self, using: Using, *, tell: bool, listed: Listed | None = None) -> None:
         await remove_left(self.account_id, self.store, using)
-        look = self._looking(using, tell=tell)
+        look = self._looking(using, tell=tell, listed=listed)
         await look.take()
         self._left_out = tuple(look.left_out)
         if await self._leaving.file_copies(using):
             await look.take()
 
-    def _looking(self, using: Using, *, tell: bool) -> Look:
+    def _looking(self, using: Using, *, tell: bool, listed: Listed | None = None) -> Look:
         return Look(
             account_id=self.account_id,
             store=self.store,
@@ -249,6 +250,7 @@ class ImapProvider:
             log=self.log,
             using=using,
             tell=tell,
+            listed=listed,
         )
 
     async def _change(self, using: Using, rows: list[Kept], *, add: frozenset[str], remove: frozenset[str]) -> None:

@@ -68,7 +68,7 @@ def awaited(tx: ReadTx, *, account_id: str, before: Millis, tries: int) -> list[
     rows = tx.all(
         """
         select p.id, p.filing_sha256, f.name, p.arrived_at, p.filed_tries
-        from mail_imap_places p join mail_imap_folders f on f.id = p.folder_id
+        from mail_imap_places p indexed by mail_imap_places_filing join mail_imap_folders f on f.id = p.folder_id
         where p.account_id = :id and p.filing is not null and p.uid is null and p.arrived_at < :before
             and p.filed_tries < :tries
         """,

@@ -13,7 +13,7 @@ from svc.mail.providers.folders import ARCHIVE, Place, labels_of
 from svc.mail.providers.imap.rows import moves, queries
 from svc.mail.providers.imap.rows.changes import has_news, note, tell
 from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow, Kept, kept_of
-from svc.mail.providers.imap.rows.queries import PLACE
+from svc.mail.providers.imap.rows.queries import PLACE, place_by
 from svc.store import ReadTx, Tx, Value, json_array
 
 ERASED_AT_ONCE: Final = 5_000
@@ -155,7 +155,7 @@ def _known_again(tx: Tx, account_id: str, folder: FolderRow, arrival: Arrival, *
         )
     row = _same(tx, account_id, folder, arrival, copied=copied, is_edited=is_edited) or tx.one(
         f"""
-        select {PLACE} where p.account_id = :account_id and p.folder_id = :folder_id
+        select {place_by("mail_imap_places_filing")} where p.account_id = :account_id and p.folder_id = :folder_id
             and p.filing in (select value from json_each(:filings)) limit 1
         """,
         account_id=account_id,
@@ -223,13 +223,16 @@ def _same(
         )
     if arrival.server_id is not None:
         return tx.one(
-            f"select {PLACE} where p.account_id = :account_id and p.server_id = :server_id",
+            f"""
+            select {place_by("mail_imap_places_server_id")}
+            where p.account_id = :account_id and p.server_id = :server_id
+            """,
             account_id=account_id,
             server_id=arrival.server_id,
         )
     return tx.one(
         f"""
-        select {PLACE}
+        select {place_by("mail_imap_places_lost")}
         where p.account_id = :account_id and p.lost_at is not null and p.mark = :mark and p.is_ours = :is_ours
             and not (:is_edited and p.folder_id = :folder_id)
         order by p.folder_id <> :folder_id, p.lost_at, p.id limit 1

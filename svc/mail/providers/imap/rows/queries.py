@@ -10,11 +10,18 @@ from svc.mail.model import STARRED, UNREAD
 from svc.mail.providers.imap.rows.model import Kept, kept_of
 from svc.store import ReadTx, json_array
 
-PLACE: Final = """
+_COLUMNS: Final = """
     p.id, p.folder_id, f.name, p.uid, p.size, f.label, p.seen, p.flagged, p.came_from, p.keywords, f.uid_validity,
     p.mark, p.is_ours, p.server_id, p.server_thread
-    from mail_imap_places p join mail_imap_folders f on f.id = p.folder_id
 """
+_FOLDER: Final = "join mail_imap_folders f on f.id = p.folder_id"
+PLACE: Final = f"{_COLUMNS} from mail_imap_places p {_FOLDER}"
+
+
+def place_by(index: str) -> str:
+    """:data:`PLACE` for a search that uses this index. Before the first statistics, SQLite takes the primary key for as
+    good as an index of few rows. It would read all messages of the account, and that for each new one."""
+    return f"{_COLUMNS} from mail_imap_places p indexed by {index} {_FOLDER}"
 
 
 def kept(tx: ReadTx, *, account_id: str, message_ids: Iterable[str]) -> dict[str, Kept]:
@@ -40,7 +47,13 @@ def known_uids(tx: ReadTx, *, folder_id: int) -> list[int]:
 
 def lost(tx: ReadTx, *, account_id: str) -> frozenset[str]:
     """The ids of messages that vanished from their folder, and were not seen in another since."""
-    rows = tx.all("select id from mail_imap_places where account_id = :id and lost_at is not null", id=account_id)
+    rows = tx.all(
+        """
+        select id from mail_imap_places indexed by mail_imap_places_lost
+        where account_id = :id and lost_at is not null
+        """,
+        id=account_id,
+    )
     return frozenset(str(message_id) for (message_id,) in rows)
 
 
@@ -69,6 +82,12 @@ _CARRIES: Final = f"""(
     :label is null or f.label = :label or (:label = '{UNREAD}' and not p.seen) or (:label = '{STARRED}' and p.flagged)
     or exists (select 1 from json_each(p.keywords) where value = :label)
 )"""
+
+
+def placed(tx: ReadTx, *, account_id: str) -> int:
+    """How many messages are in a folder, as far as their folders were read."""
+    count = "select count(*) from mail_imap_places where account_id = :id and uid is not null and not is_ours"
+    return cast(int, tx.value(count, id=account_id))
 
 
 def total(tx: ReadTx, *, account_id: str) -> int:
