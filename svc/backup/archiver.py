@@ -34,6 +34,7 @@ from svc.backup.archive import Archive
 from svc.backup.control import Control, Position, socket_folder
 from svc.backup.litestream import (
     SLOWEST_BYTES_A_S,
+    SYNC_S,
     ArchiveFault,
     Litestream,
     complaint,
@@ -108,6 +109,8 @@ class Archiver:
     threads: ThreadPool
     rng: random.Random
     unsent_max_bytes: int = UNSENT_MAX_BYTES
+    look_s: float = LOOK_S
+    sync_s: int = SYNC_S
     silent_s: float = SILENT_S
     late_s: float = LATE_S
     copy_max_s: float = COPY_MAX_S
@@ -166,7 +169,7 @@ class Archiver:
         copy = self._copy = _Copy(after=after or 0)
         try:
             if after is not None or self._copy_told:
-                await self._renew()
+                await self.renew()
             else:
                 copy.told = self._copy_told
             limit_s = await self._copy_limit_s()
@@ -176,7 +179,7 @@ class Archiver:
         finally:
             self._copy = None
         if copy.told is None:
-            await self._renew()
+            await self.renew()
             raise CopyTooSlow(
                 f"it was not sent within {told_s(limit_s)}: the line to {self.archive.target.place} is too slow for it"
             )
@@ -203,9 +206,9 @@ class Archiver:
                 await control.hold()
                 yield tool
             finally:
-                await self._renew()
+                await self.renew()
 
-    async def _renew(self) -> None:
+    async def renew(self) -> None:
         """End the child; a new one starts soon, or its problem is reported."""
         process = self._process
         if process is None:
@@ -260,6 +263,7 @@ class Archiver:
             database=self.home.database,
             ledger=self.archive.catalogue.ledger.path,
             environ=environ,
+            sync_s=self.sync_s,
         )
 
     async def _take_over(self, tool: Litestream) -> None:
@@ -280,7 +284,7 @@ class Archiver:
     async def give_way(self) -> None:
         """End the archiver: another copy of the home writes to the target, or may do so. A new one looks first."""
         self.has_looked = False
-        await self._renew()
+        await self.renew()
 
     async def _live(self, child: Child, tool: Litestream, socket: Path) -> bool:
         """Run one child to its end. Returns whether a new one must follow at once."""
@@ -379,7 +383,7 @@ class Archiver:
         self.archive.changed.call()
         while True:
             await self._look(control)
-            await trio.sleep(LOOK_S)
+            await trio.sleep(self.look_s)
 
     async def _look(self, control: Control) -> None:
         archive = self.archive

@@ -130,6 +130,7 @@ class Litestream:
     database: Path
     ledger: Path
     environ: Mapping[str, str]
+    sync_s: int = SYNC_S
     patience_s: float = LEDGER_S
     fetch_s: float = FETCH_S
     slowest_bytes_a_s: float = SLOWEST_BYTES_A_S
@@ -143,7 +144,7 @@ class Litestream:
     ) -> bytes:
         """Its configuration, as JSON, which is also YAML. ``copy_after``: send a whole copy unless one is newer than
         that; ``None``: unless there is any."""
-        interval = f"{SYNC_FOLDER_S if self.target.place.kind == 'file' else SYNC_S}s"
+        interval = f"{SYNC_FOLDER_S if self.target.place.kind == 'file' else self.sync_s}s"
         paths = {"db": self.database, "ledger": self.ledger}
         at_once = {"concurrency": COPY_PARTS} if self.target.place.kind == "s3" else {}
         databases = [

@@ -45,6 +45,7 @@ class Plane:
         self.traffic = Traffic()
         self.outcomes: Counter[tuple[str, str]] = Counter()
         self.draining = False
+        self.linger_s = LINGER_S
         self._windows = Windows(limit=CALLS_MAX, window_s=WINDOW_S, max_keys=TOKENS_KEPT)
         self._guesses = Windows(limit=GUESSES_MAX, window_s=WINDOW_S, max_keys=ADDRESSES_KEPT)
         self._known: OrderedDict[str, None] = OrderedDict()
@@ -116,7 +117,7 @@ class Plane:
         """Closes the service: returns when no call is in flight, and not before the load balancer could have
         noticed."""
         self.draining = True
-        await trio.sleep(LINGER_S)
+        await trio.sleep(self.linger_s)
         while self._calls:
             self._quiet = trio.Event()
             await self._quiet.wait()

@@ -37,10 +37,10 @@ async def serve(
     log: Log,
     root: Root,
     signals: bool = True,
-    announce: Callable[[int], None] = lambda port: None,
+    announce: Callable[[int, Plane], None] = lambda port, plane: None,
 ) -> None:
-    """Boots, serves until a signal or until ``root`` drains, then closes. ``announce`` is called with the port once it
-    serves.
+    """Boots, serves until a signal or until ``root`` drains, then closes. ``announce`` is called with the port, and
+    what serves there, once it serves.
 
     Raises :class:`ConfigError` and, if the database stays away, :class:`Unavailable`.
     """
@@ -62,7 +62,7 @@ async def serve(
                 child.started()
                 port = listeners[0].socket.getsockname()[1]
                 log.info("escrow.listening", host=config[ESCROW_HOST], port=port)
-                announce(port)
+                announce(port, plane)
                 await serve_port(child, listeners, [door], linger=plane.finish)
 
             await root.run([Subsystem(name="http", run=http, essential=True, drain_s=config[SHUTDOWN_MS] / 1_000)])

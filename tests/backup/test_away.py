@@ -14,8 +14,6 @@ from typing import Any, cast
 import pytest
 import trio
 
-from svc.backup import archiver as archiver_module
-from svc.backup import litestream
 from svc.backup.archiver import LATE_S, Archiver
 from svc.backup.litestream import ArchiveFault
 from svc.backup.restoring import RestoreFault, Wanted
@@ -126,9 +124,8 @@ async def is_begun(mia: Person) -> bool:
 
 @needs(S3)
 async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_dropped(
-    tmp_path: Path, wall: VirtualClock, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
-    monkeypatch.setattr(archiver_module, "LOOK_S", SOON_S)
     with buckets(tmp_path / "buckets") as there, wire(there.port) as line:
         settings: dict[str, Any] = {
             "PROVIDERS": "fake",
@@ -145,7 +142,7 @@ async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_drop
                 while parts.archive.catalogue.base() is None:  # noqa: ASYNC110  the first base backup is made meanwhile
                     await trio.sleep(0.1)
             await a_restore_would_work_at_once(parts)
-            monkeypatch.setattr(litestream, "SYNC_S", 1)  # from the next archiver on
+            parts.archiver.look_s, parts.archiver.sync_s = SOON_S, 1  # the latter from the next archiver on
             await all_is_there(parts.archiver)
             mia = await sign_in(service, MIA)
             await mia.mutate("pages.save", path="before", body="It was there before.")
@@ -153,7 +150,7 @@ async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_drop
             await a_copy_on_a_slow_line_holds_nothing_up(parts, mia, line, log)
             for status, code in ((403, "AccessDenied"), (507, "InsufficientStorage")):
                 await what_refuses_is_told_with_its_word(parts, mia, line, status, code)
-                await parts.archiver._renew()  # one that was refused pauses for half a minute before it tries again
+                await parts.archiver.renew()  # one that was refused pauses for half a minute before it tries again
             told = await service.workspace.store.read(notices)
             # Of the two one may be told with what the archiver said of it a moment later.
             assert any("Denied" in one or "Insufficient" in one for one in told), told

@@ -10,12 +10,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-import pytest
 import trio
 
 from svc.clock import WallClock
 from svc.config import Config, read_config
-from svc.control_plane import plane
+from svc.control_plane.plane import Plane
 from svc.control_plane.serving import serve
 from svc.control_plane.settings import RULES, SETTINGS
 from svc.log import Log
@@ -63,6 +62,7 @@ class Replica:
     port: int
     root: Root
     egress: Egress
+    plane: Plane | None = None
     ended: trio.Event = field(default_factory=trio.Event)
 
     @property
@@ -97,32 +97,32 @@ async def replicas(*configs: Config, log: Log) -> AsyncIterator[list[Replica]]:
     """All of them start at once; yields when each serves. They have ended when the block is left, without a pause for a
     balancer: one that the test itself drains has it."""
     started: list[Replica] = []
-    with pytest.MonkeyPatch.context() as patch:
-        async with trio.open_nursery() as nursery:
-            async with Egress() as egress:
+    async with trio.open_nursery() as nursery:
+        async with Egress() as egress:
 
-                async def run(config: Config, task_status: trio.TaskStatus[Replica]) -> None:
-                    root = Root(log=log, rng=random.Random(1))
-                    replica = Replica(port=0, root=root, egress=egress)
+            async def run(config: Config, task_status: trio.TaskStatus[Replica]) -> None:
+                root = Root(log=log, rng=random.Random(1))
+                replica = Replica(port=0, root=root, egress=egress)
 
-                    def announce(port: int) -> None:
-                        replica.port = port
-                        task_status.started(replica)
+                def announce(port: int, plane: Plane) -> None:
+                    replica.port, replica.plane = port, plane
+                    task_status.started(replica)
 
-                    await serve(config, clock=WallClock(), log=log, root=root, signals=False, announce=announce)
-                    replica.ended.set()
+                await serve(config, clock=WallClock(), log=log, root=root, signals=False, announce=announce)
+                replica.ended.set()
 
-                async def start(config: Config) -> None:
-                    started.append(await nursery.start(partial(_started, run, config)))
+            async def start(config: Config) -> None:
+                started.append(await nursery.start(partial(_started, run, config)))
 
-                async with trio.open_nursery() as starting:
-                    for config in configs:
-                        starting.start_soon(start, config)
-                yield started
-            patch.setattr(plane, "LINGER_S", 0.0)
-            for replica in started:
-                if not replica.ended.is_set() and not replica.root.draining:
-                    replica.root.drain("the test is over")
+            async with trio.open_nursery() as starting:
+                for config in configs:
+                    starting.start_soon(start, config)
+            yield started
+        for replica in started:
+            if replica.plane is not None:
+                replica.plane.linger_s = 0.0
+            if not replica.ended.is_set() and not replica.root.draining:
+                replica.root.drain("the test is over")
 
 
 async def _started(run: Any, config: Config, task_status: trio.TaskStatus[Replica]) -> None:
