@@ -41,6 +41,8 @@ class ArchiveCheck:
     threads: ThreadPool
     back_up: Callable[[], Awaitable[object]]
     _pause_ms: Millis = FIRST_MS
+    _is_mixed: bool = False
+    """Another copy of the home wrote more than this one, as of the last check."""
 
     async def run(self) -> Millis:
         """Check now. Returns when to check again."""
@@ -89,9 +91,13 @@ class ArchiveCheck:
         with suppress(ArchiveFault):  # it may have ended meanwhile
             ours = (await self.archiver.position()).txid
             if reaches > ours:
+                self._is_mixed = True
                 return (
                     f"the archive ends at {reaches:x}, and this home at {ours:x}: another copy of it writes there, too"
                 )
+        if self._is_mixed:
+            self._is_mixed = False
+            return await self._whole_copy("another copy of this home wrote to the archive, too")
         if reaches < sent:
             return await self._whole_copy(
                 f"a restore would end at {reaches:x}, and {sent:x} was sent: files are missing in the archive"

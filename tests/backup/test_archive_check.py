@@ -152,6 +152,18 @@ async def test_it_checks_soon_after_the_start_then_more_seldom_and_soon_again_af
     assert await pause_ms() == NOT_YET_MS
 
 
+async def test_once_another_copy_has_stopped_to_write_a_full_copy_is_sent(
+    tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    there = There(OURS, 9)
+    check, noting = checking(there, archive_of(tmp_path, wall), threads)
+    for reached in (9, 8, 8):
+        there.reached = reached
+        await check.run()
+    assert there.did.count("backed up") == 1
+    assert noting.told[-1] is None
+
+
 @pytest.mark.wall_clock
 @pytest.mark.thorough
 async def test_a_place_that_loses_files_while_the_service_runs_has_all_again(
