@@ -108,12 +108,17 @@ interface BackupConfirmIn {
   code: string;
 }
 
+/**
+ * `point`: the newest one, or the one that has the problem. `older`: the time of the other one of which the database
+ * was restored, too.
+ */
 interface BackupDrillOut {
   at: string;
   ok: boolean;
   seconds: number;
   problem: string | null;
   point: string;
+  older: string | null;
 }
 
 interface BackupEmpty {

@@ -140,7 +140,8 @@ function Drill({ status, load }) {
   return html`<section class="setting" aria-labelledby="drill-title">
     <h2 id="drill-title">Nightly restore test</h2>
     ${drill?.ok && html`<p>Restored and checked <${Moment} at=${drill.at} />, in${" "}
-      ${duration(Math.max(1, Math.round(drill.seconds)))}.</p>`}
+      ${duration(Math.max(1, Math.round(drill.seconds)))}.${drill.older && html` So was the database as it was at${" "}
+      <time dateTime=${drill.older}>${fullTime(drill.older)}</time>, a moment that is chosen anew each night.`}</p>`}
     ${drill && !drill.ok && html`<${Bad} text=${`It failed ${ago(drill.at, now.value)}: ${drill.problem}`} />`}
     ${!drill && html`<p class="quiet-text">Not tried yet. Each night the archive is restored into a folder, checked
       and removed.</p>`}

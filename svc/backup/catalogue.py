@@ -86,10 +86,14 @@ class Left(msgspec.Struct, frozen=True):
 
 
 class DrillState(msgspec.Struct, frozen=True):
+    """``point``: the newest one, or the one that has the problem. ``older``: the time of the other one
+    that was tried."""
+
     at: Millis
     seconds: float
     point: str
     problem: str | None = None
+    older: Millis | None = None
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
 """The drill: restores the newest recovery point into a scratch folder, checks it like any restored home, and deletes
-it. It shows that the backup can really be restored.
+it. Then it does the same with the database of one older point, which is in other files of the archive: each night at a
+random time, so that within weeks most files are read. It shows that the backup can really be restored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,14 +18,17 @@ from svc.backup.archive import Archive
 from svc.backup.catalogue import DrillState
 from svc.backup.folders import forget_folder
 from svc.backup.litestream import ArchiveFault
+from svc.backup.points import KEEP_MS, Point
 from svc.backup.restoring import RestoreFault, Restoring, Wanted
 from svc.backup.verifying import fault_of
-from svc.clock import SECOND_MS
+from svc.clock import DAY_MS, SECOND_MS, Millis, rfc3339
 from svc.nursery import ThreadPool
 
 NO_POINT: Final = "there is no recovery point to restore"
 LONGEST_S: Final = 20 * 3_600.0
 """Of one restore test. Beyond: it is given up and said to have failed; the next night's base backup waits for it."""
+OLDEST_MS: Final = KEEP_MS - 2 * DAY_MS
+"""Of a point that is tried: the files of an older one may be pruned at any moment."""
 TOO_LONG: Final = "it did not end within 20 hours: the line is too slow, or the place hangs"
 
 
@@ -39,6 +44,7 @@ class Drill:
     scratch: Path
     restoring: Callable[[], Restoring]
     settle: Callable[[], Awaitable[None]]
+    rng: random.Random
     _turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def run(self) -> DrillState:
@@ -50,26 +56,53 @@ class Drill:
         archive, clock = self.archive, self.archive.clock
         began, started = clock.now(), trio.current_time()
         points = await self.threads.run(archive.catalogue.points)
-        point = points[0] if points else None
-        problem = NO_POINT if point is None else await self.threads.run(fault_of, archive.catalogue, point)
-        if point is not None and problem is None:
-            await self.threads.run(forget_folder, self.scratch)
+        point, older = (points[0], older_of(points, now=began, rng=self.rng)) if points else (None, None)
+        problem: str | None = NO_POINT
+        if point is not None:
             await self.settle()
-            try:
-                with trio.move_on_after(LONGEST_S) as scope:
-                    await self.restoring().restore(Wanted(into=self.scratch, point=point, keeps_secrets=True))
-                problem = TOO_LONG if scope.cancelled_caught else None
-            except (RestoreFault, ArchiveFault) as fault:
-                problem = str(fault)
-            finally:
-                with trio.CancelScope(shield=True):  # removes files, and waits for nothing else
-                    await self.threads.run(forget_folder, self.scratch)
+            with trio.move_on_after(LONGEST_S) as scope:
+                problem = await self._fault_of(point)
+                if older is not None and problem is None:
+                    problem = await self._fault_of(older, is_older=True)
+                    point = point if problem is None else older
+            problem = TOO_LONG if scope.cancelled_caught else problem
         seconds = max(trio.current_time() - started, (clock.now() - began) / SECOND_MS)
         state = DrillState(
-            at=began, seconds=round(seconds, 1), point="" if point is None else point.id, problem=problem
+            at=began,
+            seconds=round(seconds, 1),
+            point="" if point is None else point.id,
+            problem=problem,
+            older=None if older is None else older.at,
         )
         await self.threads.run(partial(archive.catalogue.note, state))
         told = None if problem is None else f"the restore that is tried each night failed: {problem}"
         await archive.note("drill", told)
         archive.log.info("backup.drill", point=state.point, seconds=state.seconds, problem=problem)
         return state
+
+    async def _fault_of(self, point: Point, *, is_older: bool = False) -> str | None:
+        """Restore that point; returns why that can't be done. Of an older one only the database is fetched: the mails
+        and files of all points are compared each night by the replica."""
+        problem = await self.threads.run(fault_of, self.archive.catalogue, point)
+        if problem is None:
+            await self.threads.run(forget_folder, self.scratch)
+            wanted = Wanted(into=self.scratch, point=point, keeps_secrets=True, without_blobs=is_older)
+            try:
+                restoring = self.restoring()
+                await (replace(restoring, beyond=None) if is_older else restoring).restore(wanted)
+            except (RestoreFault, ArchiveFault) as fault:
+                problem = str(fault)
+            finally:
+                with trio.CancelScope(shield=True):  # removes files, and waits for nothing else
+                    await self.threads.run(forget_folder, self.scratch)
+        return problem if problem is None or not is_older else f"the state of {rfc3339(point.at)}: {problem}"
+
+
+def older_of(points: Sequence[Point], *, now: Millis, rng: random.Random) -> Point | None:
+    """The last point before a random time, by which each day is as likely, though the last two have the most points."""
+    newest = points[0]
+    others = [one for one in points[1:] if now - one.at <= OLDEST_MS]
+    if not others:
+        return None
+    at = rng.uniform(min(one.at for one in others), newest.at)
+    return next((one for one in others if one.at <= at), others[-1])

@@ -180,6 +180,7 @@ def build(workspace: Workspace) -> None:
             scratch=home.spool / SCRATCH,
             restoring=backup.restoring,
             settle=archiver.send_ledger,
+            rng=workspace.rng,
         ),
     )
 

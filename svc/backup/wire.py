@@ -56,11 +56,15 @@ class SnapshotOut(Wire, frozen=True):
 
 
 class DrillOut(Wire, frozen=True):
+    """``point``: the newest one, or the one that has the problem. ``older``: the time of the other one of
+    which the database was restored, too."""
+
     at: str
     ok: bool
     seconds: float
     problem: str | None
     point: str
+    older: str | None
 
 
 class RestoreOut(Wire, frozen=True):
@@ -140,7 +144,12 @@ def drill_out(state: DrillState | None) -> DrillOut | None:
     if state is None:
         return None
     return DrillOut(
-        at=rfc3339(state.at), ok=state.problem is None, seconds=state.seconds, problem=state.problem, point=state.point
+        at=rfc3339(state.at),
+        ok=state.problem is None,
+        seconds=state.seconds,
+        problem=state.problem,
+        point=state.point,
+        older=time_out(state.older),
     )
 
 

@@ -1,0 +1,107 @@
+"""The drill tries the newest point with all it names, and the database of an older one from a random time."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from svc.backup.catalogue import DrillState
+from svc.backup.drill import OLDEST_MS, Drill, older_of
+from svc.backup.points import public_of, sign
+from svc.backup.restoring import Restored, RestoreFault, Restoring, Wanted
+from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, VirtualClock
+from svc.nursery import ThreadPool
+from tests.backup.archives import archive_of
+from tests.backup.test_points import HOME, SEED, point
+
+
+@dataclass
+class Restores:
+    """A restorer that notes what is wanted of it, with or without blobs, and can't restore the points in ``bad``."""
+
+    beyond: object = "a replica"
+    bad: tuple[str, ...] = ()
+    asked: list[tuple[str, bool]] = field(default_factory=list)
+
+    async def restore(self, wanted: Wanted) -> Restored | None:
+        assert wanted.point is not None
+        assert wanted.keeps_secrets
+        assert wanted.without_blobs is (self.beyond is None)
+        self.asked.append((wanted.point.id, self.beyond is not None))
+        if wanted.point.id in self.bad:
+            raise RestoreFault("a file is damaged")
+        return None
+
+
+async def tried(directory: Path, clock: VirtualClock, threads: ThreadPool, restores: Restores, ages: Any) -> DrillState:
+    archive = archive_of(directory, clock)
+    archive.catalogue.begin(HOME, {})
+    for age in ages:
+        made = point(clock.now() - age, f"rp_{age}")
+        archive.catalogue.add(sign(made, SEED), made, key=public_of(SEED))
+
+    async def note(part: str, problem: str | None) -> None:
+        pass
+
+    async def settle() -> None:
+        pass
+
+    archive.note = note  # type: ignore[method-assign]
+    drill = Drill(
+        archive=archive,
+        threads=threads,
+        scratch=directory / "scratch",
+        restoring=lambda: cast(Restoring, restores),
+        settle=settle,
+        rng=random.Random(1),
+    )
+    return await drill.run()
+
+
+@pytest.mark.parametrize(
+    ("ages", "bad", "asked", "problem", "failed"),
+    [
+        ((0, 5 * DAY_MS), "", [(0, True), (5 * DAY_MS, False)], None, 0),
+        ((0,), "", [(0, True)], None, 0),
+        ((0, OLDEST_MS + 1), "", [(0, True)], None, 0),
+        ((0, DAY_MS), "rp_0", [(0, True)], "a file is damaged", 0),
+        ((0, DAY_MS), f"rp_{DAY_MS}", [(0, True), (DAY_MS, False)], "a file is damaged", DAY_MS),
+    ],
+)
+async def test_the_newest_point_is_tried_and_the_database_of_an_older_one(
+    ages: tuple[int, ...],
+    bad: str,
+    asked: list[tuple[int, bool]],
+    problem: str | None,
+    failed: int,
+    tmp_path: Path,
+    threads: ThreadPool,
+    wall: VirtualClock,
+) -> None:
+    restores = Restores(bad=(bad,))
+    state = await tried(tmp_path, wall, threads, restores, ages)
+    assert restores.asked == [(f"rp_{age}", with_blobs) for age, with_blobs in asked]
+    assert (problem or "") in (state.problem or "")
+    assert (state.problem is None, state.point) == (problem is None, f"rp_{failed}")
+    older = next((age for age in ages if 0 < age <= OLDEST_MS), None)
+    assert state.older == (None if older is None else wall.now() - older)
+    if failed:
+        assert (state.problem or "").startswith("the state of "), "it says which"
+
+
+def test_each_day_is_tried_within_weeks_however_many_points_the_last_two_have() -> None:
+    now = 100 * DAY_MS
+    ages = [*range(0, 2 * DAY_MS, 5 * MINUTE_MS), *range(2 * DAY_MS, 14 * DAY_MS, HOUR_MS)]
+    points = [point(now - age, f"rp_{age}") for age in ages]
+    rng, days = random.Random(1), Counter[int]()
+    for _ in range(200):
+        found = older_of(points, now=now, rng=rng)
+        assert found is not None
+        days[(now - found.at) // DAY_MS] += 1
+    assert set(range(12)) <= set(days)
+    assert max(days) <= OLDEST_MS // DAY_MS
