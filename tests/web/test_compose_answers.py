@@ -60,12 +60,33 @@ def test_the_buttons_below_a_thread_answer_it(app: App) -> None:
     assert app.called("mail.prepare") == [{"threadId": "thr_01", "kind": "replyAll"}]
 
 
-def test_keys_pressed_while_the_answer_is_prepared_do_nothing_to_the_page(app: App) -> None:
+@pytest.mark.parametrize("last", ["mail.prepare", "mail.thread"])
+def test_what_is_typed_while_the_answer_is_prepared_stands_in_it_and_does_nothing_to_the_page(
+    app: App, last: str
+) -> None:
     page = app.open()
-    app.press("j", "r", "e", "e", "k")
+    held = app.hold(last)
+    app.press("j", "r", "Enter", "k", "e")
+    held.asked()
+    page.keyboard.type("e <3")
+    app.press("Backspace", "Enter", "e")
+    held.let_go()
     ready(page)
+    page.keyboard.type("k")
+    expect(text(page).locator("div")).to_have_text(["kee <", "ek", ""])
     assert app.calls("mail.archive") == []
     app.selects("thr_00")
+
+
+def test_what_is_typed_while_a_forward_is_prepared_is_the_name_of_who_gets_it(app: App) -> None:
+    page = app.open()
+    prepare = app.hold("mail.prepare")
+    app.press("j", "f", "a", "n")
+    prepare.asked()
+    app.press("n")
+    prepare.let_go()
+    ready(page)
+    expect(page.get_by_role("combobox", name="To", exact=True)).to_have_value("ann")
 
 
 @pytest.mark.thorough

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -106,7 +107,7 @@ def test_keys_after_send_do_not_go_with_the_message(app: App) -> None:
     assert sent["html"] == "<div>High at nine.</div>"
 
 
-def test_letters_typed_while_a_mail_is_taken_back_are_no_commands(app: App) -> None:
+def test_letters_typed_while_a_mail_is_taken_back_go_into_it_and_are_no_commands(app: App) -> None:
     page = compose(app)
     fill(page)
     app.press("Control+Enter")
@@ -119,4 +120,5 @@ def test_letters_typed_while_a_mail_is_taken_back_are_no_commands(app: App) -> N
     app.press("e")
     back.let_go()
     ready(page)
+    expect(text(page)).to_have_text(re.compile("^e"))
     assert app.calls("mail.archive") == []

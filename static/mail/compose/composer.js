@@ -16,6 +16,7 @@ import { accounts } from "../accounts.js";
 import { offerUndoHere } from "../actions.js";
 import { connectOpen } from "../connect.js";
 import { select, selectedId } from "../selection.js";
+import { forgetTyped, typeAhead } from "./ahead.js";
 import { composing, composition, full, inside, minimised, place, preparing } from "./current.js";
 import { Draft } from "./draft.js";
 import { drafts, hideDraft, loadDrafts } from "./drafts.js";
@@ -49,6 +50,9 @@ export function startComposer() {
   });
   effect(() => {
     keyboardTaken.value = composing.value;
+  });
+  addEventListener("keydown", (event) => {
+    if (preparing.value || composition.value?.entering) typeAhead(event);
   });
   const keep = () => {
     const draft = composition.value?.draft;
@@ -316,15 +320,22 @@ function openWritten({ fields, id, version }) {
 const OPENING = { openDraft: (/** @type {string} */ id) => void openDraft(id), openWritten };
 
 /**
- * Waits for the draft that opens next. Who asked for it may type at once: that does nothing to the page.
+ * Waits for the draft that opens next; null: none does. Who asked for it may type at once: it goes into the draft.
  * @template Answer @param {Promise<Answer>} answer
  */
 async function whileKeysRest(answer) {
   const before = preparing.value;
   preparing.value = true;
-  return answer.finally(() => {
+  try {
+    const found = await answer;
+    if (found === null) forgetTyped();
+    return found;
+  } catch (error) {
+    forgetTyped();
+    throw error;
+  } finally {
     preparing.value = before;
-  });
+  }
 }
 
 /** @param {() => Promise<Composition>} make */
@@ -346,6 +357,7 @@ async function open(make) {
     });
   } catch (error) {
     preparing.value = false;
+    forgetTyped();
     toast(`Could not open the message: ${reason(error)}`, { tone: "error" });
     if (!composition.value) giveFocusBack();
   }
@@ -369,6 +381,7 @@ function shut(current, { focus = true } = {}) {
   const inline = place.value === "inline";
   current.draft.close();
   current.uploads.abort();
+  forgetTyped();
   batch(() => {
     composition.value = null;
     minimised.value = full.value = inside.value = false;

@@ -10,6 +10,7 @@ import { classes, html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { accounts } from "../accounts.js";
 import { listed, nameOf } from "../names.js";
+import { typeNow } from "./ahead.js";
 import { discard } from "./composer.js";
 import { inside } from "./current.js";
 import { Fields } from "./fields.js";
@@ -131,6 +132,7 @@ function useKeyboard(current, frame) {
     if (current.entering || inside.value) {
       const first = current.focus === "to" && !current.caret ? "input" : ".rich-text";
       frame.current?.querySelector(/** @type {"input"} */ (first))?.focus({ preventScroll: true });
+      typeNow();
       inside.value = true;
     }
     current.entering = false;

@@ -8,6 +8,7 @@ import { useCloseRequest } from "../../ui/close_request.js";
 import { classes, html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { fills } from "../../ui/media.js";
+import { typeNow } from "./ahead.js";
 import { composition, full, minimised, place, preparing } from "./current.js";
 import { Fields } from "./fields.js";
 import { fullScreen, popOut } from "./places.js";
@@ -30,6 +31,7 @@ function Window({ current }) {
   useLayoutEffect(() => {
     const first = current.focus === "to" && !current.caret ? "input" : ".rich-text";
     frame.current?.querySelector(/** @type {"input"} */ (first))?.focus();
+    typeNow();
   }, []);
   useCloseRequest(writing.close, !small && fills.value);
   // When a focused button disappears (a cancelled upload, a removed quote), the focus stays in the window.

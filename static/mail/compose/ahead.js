@@ -1,0 +1,30 @@
+// @ts-check
+/** What a person types while a message is being fetched. It goes into the message once that is shown. */
+
+const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
+
+let words = "";
+
+/** Takes a key that no field has, so that the page does nothing with it. @param {KeyboardEvent} event */
+export function typeAhead(event) {
+  const { key } = event;
+  const commands = (event.ctrlKey || event.metaKey || event.altKey) && !event.getModifierState("AltGraph");
+  const isInField = event.target instanceof Element && event.target.closest(FIELDS);
+  if (isInField || commands || event.defaultPrevented || event.isComposing || event.repeat) return;
+  if (key.length === 1) words += key;
+  else if (key === "Enter" && words) words += "\n";
+  else if (key === "Backspace") words = words.slice(0, -1);
+  else return;
+  event.preventDefault();
+}
+
+/** Types the words into the field that has the focus. */
+export function typeNow() {
+  const now = words;
+  words = "";
+  if (now) document.execCommand("insertText", false, now);
+}
+
+export function forgetTyped() {
+  words = "";
+}
