@@ -96,8 +96,8 @@ def test_undo_takes_the_keyboard_from_no_field_when_its_answer_comes(app: App) -
 
 def test_keys_after_send_do_not_go_with_the_message(app: App) -> None:
     page = compose(app)
-    fill(page, body="High at nine.")
     save = app.hold("mail.saveDraft")
+    fill(page, body="High at nine.")
     app.press("Control+Enter")
     save.asked()
     app.press("j")
