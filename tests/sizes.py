@@ -78,6 +78,11 @@ GITOPS_STRIDE: Final = _size(90, 1)
 RULE_DEATHS: Final = tuple(range(_size(5, 1), _size(20, 60), _size(14, 1)))
 """Rules take mail on in a few dozen steps of their consumer; it is killed at some of them, or at each."""
 
+APPLIED_DEATHS: Final = tuple((step, step * 2 // 7 + 1) for step in range(_size(14, 2), _size(15, 42)))
+"""Steps of the store's writer at which the service is killed while a rule works through old mail, and while that is
+undone.
+"""
+
 HOSTILE_WAYS: Final = _size(1, 9)
 """By which a hostile page tries a row that has nothing to show; what has is tried by all, which are nine at most."""
 
