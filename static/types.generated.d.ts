@@ -2707,6 +2707,17 @@ interface RunsProgress {
   total: number;
 }
 
+/** `more`: there were more failed runs than are retried at once. */
+interface RunsRetriedOut {
+  retried: number;
+  more: boolean;
+}
+
+/** `workflow`: only its runs. */
+interface RunsRetryFailedInput {
+  workflow?: string | null;
+}
+
 /** `ancestors`: the runs above it, the outermost first. */
 interface RunsRunDetail {
   id: string;
@@ -3006,6 +3017,7 @@ interface Procedures {
   "runs.step": { input: RunsStepIdInput; output: RunsStepOut };
   "runs.cancel": { input: RunsIdInput; output: {} };
   "runs.retry": { input: RunsIdInput; output: {} };
+  "runs.retryFailed": { input: RunsRetryFailedInput | undefined; output: RunsRetriedOut };
   "approvals.list": { input: undefined; output: RunsApprovalOut[] };
   "approvals.decide": { input: RunsDecideInput; output: {} };
   "models.usage": { input: undefined; output: ModelsUsageOut };

@@ -39,6 +39,7 @@ AREAS: Final = {
         "worker/mcp",
         "configuring",
         "rules",
+        "runs/procedures",
         "triage",
         "agents",
         "worker/agents",

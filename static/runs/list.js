@@ -11,6 +11,7 @@ import { ConfirmButton } from "../ui/confirm.js";
 import { fullTime } from "../ui/format.js";
 import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
+import { toast } from "../ui/toast.js";
 import { runHref, runsHref, STATES } from "./address.js";
 import { Progress, State } from "./badge.js";
 import { focusNext } from "./focus.js";
@@ -87,6 +88,8 @@ function List({ filter, seen }) {
   return html`<section class="setting runs-list" aria-label="Runs">
     <${Pending} of=${found} what="the runs" />
     ${found.data && !runs.length && html`<${Empty} filter=${filter} />`}
+    ${filter.state === "failed" && runs.some((run) => run.mine && !run.parentId)
+      && html`<${RetryFailed} workflow=${filter.workflow} changed=${found.load} />`}
     <ul class="things" ref=${list}>${runs.map((run) =>
       html`<${RunRow} key=${run.id} run=${run} owner=${ownerOf(run, users.data)} changed=${found.load} />`)}</ul>
     ${found.data?.nextCursor && html`<button class="button" onClick=${more}>Show more</button>`}
@@ -101,6 +104,18 @@ function Empty({ filter }) {
   return html`<${Nothing} icon="runs" title="Nothing has run yet">
     <p>Here you see what your agents do, and long work that goes on after a restart.</p>
     <p><a class="button" href="/settings/agents">Agents</a></p></${Nothing}>`;
+}
+
+/** Such as after a ceiling was raised. @param {{ workflow: string | null, changed: () => Promise<void> }} props */
+function RetryFailed({ workflow, changed }) {
+  const run = async () => {
+    const { retried, more } = await mutate("runs.retryFailed", { workflow });
+    toast(`${retried === 1 ? "One run goes" : `${retried} runs go`} on.${more ? " There are more: retry again." : ""}`);
+    await changed();
+  };
+  return html`<p><${ConfirmButton} label="Retry all" sure="Retry them" calm run=${run}
+    question=${"Your failed runs here go on where they stopped, also those not shown yet. "
+      + "Asking models may cost again."} /></p>`;
 }
 
 /** The owner's name; "" for the user's own run. @param {Run} run @param {Member[] | null} users */

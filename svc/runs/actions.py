@@ -185,6 +185,15 @@ def retry(tx: Tx, principal: Principal, run_id: str) -> RunRow:
     return move(tx, row, "retry", due_at=tx.now, fruitless=0, error=None, ended_at=None)
 
 
+def retry_failed(tx: Tx, principal: Principal, run_ids: Iterable[str]) -> int:
+    """Continue those of these runs that are still failed. Returns how many."""
+    rows = (queries.mine(tx, principal, run_id) for run_id in run_ids)
+    still = [row for row in rows if row is not None and row.state == "failed"]
+    for row in still:
+        retry(tx, principal, row.id)
+    return len(still)
+
+
 def _forget_failed(tx: Tx, row: RunRow) -> None:
     """Delete the steps that are not done. A child whose failure failed a step is retried instead."""
     for step in queries.steps(tx, row.id):

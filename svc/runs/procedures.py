@@ -6,10 +6,26 @@ from typing import Final, Literal
 
 from svc.clock import rfc3339
 from svc.protocol import NOTHING, Nothing, Procedure
-from svc.runs import actions, approvals, shown
+from svc.runs import actions, approvals, queries, shown
 from svc.runs.dispatch import Dispatcher
-from svc.runs.wire import ApprovalOut, DecideInput, IdInput, ListInput, RunDetail, RunsOut, StepIdInput, StepOut
+from svc.runs.wire import (
+    ApprovalOut,
+    DecideInput,
+    IdInput,
+    ListInput,
+    RetriedOut,
+    RetryFailedInput,
+    RunDetail,
+    RunsOut,
+    StepIdInput,
+    StepOut,
+)
 from svc.workspace import RequestContext
+
+MAX_RETRIED: Final = 1_000
+"""Failed runs that are retried at once. Beyond: the newest ones, and the answer says that there are more."""
+RETRIED_AT_ONCE: Final = 50
+"""Runs in one transaction, so that other writers get their turn."""
 
 
 async def _list(context: RequestContext, wanted: ListInput) -> RunsOut:
@@ -36,6 +52,17 @@ async def _retry(context: RequestContext, wanted: IdInput) -> Nothing:
     await context.workspace.store.write(actions.retry, context.principal, wanted.id)
     context.workspace.service(Dispatcher).wake.call()
     return NOTHING
+
+
+async def _retry_failed(context: RequestContext, wanted: RetryFailedInput) -> RetriedOut:
+    """The list is fixed first: a run that fails anew is not retried again."""
+    store, retried = context.workspace.store, 0
+    found = await store.read(queries.failed, context.principal, workflow=wanted.workflow, limit=MAX_RETRIED + 1)
+    for start in range(0, min(len(found), MAX_RETRIED), RETRIED_AT_ONCE):
+        some = found[start : min(start + RETRIED_AT_ONCE, MAX_RETRIED)]
+        retried += await store.write(actions.retry_failed, context.principal, some)
+    context.workspace.service(Dispatcher).wake.call()
+    return RetriedOut(retried=retried, more=len(found) > MAX_RETRIED)
 
 
 async def _approvals(context: RequestContext, wanted: Nothing) -> list[ApprovalOut]:
@@ -84,6 +111,14 @@ PROCEDURES: Final = (
     _row("runs.step", "query", StepIdInput, StepOut, _step, "One step of a run, with all of its input and output."),
     _row("runs.cancel", "mutation", IdInput, Nothing, _cancel, "Stop a run, and what it began."),
     _row("runs.retry", "mutation", IdInput, Nothing, _retry, "Let a run go on at its first step that is not done."),
+    _row(
+        "runs.retryFailed",
+        "mutation",
+        RetryFailedInput,
+        RetriedOut,
+        _retry_failed,
+        "Let all of the caller's failed runs go on, such as after a ceiling was raised.",
+    ),
     _row("approvals.list", "query", Nothing, list[ApprovalOut], _approvals, "What waits for the caller's decision."),
     _row("approvals.decide", "mutation", DecideInput, Nothing, _decide, "Let it through, changed or not, or decline."),
 )

@@ -121,6 +121,23 @@ def step(tx: ReadTx, run_id: str, key: str) -> StepRow | None:
     return _step(found) if found else None
 
 
+def failed(tx: ReadTx, principal: Principal, *, workflow: str | None, limit: int) -> list[str]:
+    """The ids of the caller's own failed runs that no other run waits for, the newest first."""
+    rows = tx.all(
+        """
+        select id from runs
+        where state = 'failed' and parent_id is null and (:everything or user_id is :user_id)
+            and (:workflow is null or workflow = :workflow)
+        order by created_at desc, id desc limit :limit
+        """,
+        everything=int(principal.sees_everything),
+        user_id=principal.user_id,
+        workflow=workflow,
+        limit=limit,
+    )
+    return [str(run_id) for (run_id,) in rows]
+
+
 def depth(tx: ReadTx, run_id: str | None) -> int:
     """How many runs are above a child of this run."""
     found = 0

@@ -106,6 +106,19 @@ class IdInput(Wire, frozen=True):
     id: Id
 
 
+class RetryFailedInput(Wire, frozen=True):
+    """``workflow``: only its runs."""
+
+    workflow: Id | None = None
+
+
+class RetriedOut(Wire, frozen=True):
+    """``more``: there were more failed runs than are retried at once."""
+
+    retried: int
+    more: bool
+
+
 class StepIdInput(Wire, frozen=True):
     """``id``: the id of the run."""
 

@@ -115,6 +115,34 @@ async def test_a_step_that_always_fails_fails_its_run_in_its_words_and_can_be_re
             await bench.service.mutate("runs.retry", id=run_id)
 
 
+async def test_all_failed_runs_of_ones_own_go_on_at_once(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
+    def make(bench: Bench) -> Any:
+        async def code(run: Run, input: Json) -> Json:
+            if not bench.failures["open"]:
+                raise Fatal("The ceiling is reached.")
+            return await run.step("good", bench.outside)
+
+        async def above(run: Run, input: Json) -> Json:
+            return await run.child("below", "ask")
+
+        return (workflow("ask", code), workflow("other", code), workflow("above", above))
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        names = ("ask", "ask", "other", "above")
+        ids = [await bench.begin(name) for name in names]
+        for run_id in ids:
+            await bench.until(run_id, "failed")
+        assert (await bench.service.mutate("runs.retryFailed", workflow="ask")) == {"retried": 2, "more": False}
+        for run_id in ids[:2]:
+            await bench.until(run_id, "failed")  # it is as before, and they fail anew, once
+        bench.failures["open"] = 1
+        assert (await bench.service.mutate("runs.retryFailed")) == {"retried": 4, "more": False}
+        for run_id in ids:
+            await bench.until(run_id, "done")
+        assert bench.did.count("good") == len(ids)
+        assert (await bench.service.mutate("runs.retryFailed"))["retried"] == 0
+
+
 async def test_a_fatal_failure_is_not_tried_again_and_code_may_go_on_after_it(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:

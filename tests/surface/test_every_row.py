@@ -196,6 +196,7 @@ PROCEDURES: dict[str, Door] = {
     "runs.step": query("authenticated", 404, id="run_none", stepId="step"),
     "runs.cancel": mutation("authenticated", 404, id="run_none"),
     "runs.retry": mutation("authenticated", 404, id="run_none"),
+    "runs.retryFailed": mutation("authenticated"),
     "mcp.servers": query("authenticated"),
     "mcp.connect": mutation("authenticated", 404, name="none", launch=""),
     "mcp.allow": mutation("authenticated", 404, name="none", tools=[]),

@@ -171,6 +171,18 @@ class RunPart:
         self.change_run(run["id"], state="cancelled", endedAt=moment(), dueAt=None, error=stopped)
         return {}
 
+    def rpc_runs_retryFailed(self, given: dict[str, Any]) -> Any:
+        workflow = given.get("workflow")
+        failed = [
+            run["id"]
+            for run in self.runs
+            if run["mine"] and run["state"] == "failed" and run["parentId"] is None
+            if workflow is None or run["workflow"] == workflow
+        ]
+        for run_id in failed:
+            self.rpc_runs_retry({"id": run_id})
+        return {"retried": len(failed), "more": False}
+
     def rpc_runs_retry(self, given: dict[str, Any]) -> Any:
         run = self.run(given["id"])
         if run["state"] not in {"failed", "cancelled"}:
