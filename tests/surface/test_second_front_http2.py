@@ -89,7 +89,7 @@ async def test_who_begins_and_gives_up_more_and_more_requests_loses_the_connecti
             client.protocol.reset_stream(stream_id)
         await client.send()
         await client.until_closed()
-        assert MAX_RUNNING / 2 < world.seen.count("slow begins") < 2 * MAX_RUNNING
+        assert 0 < world.seen.count("slow begins") < 2 * MAX_RUNNING
 
 
 async def test_many_small_frames_are_parsed_a_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
