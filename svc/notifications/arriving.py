@@ -20,7 +20,6 @@ from svc.notifications import actions, queries
 from svc.notifications.delivering import JOB
 from svc.notifications.model import Words
 from svc.notifications.wire import ArrivedOut
-from svc.principal import Principal
 from svc.scheduler import Scheduler
 from svc.store import Consumer, Event, Tx
 from svc.workspace import Workspace
@@ -65,7 +64,7 @@ def tell_of(tx: Tx, events: Sequence[Event]) -> bool:
 
 
 def _tell_one(tx: Tx, user_id: str, received: _Received, event: Event) -> bool:
-    if mail.account_for(tx, as_person(user_id), account_id=received.account_id, to="read") is None:
+    if mail.account_for(tx, queries.as_person(user_id), account_id=received.account_id, to="read") is None:
         return False  # they may no longer read it
     wanted = queries.preferences(tx, user_id)
     if wanted.quiet is not None and wanted.quiet.holds_at(tx.now):
@@ -108,11 +107,6 @@ def _worded(received: _Received, words: Words) -> ArrivedOut:
         subject=received.subject[:MAX_SUBJECT_CHARS] if named else "",
         snippet=received.snippet[:MAX_SNIPPET_CHARS] if words == "all" else "",
     )
-
-
-def as_person(user_id: str) -> Principal:
-    """A principal for a person who is not signed in here: access is decided as if they asked."""
-    return Principal(user_id=user_id, device_id="system:notifications", is_admin=False, via="session")
 
 
 CONSUMER: Final[Consumer[Workspace]] = Consumer(

@@ -2,8 +2,8 @@
 
 Theory: a row says ``sending`` before its first byte leaves. It goes back to the queue only if certainly nothing was
 accepted: no connection, 429, or a server error. So a push arrives at most once, and a push with an unknown result is
-not repeated. A push that is older than some minutes by then, whose message was read meanwhile, or whose person has
-quiet hours by then, is not sent at all.
+not repeated. A push that is older than some minutes by then, or that its person has no use for any more
+(``queries.wanted_for_s``), is not sent at all; and no push service keeps it into their quiet hours.
 
 A browser names its own endpoint, so requests go through the pinned egress: to public servers and by HTTPS only.
 """
@@ -22,7 +22,7 @@ from svc.errors import Invalid
 from svc.job import Job
 from svc.notifications import actions, queries
 from svc.notifications.encryption import encrypt
-from svc.notifications.model import Browser, Push
+from svc.notifications.model import KEPT_THERE_S, Browser, Push
 from svc.notifications.vapid import Vapid
 from svc.nursery import open_task_group
 from svc.protocol.pinned import PinnedAnswer, PinnedEgress, PinnedFault
@@ -30,9 +30,6 @@ from svc.workspace import Workspace
 
 OLDEST_MS: Final = 10 * MINUTE_MS
 """A push that could not be sent within this time is dropped: a late notice of mail is useless."""
-
-KEPT_THERE_S: Final = 4 * 3_600
-"""How long a push service keeps a push for a browser that is off (``TTL``)."""
 
 AT_A_TIME: Final = 8
 DEADLINE_S: Final = 10.0
@@ -51,14 +48,17 @@ class Pusher:
     egress: PinnedEgress
     vapid: Vapid
 
-    async def send(self, browser: Browser, *, payload: bytes, topic: str) -> PinnedAnswer:
-        """Sends one push. Raises :class:`PinnedFault`, and :class:`Invalid` for invalid keys."""
+    async def send(self, browser: Browser, *, payload: bytes, topic: str, kept_s: int = KEPT_THERE_S) -> PinnedAnswer:
+        """Sends one push. ``kept_s``: how long the push service keeps it for a browser that is off.
+
+        Raises :class:`PinnedFault`, and :class:`Invalid` for invalid keys.
+        """
         body = encrypt(payload, public_key=browser.public_key, secret=browser.secret)
         headers = {
             "authorization": await self.vapid.authorization(browser.endpoint, email=browser.email),
             "content-encoding": "aes128gcm",
             "content-type": "application/octet-stream",
-            "ttl": str(KEPT_THERE_S),
+            "ttl": str(kept_s),
             "urgency": "normal",
             "topic": _topic(topic),
         }
@@ -87,14 +87,16 @@ async def deliver(workspace: Workspace) -> Millis | None:
 async def _deliver_one(workspace: Workspace, push: Push) -> None:
     store = workspace.store
     browser = await store.read(queries.browser, push.browser_id)
-    wanted = browser is not None and await store.read(queries.still_wanted, browser.user_id, push.message_id)
-    if browser is None or not wanted or workspace.clock.now() - push.created_at > OLDEST_MS:
+    kept_s = None if browser is None else await store.read(queries.wanted_for_s, browser.user_id, push)
+    if browser is None or kept_s is None or workspace.clock.now() - push.created_at > OLDEST_MS:
         await store.write(actions.end, push)
         return
     if not await store.write(actions.begin, push):
         return
     try:
-        answer = await workspace.service(Pusher).send(browser, payload=push.payload, topic=push.thread_id)
+        answer = await workspace.service(Pusher).send(
+            browser, payload=push.payload, topic=push.thread_id, kept_s=kept_s
+        )
     except PinnedFault as fault:
         if fault.kind in _NOTHING_SENT:
             await _put_off(workspace, push, wait_s=None)

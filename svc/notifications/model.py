@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
@@ -12,6 +12,9 @@ from svc.clock import HOUR_MS, SECOND_MS, Millis
 Words = Literal["all", "sender", "none"]
 """How much a notification says: sender, subject and the beginning of the text; sender and subject; only that there is
 mail."""
+
+KEPT_THERE_S: Final = 4 * 3_600
+"""How long a push service keeps a push for a browser that is off (``TTL``), at most."""
 
 KEEP_MS: Final = HOUR_MS
 """How long a row of the queue is kept. An event older than some minutes is never notified, so nothing can be notified
@@ -34,6 +37,16 @@ class Quiet:
         if self.begin <= self.end:
             return self.begin <= minute < self.end
         return minute >= self.begin or minute < self.end
+
+    def begins_in_s(self, now: Millis) -> int | None:
+        """How long it is until they begin; ``None`` if there are none."""
+        if self.begin == self.end:
+            return None
+        zone = ZoneInfo(self.time_zone)
+        here = datetime.fromtimestamp(now / SECOND_MS, zone)
+        begin = here.replace(hour=self.begin // 60, minute=self.begin % 60, second=0, microsecond=0)
+        begin = begin if begin > here else begin + timedelta(days=1)
+        return max(0, int(begin.timestamp() - here.timestamp()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +81,7 @@ class Push:
     browser_id: str
     message_id: str
     thread_id: str
+    account_id: str
     payload: bytes
     created_at: Millis
     attempts: int

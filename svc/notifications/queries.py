@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, cast
 
+from svc import mail
 from svc.clock import Millis
-from svc.notifications.model import KEEP_MS, Browser, Preferences, Push, Quiet, Words
+from svc.notifications.model import KEEP_MS, KEPT_THERE_S, Browser, Preferences, Push, Quiet, Words
+from svc.principal import Principal
 from svc.store import ReadTx, Row
 
 _BROWSER: Final = "b.id, b.user_id, b.device_id, b.endpoint, b.public_key, b.secret, b.created_at, b.problem, u.email"
@@ -58,14 +60,22 @@ def browser(tx: ReadTx, browser_id: str) -> Browser | None:
 def due(tx: ReadTx, *, limit: int) -> Sequence[Push]:
     rows = tx.all(
         """
-        select browser_id, message_id, thread_id, payload, created_at, attempts from push_queue
+        select browser_id, message_id, thread_id, account_id, payload, created_at, attempts from push_queue
         where state = 'waiting' and next_at <= :now order by next_at limit :limit
         """,
         now=tx.now,
         limit=limit,
     )
     return [
-        Push(browser_id=row[0], message_id=row[1], thread_id=row[2], payload=row[3], created_at=row[4], attempts=row[5])
+        Push(
+            browser_id=row[0],
+            message_id=row[1],
+            thread_id=row[2],
+            account_id=row[3],
+            payload=row[4],
+            created_at=row[5],
+            attempts=row[6],
+        )
         for row in rows
     ]
 
@@ -86,13 +96,30 @@ def is_anything_old(tx: ReadTx) -> bool:
     return bool(found)
 
 
-def still_wanted(tx: ReadTx, user_id: str, message_id: str) -> bool:
-    """Whether the person needs a notification of the message now: not if they have read or archived it elsewhere, and
-    not in their quiet hours, which may have begun while it was queued."""
-    quiet = preferences(tx, user_id).quiet
-    if quiet is not None and quiet.holds_at(tx.now):
-        return False
-    return bool(tx.value("select in_inbox and unread from mail_messages where id = :id", id=message_id))
+def wanted_for_s(tx: ReadTx, user_id: str, push: Push) -> int | None:
+    """How long the push is of use to the person, for the push service to keep it: until their quiet hours begin.
+
+    ``None``: it is of no use now. They have read or archived the message elsewhere, quiet hours have begun, they do not
+    want to hear of the account any more, or it is not shared with them any more.
+    """
+    wanted = preferences(tx, user_id)
+    if push.account_id not in wanted.account_ids:
+        return None
+    if mail.account_for(tx, as_person(user_id), account_id=push.account_id, to="read") is None:
+        return None
+    if not tx.value("select in_inbox and unread from mail_messages where id = :id", id=push.message_id):
+        return None
+    if wanted.quiet is None:
+        return KEPT_THERE_S
+    begins_in_s = wanted.quiet.begins_in_s(tx.now)
+    if wanted.quiet.holds_at(tx.now) or begins_in_s == 0:
+        return None
+    return KEPT_THERE_S if begins_in_s is None else min(KEPT_THERE_S, begins_in_s)
+
+
+def as_person(user_id: str) -> Principal:
+    """A principal for a person who is not signed in here: access is decided as if they asked."""
+    return Principal(user_id=user_id, device_id="system:notifications", is_admin=False, via="session")
 
 
 def _browser(row: Row) -> Browser:

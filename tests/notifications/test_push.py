@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 
+import pytest
 import trio
 from joserfc import jwt
 from joserfc.jwk import ECKey
@@ -167,6 +168,38 @@ async def test_a_push_that_still_waits_when_quiet_hours_begin_is_let_go(stage: S
     assert await stage.service.rows("select state from push_queue") == [("done",)]
 
 
+async def test_a_push_service_keeps_no_push_into_the_quiet_hours(stage: Stage) -> None:
+    here = datetime.fromtimestamp(stage.service.workspace.clock.now() / 1_000, UTC)
+    begin = here.hour * 60 + here.minute + 30
+    await stage.settle(quiet={"timeZone": "UTC", "begin": begin % 1440, "end": (begin + 60) % 1440})
+    await stage.receive("Before")
+    ((fields, _),) = stage.outside.pushes
+    assert 28 * 60 < int(fields["ttl"]) <= 30 * 60
+
+
+@pytest.mark.parametrize("how", ["not shared", "not chosen"])
+async def test_a_push_that_still_waits_when_the_account_is_not_theirs_any_more_is_let_go(
+    stage: Stage, how: str
+) -> None:
+    await stage.settle()
+    stage.outside.replies = [answer(b"", "Retry-After: 200", status="429 Busy"), answer(status="201 Created")]
+    await stage.receive("Before")
+    assert await stage.service.rows("select state from push_queue") == [("waiting",)]
+    if how == "not shared":
+        await stage.service.workspace.store.write(_give_away)
+    else:
+        await stage.ask("notifications.set", accountIds=[], words="all", quiet=None)
+    await trio.sleep(8 * MINUTE_MS / 1_000)
+    assert len(stage.outside.pushes) == 1
+    assert await stage.service.rows("select state from push_queue") == [("done",)]
+
+
+def _give_away(tx: Tx) -> None:
+    """The account is somebody else's now, as one that is shared no more."""
+    _let_ben_in(tx)
+    tx.run("update mail_accounts set owner_id = 'usr_ben'")
+
+
 async def test_no_push_without_its_session_and_none_that_was_begun_before(stage: Stage) -> None:
     await stage.settle()
     await stage.service.workspace.store.write(
@@ -215,6 +248,14 @@ def test_quiet_hours_hold_in_their_zone_also_past_midnight() -> None:
     assert not Quiet(time_zone="UTC", begin=23 * 60, end=7 * 60).holds_at(at)
     assert Quiet(time_zone="Europe/Berlin", begin=23 * 60, end=7 * 60).holds_at(at)
     assert not Quiet(time_zone="UTC", begin=8 * 60, end=8 * 60).holds_at(at)
+
+
+def test_quiet_hours_begin_at_their_minute_also_when_the_clocks_change() -> None:
+    at = round(datetime(2026, 10, 24, 22, 30, tzinfo=UTC).timestamp() * 1_000)  # 00:30 in Berlin, an hour longer
+    assert Quiet(time_zone="UTC", begin=23 * 60, end=7 * 60).begins_in_s(at) == 30 * 60
+    assert Quiet(time_zone="UTC", begin=22 * 60, end=7 * 60).begins_in_s(at) == (23 * 60 + 30) * 60
+    assert Quiet(time_zone="Europe/Berlin", begin=4 * 60, end=7 * 60).begins_in_s(at) == (4 * 60 + 30) * 60
+    assert Quiet(time_zone="UTC", begin=8 * 60, end=8 * 60).begins_in_s(at) is None
 
 
 def _verifier(public_key: str) -> ECKey:
