@@ -66,6 +66,15 @@ async def test_an_account_is_shown_with_its_state_and_its_badge(service: Service
     assert INSTANT.fullmatch(account["lastSyncedAt"])
 
 
+async def test_a_line_break_that_would_end_a_header_of_a_fake_message_is_refused_or_a_space(service: Service) -> None:
+    for address in ("mia@example.org\nBcc: a@b.c", "mia@example.org\n", "mia@example.org\r"):
+        with pytest.raises(RpcError, match=r"address") as refused:
+            await service.mutate("fake.mail.inject", address=address, **{"from": "noa@example.org"}, subject="Hi")
+        assert refused.value.code == "BAD_REQUEST"
+    attachments = [{"filename": "a\nb", "mime": "text/plain\nX-Evil: 1", "text": "abc"}]
+    await service.synced("Odd", attachments=attachments)
+
+
 async def test_a_thread_is_shown_in_the_list_and_whole(service: Service) -> None:
     html = '<p>Hi</p><script>alert(1)</script><img src="https://tracker.example/p.gif">'
     attachments = [{"filename": "notes.txt", "mime": "text/plain", "text": "abc"}]

@@ -39,7 +39,7 @@ def _composed(wanted: InjectInput) -> bytes:
 
 def _attachment(wanted: FakeAttachment) -> Message:
     content = (wanted.text or "").encode() if wanted.content is None else _decoded(wanted.content, "An attachment")
-    kind, _, subtype = wanted.mime.partition("/")
+    kind, _, subtype = _one_line(wanted.mime).partition("/")
     part = MIMEApplication(content, subtype or "octet-stream")
     part.replace_header("Content-Type", f"{kind}/{subtype or 'octet-stream'}")
     part.add_header("Content-Disposition", "attachment", filename=("utf-8", "", _one_line(wanted.filename)))

@@ -9,7 +9,8 @@ import msgspec
 from svc.mail import INBOX, UNREAD, Id
 from svc.protocol import Wire
 
-Address = Annotated[str, msgspec.Meta(min_length=3, max_length=320)]
+Address = Annotated[str, msgspec.Meta(min_length=3, max_length=320, pattern=r"^[^\r\n]+(?![\r\n])$")]
+"""Of one line: ``$`` alone would also match before a line break at the end."""
 MAX_TIMES = 10_000
 MAX_LINE_CHARS = 64 * 1024
 """The subject, the sender or the name of a file of an injected message. Beyond: 400 `invalid`."""
