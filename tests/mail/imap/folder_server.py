@@ -48,6 +48,8 @@ class FolderServer:
     message that is appended. Where it does not ``answers_append``, it hangs up instead."""
 
     able: str = PLAIN
+    namespaces: list[str] = field(default_factory=list)
+    """What it says when it is asked for them, each once."""
     tells_copyuid: bool = True
     adds: bytes = b""
     answers_append: bool = True
@@ -122,6 +124,10 @@ class FolderServer:
             elif name == "UID":
                 is_there = any(one is opened for one in self.boxes.values())
                 said, done = self._uid_command(opened if opened is not None and is_there else Box(), words)
+            elif name == "NAMESPACE" and (answer := self.namespaces.pop(0)) in {"NO", "BAD"}:
+                done = answer
+            elif name == "NAMESPACE":
+                said = [f"* NAMESPACE {answer}".encode()]
             else:
                 said = self._told(words)
             await wire.stream.send_all(b"".join(one + b"\r\n" for one in said))

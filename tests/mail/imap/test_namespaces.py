@@ -6,9 +6,16 @@ from collections.abc import Sequence
 
 import pytest
 
+from svc.clock import VirtualClock
 from svc.mail.providers.imap.namespaces import own_folders
 from svc.mail.providers.imap.protocol.framing import Framer
 from svc.mail.providers.imap.protocol.responses import Folder, Namespaces, Response, response
+from svc.mail.providers.imap.session import NAMESPACE_REFUSALS
+from svc.mail.providers.seam import Throttled
+from svc.nursery import open_task_group
+from tests.mail.imap.folder_desk import FolderDesk
+from tests.mail.imap.folder_server import PLAIN, Box, FolderServer
+from tests.mail.imap.office import letter
 
 DOVECOT = '* NAMESPACE (("" "/")) (("shared/" "/")) (("Public/" "/"))'
 CYRUS = '* NAMESPACE (("INBOX." ".")) (("user." ".")) (("" "."))'
@@ -67,3 +74,51 @@ def test_a_level_without_mail_is_not_named() -> None:
     shared = Folder(name=b"shared/&AOk-", delimiter=b"/", attributes=frozenset({"\\hasnochildren"}))
     level = Folder(name=b"shared/bob", delimiter=b"/", attributes=frozenset({"\\noselect"}))
     assert own_folders([level, shared], Namespaces(personal=(b"",), foreign=(b"shared/",))) == ([], ("shared/é",))
+
+
+OWN_AND_SHARED = '(("" "/")) (("shared/" "/")) NIL'
+
+
+@pytest.mark.parametrize("said", [["NO", "NO", OWN_AND_SHARED], [OWN_AND_SHARED, "NO", "NO"]])
+async def test_no_folder_of_others_is_read_while_the_server_does_not_say_which_they_are(
+    wall: VirtualClock, said: list[str]
+) -> None:
+    server = _shared_by_bob(said)
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        provider, _ = desk.started()
+        for answer in said:
+            if answer == "NO" and not desk.cursor:
+                with pytest.raises(Throttled, match="which folders are yours"):
+                    await provider.profile()
+                assert desk.places() == {}
+            else:
+                desk.cursor = (await provider.profile()).cursor
+                await desk.look(provider)
+                assert set(desk.places().values()) == {"INBOX"}
+            await provider.aclose()
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("said", [["BAD"], ["NO"] * NAMESPACE_REFUSALS])
+async def test_a_server_that_never_says_whose_the_folders_are_counts_as_one_that_does_not_know(
+    wall: VirtualClock, said: list[str]
+) -> None:
+    server = _shared_by_bob(said)
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        provider, _ = desk.started()
+        for _ in said[1:]:
+            with pytest.raises(Throttled):
+                await provider.profile()
+        await provider.profile()
+        assert set(desk.places().values()) == {"INBOX", "shared/bob"}
+        nursery.cancel_scope.cancel()
+
+
+def _shared_by_bob(said: list[str]) -> FolderServer:
+    boxes = {"INBOX": Box(), "shared/bob": Box()}
+    server = FolderServer(able=f"{PLAIN} NAMESPACE", namespaces=list(said), boxes=boxes)
+    for box in boxes:
+        server.deliver(box, letter(f"In {box}"))
+    return server

@@ -6,7 +6,7 @@ One task uses it at a time (:meth:`ImapSession.turn`). It knows which folder is 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -26,6 +26,10 @@ IDLE_S: Final = 240.0
 """A connection that was idle for longer may have died silently (NAT), so a new one is opened."""
 ASK_S: Final = 10.0
 """A connection that was idle for longer is tested with NOOP before it is used."""
+
+NAMESPACE_REFUSALS: Final = 5
+"""A server that refuses so often in a row to say which folders are the user's own counts as one that does not know. In
+the meantime nothing is read: folders of other people would be taken for the user's."""
 
 Connect = Callable[[], Awaitable[ImapConnection]]
 
@@ -88,12 +92,17 @@ class Using:
         return self.opened
 
     async def learn_namespaces(self) -> None:
-        """Asks which folders are the user's own. A server that refuses counts as one that does not know."""
+        """Asks which folders are the user's own. A server that does not understand this counts as one that does not
+        know. Raises :class:`CommandRefused` if it does not say it now."""
         if "NAMESPACE" not in self.able or self.keeps_labels:
             return
-        with suppress(CommandRefused):
+        try:
             answer = await self.command("NAMESPACE")
-            self.namespaces = next(answer.all(Namespaces), self.namespaces)
+        except CommandRefused as refused:
+            if refused.state.outcome == "NO":
+                raise
+            return
+        self.namespaces = next(answer.all(Namespaces), self.namespaces)
 
     async def leave(self) -> None:
         """Closes the open folder without a change, so that the server reports its state like that of others."""
@@ -115,6 +124,9 @@ class ImapSession:
     _using: Using | None = None
     keeps_labels: bool = False
     """Whether the server keeps labels, as of the last connection; False before the first one."""
+    _namespaces: Namespaces | None = None
+    """As the server said last."""
+    _refusals: int = 0
 
     @asynccontextmanager
     async def turn(self) -> AsyncIterator[Using]:
@@ -151,13 +163,27 @@ class ImapSession:
             using = Using(connection=connection, used_at_s=trio.current_time())
             if connection.server.host not in BROKEN_QRESYNC:
                 await connection.enable("QRESYNC")
-            await using.learn_namespaces()
+            await self._learn_namespaces(using)
         except BaseException:
             await connection.aclose()
             raise
         self._using = using
         self.keeps_labels = using.keeps_labels
         return using
+
+    async def _learn_namespaces(self, using: Using) -> None:
+        try:
+            await using.learn_namespaces()
+        except CommandRefused as refused:
+            self._refusals += 1
+            if self._namespaces is not None:
+                using.namespaces = self._namespaces
+            elif self._refusals < NAMESPACE_REFUSALS:
+                host = using.connection.server.host
+                detail = f"{host} does not say at the moment which folders are yours."
+                raise MailServerFault("busy", detail, said=refused.state.words) from None
+        else:
+            self._namespaces, self._refusals = using.namespaces, 0
 
     async def _end(self) -> None:
         using, self._using = self._using, None
