@@ -54,3 +54,20 @@ def test_an_answer_sent_before_the_editor_has_loaded_has_its_words(app: App) -> 
     app.press("Control+Enter")
     expect(window(page)).to_have_count(0)
     assert app.calls("mail.saveDraft")[-1]["html"].startswith("<div>Thanks &amp; bye</div>")
+
+
+def test_a_snippet_can_be_saved_once_its_text_can_be_written(app: App) -> None:
+    page = app.open("/settings/snippets", ready="text=New snippet")
+    arrive = without_an_editor(page)
+    page.get_by_role("button", name="New snippet").click()
+    save = page.get_by_role("button", name="Save", exact=True)
+    expect(save).to_be_disabled()
+    page.get_by_label("Name, one word").fill("bye")
+    text_of_it = page.get_by_role("textbox", name="Text of the snippet")
+    text_of_it.click()
+    page.keyboard.type("See you")
+    arrive()
+    save.click()
+    expect(page.get_by_role("button", name="Edit bye")).to_be_visible()
+    (kept,) = app.called("mail.saveSnippet")
+    assert kept["html"] == "<div>See you</div>"

@@ -28,6 +28,7 @@ function Signature({ account }) {
   const saved = signatureOf(account.id);
   const editor = useRef(/** @type {import("../compose/richtext.js").RichText | null} */ (null));
   const [busy, setBusy] = useState(false);
+  const [loaded, setLoaded] = useState(false);
   const [problem, setProblem] = useState("");
   const [begun, setBegun] = useHalfWritten(unsaved, account.id);
   useEffect(() => void fetchSignature(account.id).catch((error) => setProblem(reasonOf(error))), [account.id]);
@@ -67,11 +68,13 @@ function Signature({ account }) {
       ? !problem && html`<p class="quiet-text" role="status">Loading the signature</p>`
       : html`<${Editor} start=${begun?.html ?? saved.value} label=${`Signature of ${account.address}`}
           changed=${keep}
-          ready=${(/** @type {import("../compose/richtext.js").RichText | null} */ one) => { editor.current = one;
-            }} />`}
+          ready=${(/** @type {import("../compose/richtext.js").RichText | null} */ one) => {
+            editor.current = one;
+            setLoaded(one !== null);
+          }} />`}
     ${begun && html`<${WrittenBefore} />`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-    <p class="page-actions"><button class="button primary" disabled=${saved.value === null} aria-busy=${busy}
+    <p class="page-actions"><button class="button primary" disabled=${!loaded} aria-busy=${busy}
         aria-label=${`Save the signature of ${account.address}`}>Save</button>
       ${begun && html`<button type="button" class="button" onClick=${discard}>Discard</button>`}</p>
   </form>`;

@@ -97,6 +97,7 @@ function WrittenForm({ snippet, begun, leave, written }) {
   const editor = useRef(/** @type {import("../compose/richtext.js").RichText | null} */ (null));
   const form = useRef(/** @type {HTMLFormElement | null} */ (null));
   const [busy, setBusy] = useState(false);
+  const [loaded, setLoaded] = useState(false);
   const [problem, setProblem] = useState("");
   useEffect(() => form.current?.querySelector("input")?.focus(), []);
   const save = async (/** @type {Event} */ event) => {
@@ -127,13 +128,16 @@ function WrittenForm({ snippet, begun, leave, written }) {
     ${begun && html`<${WrittenBefore} />`}
     ${line("name", "Name, one word", { maxlength: 40, autocapitalize: "none", required: true })}
     <${Editor} start=${start.html} label="Text of the snippet" changed=${keep}
-      ready=${(/** @type {import("../compose/richtext.js").RichText | null} */ one) => { editor.current = one; }} />
+      ready=${(/** @type {import("../compose/richtext.js").RichText | null} */ one) => {
+        editor.current = one;
+        setLoaded(one !== null);
+      }} />
     <details><summary>Subject and recipients</summary>
       ${line("subject", "Subject", { maxlength: 900 })}
       ${line("to", "To")}${line("cc", "Cc")}${line("bcc", "Bcc")}
     </details>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-    <p class="page-actions"><button class="button primary" aria-busy=${busy}>Save</button>
+    <p class="page-actions"><button class="button primary" disabled=${!loaded} aria-busy=${busy}>Save</button>
       <button type="button" class="button" onClick=${leave}>Cancel</button></p>
   </form>`;
 }
