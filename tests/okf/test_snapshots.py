@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import subprocess
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -19,6 +19,8 @@ from svc.okf.snapshots import Kept, Snapshots, is_due
 from svc.store import Store
 from tests.peers.needs import RESTIC, needs
 from tests.recorded_log import RecordedLog
+from tests.sizes import HANGS_S
+from tests.support.process import until
 
 
 @pytest.fixture
@@ -79,8 +81,8 @@ async def test_it_is_asked_for_a_snapshot_and_to_let_go_of_all_but_14_days(made:
     assert [(one.id, one.at) for one in found.snapshots] == [("ab12", "2026-11-25T20:00:00.123Z")]
     assert (found.problem, found.made_at) == (None, made.clock.now())
     lines = asked.read_text().splitlines()
-    assert [line.split()[0] for line in lines] == ["cat", "init", "backup", "forget", "check", "snapshots"]
-    assert "--keep-daily 14" in lines[3]
+    assert [line.split()[0] for line in lines] == ["cat", "init", "unlock", "backup", "forget", "check", "snapshots"]
+    assert "--keep-daily 14" in lines[4]
     environment = (made.home / "environment").read_text()
     assert f"RESTIC_REPOSITORY={made.repository}\n" in environment
     assert "SECRET" not in environment
@@ -122,7 +124,22 @@ async def test_what_restic_keeps_comes_back(made: Snapshots, tmp_path: Path) -> 
     await trio.to_thread.run_sync(partial(subprocess.run, restore, env=environ, check=True, capture_output=True))
     (back,) = (tmp_path / "back").rglob("a.md")
     assert back.read_text() == "a page, later"
+    await trio.to_thread.run_sync(partial(killed_at_its_work, made, environ))
+    (made.home / "okf" / "a.md").write_text("a page, after that")
+    third = await made.make()
+    assert third.problem is None, "what is locked by a dead process is unlocked"
     shutil.rmtree(str(made.repository))
     gone = await made.make()
     assert gone.problem is not None
     assert not os.path.exists(str(made.repository))  # noqa: ASYNC240  a look at the end
+
+
+def killed_at_its_work(made: Snapshots, environ: Mapping[str, str]) -> None:
+    """restic, by ``kill -9``, once it has locked the repository."""
+    locks = Path(str(made.repository)) / "locks"
+    with subprocess.Popen(
+        ["restic", "backup", "--stdin"], env=environ, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as process:
+        until(lambda: any(locks.iterdir()), what="restic to lock its repository", deadline_s=HANGS_S)
+        process.kill()
+    assert any(locks.iterdir())
