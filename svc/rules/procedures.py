@@ -21,7 +21,7 @@ from svc.rules import acting, finding, following, habits, wire
 from svc.rules.finding import Found, InForce
 from svc.rules.model import FOLDER, Addresses, Rule
 from svc.rules.page import KIND, written
-from svc.runs import Dispatcher, begin
+from svc.runs import Dispatcher, begin, mine
 from svc.store import ReadTx, Tx
 from svc.worker.rules import APPLY, MAX_ANSWER_TOKENS
 from svc.workspace import RequestContext, Workspace
@@ -214,13 +214,21 @@ def _why(tx: ReadTx, principal: Principal, *, thread_id: str) -> list[acting.Act
 
 
 async def undo(context: RequestContext, wanted: wire.RunInput) -> Nothing:
-    count = await context.workspace.store.write(acting.undo, context.principal, run_id=wanted.run_id)
+    count = await context.workspace.store.write(_undo_ended, context.principal, run_id=wanted.run_id)
     if not count:
         raise NotFound("There is nothing of that to undo.")
     while count == acting.UNDONE_AT_ONCE:  # so that other writers get their turn
         count = await context.workspace.store.write(acting.undo, context.principal, run_id=wanted.run_id)
     mail.carry_on(context.workspace)
     return NOTHING
+
+
+def _undo_ended(tx: Tx, principal: Principal, *, run_id: str) -> int:
+    """What a run does after it was undone would stay done."""
+    run = mine(tx, principal, run_id)
+    if run is not None and run.state in {"queued", "running", "waiting"}:
+        raise Conflict("This run goes on: stop it first, or wait for its end.")
+    return acting.undo(tx, principal, run_id=run_id)
 
 
 async def teach(context: RequestContext, wanted: wire.TeachInput) -> Nothing:
