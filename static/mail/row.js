@@ -87,8 +87,8 @@ class Inside extends Component {
         <span class="row-subject">${drafted && html`<span class="row-draft">Draft<${Heard}>, <//></span> `}
           <bdi>${thread.subject || "(no subject)"}</bdi><${Heard}>, <//></span>
         <span class="row-rest">
-          <span class="row-snippet" aria-hidden="true"><bdi>${own ? own.snippet
-            : html`<${Snippet} thread=${thread} />`}</bdi></span>
+          <span class=${hasHit(thread) ? "row-snippet hit" : "row-snippet"} aria-hidden="true">
+            <bdi>${own ? own.snippet : html`<${Snippet} thread=${thread} />`}</bdi></span>
           <span class="row-labels">
             ${isBack && html`<span class="chip back">Back from snooze<${Heard}>, <//></span>`}
             ${thread.snoozedUntil && html`<span class="row-until"
@@ -121,6 +121,11 @@ function isOther(next, before) {
   return /** @type {(keyof Props)[]} */ (Object.keys(next)).some((key) => next[key] !== before[key]);
 }
 
+/** @param {Thread} thread */
+function hasHit({ match }) {
+  return match?.snippet.some((piece) => piece.hit) ?? false;
+}
+
 /** The passage with the found words marked; else the beginning of the mail. @param {{ thread: Thread }} props */
 function Snippet({ thread }) {
   const pieces = thread.match?.snippet;
@@ -131,7 +136,7 @@ function Snippet({ thread }) {
 
 /** The text before the first hit, so short that the hit is visible in a narrow row. @param {string} text */
 function leadIn(text) {
-  const [end = ""] = /.{0,24}$/su.exec(text) ?? [];
+  const [end = ""] = /.{0,12}$/su.exec(text) ?? [];
   return end.length === text.length ? text : `…${end.slice(end.indexOf(" ") + 1)}`;
 }
 

@@ -6,6 +6,7 @@ import { mutate, query } from "../rpc.js";
 import { fromHere, navigate } from "../router.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { ago, fullTime } from "../ui/format.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { usePagesNews } from "./news.js";
@@ -52,18 +53,14 @@ export function TrashPage() {
 /** @param {{ one: PageInTrash, reload: () => Promise<void> }} props */
 function Entry({ one, reload }) {
   const [to, setTo] = useState(one.path);
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
-  const submit = async (/** @type {SubmitEvent} */ event) => {
+  const [isRefused, setRefused] = useState(false); // then its field for another path stays
+  const { busy, problem, run } = useDeed();
+  const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    try {
-      await restore(one.id, problem && to !== one.path ? to : undefined);
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    }
-    setBusy(false);
+    void run(() => restore(one.id, isRefused && to !== one.path ? to : undefined).catch((error) => {
+      setRefused(true);
+      throw error;
+    }));
   };
   const erase = async () => {
     await mutate("pages.erase", { id: one.id });
@@ -80,8 +77,8 @@ function Entry({ one, reload }) {
           <span title=${fullTime(one.deletedAt)}> deleted ${ago(one.deletedAt, now.value)}</span>
           ${one.deletedBy && ` by ${one.deletedBy.name || "somebody"}`} · <span>kept until
           ${" "}${fullTime(one.goesAt)}</span></p>
-        ${problem && html`<p class="form-problem" role="alert">${problem}</p>
-          <label class="field">Restore to
+        ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+        ${isRefused && html`<label class="field">Restore to
             <input value=${to} autocapitalize="none" spellcheck=${false}
               onInput=${(/** @type {{ currentTarget: HTMLInputElement }} */ event) => setTo(event.currentTarget.value)}
               /></label>`}

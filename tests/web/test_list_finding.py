@@ -41,6 +41,23 @@ def test_slash_searches_as_one_types_and_marks_the_words(app: App) -> None:
     expect(page.get_by_role("combobox", name="Search mail")).to_have_value("council")
 
 
+def test_a_found_word_is_seen_at_every_width_however_long_the_subject_is(app: App) -> None:
+    app.world.threads[0].update(
+        subject="The harbour committee, its minutes, and the long list of all that is still to be done before spring",
+        snippet="Whoever reads this far will want to know where the lanterns hang, and who keeps them alight",
+        labels=[{"id": "Label_1", "name": "Committees and minutes", "color": None}],
+    )
+    page = app.open()
+    search(app, "lanterns")
+    mark = app.row("thr_00").locator("mark")
+    expect(mark).to_have_text(["lanterns"])
+    for width in (320, 390, 768, 1024, 1360):
+        page.set_viewport_size({"width": width, "height": 800})
+        beyond = mark.evaluate("""(one) => one.getBoundingClientRect().right
+            - one.closest(".row-snippet").getBoundingClientRect().right""")
+        assert beyond <= 0, width
+
+
 @pytest.mark.thorough
 def test_results_are_walked_opened_and_archived_by_keyboard(app: App) -> None:
     page = app.open()

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { accounts, isShared } from "../accounts.js";
 import { Editor } from "../compose/editor.js";
 import { fetchSignature, saveSignature, signatureOf } from "../compose/signature.js";
+import { useDeed } from "../../ui/deed.js";
 import { html } from "../../ui/html.js";
 import { toast } from "../../ui/toast.js";
 import { reasonOf } from "../../settings/fetched.js";
@@ -27,11 +28,12 @@ export function SignaturesSection() {
 function Signature({ account }) {
   const saved = signatureOf(account.id);
   const editor = useRef(/** @type {import("../compose/richtext.js").RichText | null} */ (null));
-  const [busy, setBusy] = useState(false);
   const [loaded, setLoaded] = useState(false);
-  const [problem, setProblem] = useState("");
+  const saving = useDeed();
+  const [unread, setUnread] = useState(""); // why the stored one could not be fetched
+  const problem = saving.problem || unread;
   const [begun, setBegun] = useHalfWritten(unsaved, account.id);
-  useEffect(() => void fetchSignature(account.id).catch((error) => setProblem(reasonOf(error))), [account.id]);
+  useEffect(() => void fetchSignature(account.id).catch((error) => setUnread(reasonOf(error))), [account.id]);
   useEffect(() => {
     if (saved.value === null || unsaved.of(account.id)) return;
     if (editor.current?.html() !== saved.value) editor.current?.reset(saved.value);
@@ -45,24 +47,21 @@ function Signature({ account }) {
     setBegun(null);
     editor.current?.reset(saved.value ?? "");
   };
-  const save = async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    if (busy || !editor.current) return;
-    setBusy(true);
-    setProblem("");
-    try {
-      const written = editor.current.html();
-      await saveSignature(account.id, editor.current.root.textContent?.trim() ? written : "");
-      const typed = unsaved.of(account.id)?.html; // perhaps meanwhile
-      if (typed === undefined || typed === written) unsaved.drop(account.id);
-      setBegun(null);
-      toast("Signature saved.");
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    setBusy(false);
+  const save = async () => {
+    if (!editor.current) return;
+    const written = editor.current.html();
+    await saveSignature(account.id, editor.current.root.textContent?.trim() ? written : "");
+    const typed = unsaved.of(account.id)?.html; // perhaps meanwhile
+    if (typed === undefined || typed === written) unsaved.drop(account.id);
+    setBegun(null);
+    setUnread("");
+    toast("Signature saved.");
   };
-  return html`<form class="setting signature" aria-labelledby=${`signature-${account.id}`} onSubmit=${save}>
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    void saving.run(save);
+  };
+  return html`<form class="setting signature" aria-labelledby=${`signature-${account.id}`} onSubmit=${submit}>
     <h2 id=${`signature-${account.id}`}>${account.address}</h2>
     ${saved.value === null || begun === undefined
       ? !problem && html`<p class="quiet-text" role="status">Loading the signature</p>`
@@ -74,7 +73,7 @@ function Signature({ account }) {
           }} />`}
     ${begun && html`<${WrittenBefore} />`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-    <p class="page-actions"><button class="button primary" disabled=${!loaded} aria-busy=${busy}
+    <p class="page-actions"><button class="button primary" disabled=${!loaded} aria-busy=${saving.busy}
         aria-label=${`Save the signature of ${account.address}`}>Save</button>
       ${begun && html`<button type="button" class="button" onClick=${discard}>Discard</button>`}</p>
   </form>`;

@@ -7,6 +7,7 @@ import { KNOWN } from "../snippets/fields.js";
 import { wordsOf } from "../snippets/menu.js";
 import { deleteSnippet, loadSnippets, saveSnippet, snippets } from "../snippets/store.js";
 import { Nothing } from "../../ui/empty.js";
+import { useDeed } from "../../ui/deed.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { toast } from "../../ui/toast.js";
@@ -96,25 +97,21 @@ function SnippetForm({ snippet, path, close }) {
 function WrittenForm({ snippet, begun, leave, written }) {
   const editor = useRef(/** @type {import("../compose/richtext.js").RichText | null} */ (null));
   const form = useRef(/** @type {HTMLFormElement | null} */ (null));
-  const [busy, setBusy] = useState(false);
   const [loaded, setLoaded] = useState(false);
-  const [problem, setProblem] = useState("");
+  const { busy, problem, run } = useDeed();
   useEffect(() => form.current?.querySelector("input")?.focus(), []);
-  const save = async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    if (busy || !editor.current || !form.current) return;
-    setBusy(true);
+  const save = async () => {
+    if (!editor.current || !form.current) return;
     const now = writtenNow(form.current, editor.current.html());
     const people = (/** @type {string} */ typed) => parseMailboxes(typed).map(formatMailbox);
-    try {
-      await saveSnippet({ ...(snippet && { id: snippet.id }), name: now.name.trim(), html: now.html,
-        subject: now.subject, to: people(now.to), cc: people(now.cc), bcc: people(now.bcc) });
-      toast("Snippet saved.");
-      leave();
-    } catch (error) {
-      setProblem(reasonOf(error));
-      setBusy(false);
-    }
+    await saveSnippet({ ...(snippet && { id: snippet.id }), name: now.name.trim(), html: now.html,
+      subject: now.subject, to: people(now.to), cc: people(now.cc), bcc: people(now.bcc) });
+    toast("Snippet saved.");
+    leave();
+  };
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    void run(save);
   };
   const keep = () => {
     if (editor.current && form.current) written(writtenNow(form.current, editor.current.html()));
@@ -123,7 +120,7 @@ function WrittenForm({ snippet, begun, leave, written }) {
   const line = (/** @type {keyof Written} */ name, /** @type {string} */ label, more = {}) => html`<label
     class="field"><span>${label}</span><input name=${name} type="text" defaultValue=${start[name]} autocomplete="off"
       ...${more} /></label>`;
-  return html`<form class="setting snippet-setting" ref=${form} onSubmit=${save} onInput=${keep}
+  return html`<form class="setting snippet-setting" ref=${form} onSubmit=${submit} onInput=${keep}
     aria-label=${snippet ? `Snippet ${snippet.name}` : "New snippet"}>
     ${begun && html`<${WrittenBefore} />`}
     ${line("name", "Name, one word", { maxlength: 40, autocapitalize: "none", required: true })}
