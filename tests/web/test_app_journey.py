@@ -17,11 +17,11 @@ from tests.support.browser import until as browser_until
 from tests.support.certificates import self_signed
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess, until
+from tests.support.shots import keep_picture
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
 SETTINGS = {"PROVIDERS": "fake", "SVC_SEED": "mock-world"}
-SHOTS = Path(__file__).parents[1] / "shots"
 MIA = "mia@ternandtide.example"
 LEAST_THREADS = 40
 
@@ -165,7 +165,6 @@ def arrives(service: ServiceProcess, subject: str, label: str) -> None:
 
 def pictures(browser: Browser, service: ServiceProcess) -> None:
     """For people: the inbox as it is seen first."""
-    SHOTS.mkdir(exist_ok=True)
     looks: list[tuple[str, dict[str, Any]]] = [
         ("light", {"viewport": DESKTOP, "color_scheme": "light"}),
         ("dark", {"viewport": DESKTOP, "color_scheme": "dark"}),
@@ -176,7 +175,7 @@ def pictures(browser: Browser, service: ServiceProcess) -> None:
             seat.page.goto("/p/mail")
             seat.page.wait_for_selector("[data-thread]")
             still(seat.page)
-            seat.page.screenshot(path=SHOTS / f"world-{name}.png")
+            keep_picture(seat.page, f"world-{name}")
             assert seat.problems == []
 
 

@@ -1,9 +1,8 @@
-"""How it looks and reads: accessibility by axe-core, light, dark, phone and zoom, with screenshots in tests/shots/."""
+"""How it looks and reads: accessibility by axe-core, light, dark, phone and zoom; screenshots with ``SVC_SHOTS=1``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -11,12 +10,12 @@ from playwright.sync_api import Page, expect
 
 from tests.peers.needs import AXE, AXE_PATH, need
 from tests.support.browser import DESKTOP, PHONE, App, still
+from tests.support.shots import keep_picture
 from tests.web import fake_world
 from tests.web.fake_server import World
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
 
-SHOTS = Path(__file__).parents[1] / "shots"
 SMALLEST_TARGET_PX = 44
 RULES: Final = {
     "type": "tag",
@@ -143,12 +142,11 @@ def check_in_both_lights(page: Page, shot: str, *, dark: dict[str, Any] = RULES_
 
 
 def check(page: Page, shot: str, *, rules: dict[str, Any] = RULES) -> None:
-    """Nothing wider than the window, no violation of WCAG 2.2 A and AA or of best practice; a picture for people."""
+    """Nothing wider than the window, no violation of WCAG 2.2 A and AA or of best practice."""
     need(AXE)
     still(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{shot} is wider than the window"
-    SHOTS.mkdir(exist_ok=True)
-    (SHOTS / f"{shot}.png").write_bytes(page.screenshot())  # with path= Playwright leaves a thread behind
+    keep_picture(page, shot)
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_PATH.read_text())
     found = page.evaluate(

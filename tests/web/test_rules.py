@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.support.browser import TWICE, fresh_page, hear
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
-from tests.web.test_app_looks import SHOTS, check
+from tests.support.shots import keep_picture
+from tests.web.test_app_looks import check
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser]
 
@@ -45,7 +46,7 @@ def test_a_rule_is_written_tried_and_switched_on_and_a_drafted_reply_is_approved
     with fresh_page(browser, base_url=service.base) as page:
         hear(page, complaints.append)
         _write_and_try(page)
-        _shoot(page, "desktop-rules-editor")
+        keep_picture(page, "desktop-rules-editor")
         page.get_by_role("button", name="Save and switch on").click()
         expect(page.get_by_role("switch", name="Offers")).to_be_checked()
         expect(page.get_by_text("from shop.example, the subject has offer: skip the inbox")).to_be_visible()
@@ -76,7 +77,7 @@ def test_mail_is_sorted_by_kind_and_one_key_corrects_it_for_good(service: Servic
         page.locator(f"[data-thread={thread}]").click()
         mark = page.get_by_role("button", name="Kind: Needs reply")
         expect(mark).to_be_visible()
-        _shoot(page, "desktop-triage")
+        keep_picture(page, "desktop-triage")
         page.keyboard.press("3")
         expect(page.get_by_role("button", name="Kind: Reading")).to_be_visible()
         expect(page.get_by_text(f"So is what {SHOP} sends from now on.")).to_be_visible()
@@ -232,11 +233,6 @@ def _trust_what_it_wrote(page: Page) -> None:
     expect(mark).to_be_hidden()
 
 
-def _shoot(page: Page, name: str) -> None:
-    SHOTS.mkdir(exist_ok=True)
-    (SHOTS / f"{name}.png").write_bytes(page.screenshot())
-
-
 def _write_and_try(page: Page) -> None:
     page.goto("/settings/rules")
     page.get_by_role("button", name="New rule").click()
@@ -311,7 +307,7 @@ def _reply_is_approved(service: ServiceProcess, page: Page) -> None:
     assert service.query("fake.mail.sent", address=MIA) == []
     card.get_by_role("button", name="Edit").click()
     card.get_by_label("The reply").fill("Thank you very much, Ann.")
-    _shoot(page, "desktop-rules-reply")
+    keep_picture(page, "desktop-rules-reply")
     card.get_by_role("button", name="Approve and send").click()
     expect(card).to_be_hidden()
     (sent,) = service.query("fake.mail.sent", address=MIA)

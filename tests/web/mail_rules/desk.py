@@ -11,7 +11,6 @@ Waits are for states, never for time. A desk that is left checks that the browse
 from __future__ import annotations
 
 import base64
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -28,9 +27,8 @@ from tests.support.browser import DESKTOP, PHONE, AppPage, fresh_page, hear, sti
 from tests.support.browser import until as browser_until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess, until
+from tests.support.shots import TAKES_PICTURES, keep_picture
 
-SHOTS: Final = Path(__file__).parents[2] / "shots"
-TAKES_PICTURES: Final = os.environ.get("SVC_SHOTS") == "1"
 READ_DEADLINE_S: Final = HANGS_S
 
 MIA: Final = "mia@ternandtide.example"
@@ -118,13 +116,9 @@ class Desk(AppPage):
     # For people
 
     def picture(self, name: str, *, dark: bool = False, phone: bool = False) -> None:
-        """What is on the screen now; once more in the dark, and in a narrow window, where that is worth a look.
-
-        Nothing judges the pictures, so they are taken only where ``SVC_SHOTS=1``.
-        """
+        """What is on the screen now; once more in the dark, and in a narrow window, where that is worth a look."""
         if not TAKES_PICTURES:
             return
-        SHOTS.mkdir(exist_ok=True)
         self._save(name)
         if dark:
             self.page.emulate_media(color_scheme="dark")
@@ -137,7 +131,7 @@ class Desk(AppPage):
 
     def _save(self, name: str) -> None:
         still(self.page)
-        (SHOTS / f"{name}.png").write_bytes(self.page.screenshot())  # with path= Playwright leaves a thread behind
+        keep_picture(self.page, name)
 
 
 @contextmanager
