@@ -116,7 +116,7 @@ class Snapshots:
     async def _make(self, *, is_first: bool) -> None:
         if is_first:
             try:
-                await self._restic("cat", "config")
+                await self._restic("cat", "config", "--no-lock")  # a lock that a killed restic left would refuse it
             except SnapshotFault as fault:
                 if fault.status not in {1, _NO_REPOSITORY}:  # before 0.17 restic exits with 1 for every fault
                     raise

@@ -108,6 +108,23 @@ async def test_it_is_due_once_a_night_and_again_some_hours_after_a_failure(wall:
     assert is_due(done, now=now - DAY_MS)  # the clock went back
 
 
+LOCKED_FOR_ALL = """
+case "$*" in
+    "cat config --no-lock") ;;
+    unlock) rm -f locked ;;
+    init) echo "Fatal: config file already exists" >&2; exit 1 ;;
+    *) [ ! -e locked ] || { echo "Fatal: repository is already locked exclusively" >&2; exit 1; } ;;
+esac
+"""
+
+
+async def test_a_restic_that_was_killed_before_the_first_snapshot_was_whole_leaves_no_lock(made: Snapshots) -> None:
+    pretends(made, script=LOCKED_FOR_ALL)
+    (made.home / "locked").touch()
+    found = await made.make()
+    assert (found.problem, found.made_at) == (None, made.clock.now())
+
+
 @needs(RESTIC)
 @pytest.mark.peer
 @pytest.mark.thorough
