@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import trio
 
+from svc.doors.crowd import Crowd
 from svc.doors.full import turn_away
 from svc.doors.shortage import PAUSE_S, Shortage
 from svc.log import Log
@@ -57,7 +58,7 @@ async def serve_port(
     drain = Drain()
     for door in doors:
         child.work.start_soon(door.idle.run, door.limits, drain)
-    handler = partial(_serve, doors=doors, log=child.log, drain=drain)
+    handler = partial(_serve, doors=doors, crowd=Crowd(child.log), log=child.log, drain=drain)
     to_the_last = [ToTheLast(one, partial(child.work.start_soon, handler), shortage) for one in listeners]
     serve = partial(trio.serve_listeners, handler, to_the_last, handler_nursery=child.work)
     if linger is not None:
@@ -110,15 +111,17 @@ class ToTheLast(trio.abc.Listener[trio.SocketStream]):
             await self._listener.aclose()
 
 
-async def _serve(stream: trio.SocketStream, *, doors: Sequence[Door], log: Log, drain: Drain) -> None:
+async def _serve(stream: trio.SocketStream, *, doors: Sequence[Door], crowd: Crowd, log: Log, drain: Drain) -> None:
     """Serve one connection by the first door that has room. If no door has room, it is turned away before it can hold
     anything."""
     door = next((one for one in doors if _enters(one)), None)
     if door is None:
-        await turn_away(stream, log=log)
+        await turn_away(stream, crowd=crowd)
         return
-    if door is not doors[0]:
-        log.warning("http.too_many_connections", turned_away=False)
+    if door is doors[0]:
+        crowd.within()
+    else:
+        crowd.beyond(turned_away=False)
     try:
         peer = stream.socket.getpeername()[0]
     except OSError:

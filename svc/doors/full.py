@@ -7,7 +7,7 @@ from typing import Final
 
 import trio
 
-from svc.log import Log
+from svc.doors.crowd import Crowd
 
 RETRY_AFTER_S: Final = 5
 TURN_AWAY_S: Final = 1.0
@@ -24,10 +24,10 @@ _HEAD: Final = (
 _REQUEST_ID_BYTES: Final = 8
 
 
-async def turn_away(stream: trio.abc.Stream, *, log: Log) -> None:
+async def turn_away(stream: trio.abc.Stream, *, crowd: Crowd) -> None:
     """Send the 503 and close the connection."""
     request_id = secrets.token_hex(_REQUEST_ID_BYTES)
-    log.warning("http.too_many_connections", turned_away=True, request_id=request_id)
+    crowd.beyond(turned_away=True)
     try:
         with trio.move_on_after(TURN_AWAY_S):
             await stream.send_all(_HEAD + request_id.encode() + b"\r\n\r\n" + _BODY)

@@ -44,7 +44,7 @@ from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ASGIFramework, ConnectionState
 
 from svc.config import Config
-from svc.doors import Shortage, ToTheLast, turn_away
+from svc.doors import Crowd, Shortage, ToTheLast, turn_away
 from svc.errors import Refusal
 from svc.log import Log
 from svc.nursery import Child
@@ -94,6 +94,7 @@ async def serve_by_hypercorn(
         face=partial(_Face, cast(ASGIFramework, face), message_bytes=sockets.message_bytes),
         settings=settings,
         log=child.log,
+        crowd=Crowd(child.log),
         limits=limits,
     )
     child.work.start_soon(_pass_on_drain, child, drain, shared)
@@ -110,6 +111,7 @@ class _Shared:
     face: Callable[[], _Face]
     settings: HypercornConfig
     log: Log
+    crowd: Crowd
     limits: Limits
     worker: WorkerContext = field(default_factory=lambda: WorkerContext(None))
     connections: set[_Connection] = field(default_factory=set)
@@ -121,8 +123,9 @@ async def _serve(plain: trio.SocketStream, *, shared: _Shared, tls: SSLContext |
     try:
         slots.acquire_nowait()
     except trio.WouldBlock:
-        await turn_away(stream, log=shared.log)
+        await turn_away(stream, crowd=shared.crowd)
         return
+    shared.crowd.within()
     connection = _Connection(shared, stream)
     shared.connections.add(connection)
     try:

@@ -87,6 +87,19 @@ async def test_a_reserved_place_is_held_for_a_moment_only(small: Service) -> Non
     await let_go(idle)
 
 
+async def test_the_log_says_when_it_begins_and_when_it_is_over_however_many_come(
+    small: Service, log: RecordedLog
+) -> None:
+    idle = await taken(small, BOUND)
+    await let_go(await taken(small, RESERVED_CONNECTIONS + 20))
+    await let_go(idle)
+    await trio.sleep(60)
+    assert (await small.get("/auth/me")).status == 200
+    told = [one for one in log.records if str(one["event"]).startswith("http.too_many_connections")]
+    assert [one["event"] for one in told] == ["http.too_many_connections", "http.too_many_connections_over"]
+    assert [(one.get("count"), one["turned_away"]) for one in told] == [(None, False), (RESERVED_CONNECTIONS + 20, 20)]
+
+
 class _Full(trio.abc.Listener[trio.SocketStream]):
     """A port of a process that has no descriptor left for so many attempts."""
 
