@@ -16,11 +16,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+import trio
+
 from svc.backup.archive import Archive
 from svc.backup.archiver import Archiver
 from svc.backup.litestream import ArchiveFault, Litestream, says_files_are_missing, says_nothing_is_there
 from svc.backup.writers import AnotherWriter, DamagedLedger, archived_ledger, refuse_another
-from svc.clock import HOUR_MS, MINUTE_MS, SECOND_MS, Millis
+from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Millis
 from svc.nursery import ThreadPool
 
 NOT_YET_MS: Final = 30 * SECOND_MS
@@ -30,6 +32,10 @@ FIRST_MS: Final = MINUTE_MS
 FOLDER_MS: Final = 10 * MINUTE_MS
 """The longest pause if the archive is a folder."""
 LONGEST_MS: Final = HOUR_MS
+AGAIN_MS: Final = 2 * MINUTE_MS
+"""Pause after something was sent twice in a row, until it is sent once more; then each time twice as long."""
+AGAIN_LONGEST_MS: Final = DAY_MS
+"""The longest such pause: a place that loses all it gets takes one full copy a day, as a sound one does."""
 
 
 @dataclass(kw_only=True)
@@ -41,6 +47,9 @@ class ArchiveCheck:
     threads: ThreadPool
     back_up: Callable[[], Awaitable[object]]
     _pause_ms: Millis = FIRST_MS
+    _again_ms: Millis = 0
+    _again_at: float = 0.0
+    """When something may be sent again, by Trio's clock."""
     _is_mixed: bool = False
     """Another copy of the home wrote more than this one, as of the last check."""
 
@@ -56,7 +65,10 @@ class ArchiveCheck:
         pause_ms = self._pause_ms
         longest_ms = FOLDER_MS if archive.target.place.kind == "file" else LONGEST_MS
         self._pause_ms = min(2 * pause_ms, longest_ms)
-        await archive.note("archive check", await self._fault(tool, sent))
+        fault = await self._fault(tool, sent)
+        await archive.note("archive check", fault)
+        if fault is None and pause_ms == longest_ms:  # it was well all the time since then
+            self._again_ms, self._again_at = 0, 0.0
         return archive.clock.now() + (min(pause_ms, self._pause_ms) if self.archiver.has_looked else MINUTE_MS)
 
     async def _fault(self, tool: Litestream, sent: int) -> str | None:
@@ -96,7 +108,6 @@ class ArchiveCheck:
                     f"the archive ends at {reaches:x}, and this home at {ours:x}: another copy of it writes there, too"
                 )
         if self._is_mixed:
-            self._is_mixed = False
             return await self._whole_copy("another copy of this home wrote to the archive, too")
         if reaches < sent:
             return await self._whole_copy(
@@ -106,19 +117,37 @@ class ArchiveCheck:
 
     async def _whole_copy(self, why: str) -> str:
         """Send one: a restore of the newest state needs nothing from before it."""
-        self._pause_ms = FIRST_MS
+        if (late := self._not_yet(why)) is not None:
+            return late
         told = f"{why}; a full copy is sent now, and some moments before it can't be restored"
         await self.archive.note("archive check", told)
+        self._is_mixed = False
         await self.back_up()
+        self._count_pause()
         return told
 
     async def _look_again(self, why: str) -> str:
         """Have the next archiver look at the place, and send what is not there."""
-        self._pause_ms = FIRST_MS
-        told = f"{why} {self.archive.target.place}; what is missing is sent again: see whether this is the right place"
+        why = f"{why} {self.archive.target.place}"
+        if (late := self._not_yet(why)) is not None:
+            return late
+        told = f"{why}; what is missing is sent again: see whether this is the right place"
         await self.archive.note("archive check", told)
         await self.archiver.give_way()
+        self._count_pause()
         return told
+
+    def _not_yet(self, why: str) -> str | None:
+        """What to tell if too little time has passed since something was last sent again."""
+        left_s = self._again_at - trio.current_time()
+        if left_s <= 0:
+            return None
+        return f"{why}, though it was sent again; that is tried once more in {left_s / 60:.0f} minutes"
+
+    def _count_pause(self) -> None:
+        self._pause_ms = FIRST_MS
+        self._again_at = trio.current_time() + self._again_ms / SECOND_MS
+        self._again_ms = min(max(2 * self._again_ms, AGAIN_MS), AGAIN_LONGEST_MS)
 
     def _refuse_another(self, theirs: Mapping[str, bytes]) -> None:
         archive = self.archive

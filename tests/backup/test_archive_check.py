@@ -20,7 +20,7 @@ from svc.backup.litestream import ArchiveFault, Entry, Litestream
 from svc.backup.restoring import Wanted
 from svc.backup.service import Backup
 from svc.backup.target import Target, place_of
-from svc.clock import MINUTE_MS, VirtualClock, WallClock
+from svc.clock import DAY_MS, MINUTE_MS, SECOND_MS, VirtualClock, WallClock
 from svc.nursery import ThreadPool
 from svc.store import Home, Ledger
 from tests.backup.archives import archive_of
@@ -162,6 +162,30 @@ async def test_once_another_copy_has_stopped_to_write_a_full_copy_is_sent(
         await check.run()
     assert there.did.count("backed up") == 1
     assert noting.told[-1] is None
+
+
+@pytest.mark.parametrize("there", [There(OURS, HOLE), There(GONE)])
+async def test_a_place_that_loses_all_it_gets_is_sent_a_full_copy_less_and_less_often(
+    there: There, tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    check, noting = checking(there, archive_of(tmp_path, wall), threads)
+
+    def sent() -> int:
+        return there.did.count("backed up") + there.did.count("gave way")
+
+    async def days(count: int) -> int:
+        before, ends_at = sent(), wall.now() + count * DAY_MS
+        while wall.now() < ends_at:  # noqa: ASYNC110  the check says how long
+            await trio.sleep((await check.run() - wall.now()) / SECOND_MS)
+        return sent() - before
+
+    assert 5 < await days(1) < 13
+    assert await days(10) in {10, 11}
+    assert "tried once more in" in str(noting.told[-2:])
+    there.theirs, there.reached = OURS, 7
+    assert await days(1) == 0
+    there.reached = HOLE
+    assert 5 < await days(1) < 13, "it is new trouble"
 
 
 @pytest.mark.wall_clock
