@@ -14,13 +14,15 @@ pytestmark = pytest.mark.browser
 
 
 def without_an_editor(page: Page) -> Callable[[], None]:
-    """Holds back every script that is loaded from now on, as the editor's is. What it returns lets them arrive."""
+    """Holds back every script that is loaded from now on, as the editor's is. What it returns has them arrive."""
     held = list[Route]()
     page.route("**/*.js", lambda route: held.append(route))
 
     def arrive() -> None:
         until(page, lambda: bool(held), what="the page to ask for the editor")
+        addresses = [one.request.url for one in held]
         page.unroute("**/*.js")  # which lets them go on
+        page.evaluate("async all => { await Promise.all(all.map(one => import(one))); }", addresses)
 
     return arrive
 
@@ -53,7 +55,7 @@ def test_an_answer_sent_before_the_editor_has_loaded_has_its_words(app: App) -> 
     page.keyboard.type("Thanks & bye")
     app.press("Control+Enter")
     expect(window(page)).to_have_count(0)
-    assert app.calls("mail.saveDraft")[-1]["html"].startswith("<div>Thanks &amp; bye</div>")
+    assert app.calls("mail.saveDraft")[-1]["html"] == "<div>Thanks &amp; bye</div><div><br></div>"
 
 
 def test_a_snippet_can_be_saved_once_its_text_can_be_written(app: App) -> None:
@@ -71,3 +73,37 @@ def test_a_snippet_can_be_saved_once_its_text_can_be_written(app: App) -> None:
     expect(page.get_by_role("button", name="Edit bye")).to_be_visible()
     (kept,) = app.called("mail.saveSnippet")
     assert kept["html"] == "<div>See you</div>"
+
+
+def test_an_input_method_goes_on_with_its_word_when_the_editor_arrives(app: App) -> None:
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    arrive = without_an_editor(page)
+    app.press("r")
+    expect(text(page)).to_be_focused()
+    keyboard = page.context.new_cdp_session(page)
+    keyboard.send("Input.imeSetComposition", {"text": "ni", "selectionStart": 2, "selectionEnd": 2})
+    arrive()
+    keyboard.send("Input.imeSetComposition", {"text": "niha", "selectionStart": 4, "selectionEnd": 4})
+    keyboard.send("Input.insertText", {"text": "你"})
+    ready(page)
+    page.keyboard.type("!")
+    expect(text(page).locator("div").first).to_have_text("你!")
+
+
+@pytest.mark.thorough
+def test_what_another_tab_saved_is_taken_without_the_words_typed_before_the_editor_has_loaded(app: App) -> None:
+    app.tolerated = ("409",)
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    arrive = without_an_editor(page)
+    app.press("r")
+    expect(text(page)).to_be_focused()
+    page.keyboard.type("mine")
+    saved(page)
+    with app.world.lock:
+        (key,) = app.world.drafts
+        app.world.drafts[key].update(version=7, html="<div>theirs</div>")
+    page.keyboard.type("!")
+    page.get_by_role("button", name="Load the other").click()
+    arrive()
+    ready(page)
+    expect(text(page)).to_have_text("theirs")

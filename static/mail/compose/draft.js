@@ -51,6 +51,8 @@ export class Draft {
      * removed from it.
      */
     this.pictures = picturesIn(fields.html);
+    /** How often all of it was replaced by what another tab had saved. */
+    this.replaced = 0;
     this.closed = false;
     /** The number of changes; `saved` is the number that the server has. */
     this.changes = 0;
@@ -109,6 +111,7 @@ export class Draft {
   async takeTheirs() {
     const theirs = await query("mail.draft", { id: this.id ?? "" });
     this.version = theirs.version;
+    this.replaced += 1;
     this.fields.value = fromDraft(theirs);
     for (const fileId of picturesIn(theirs.html)) this.pictures.add(fileId);
     this.#confirm(this.changes);

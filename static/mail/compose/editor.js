@@ -6,7 +6,7 @@ import { SnippetMenu } from "../snippets/menu.js";
 import { freeFields } from "../snippets/putting.js";
 import { wantSnippets } from "../snippets/store.js";
 import { TypedNames, useTypedName } from "../snippets/typed.js";
-import { earlyHtml } from "./early.js";
+import { useEarly } from "./early.js";
 import { LinkForm } from "./link_form.js";
 import { loadRichText } from "./load_richtext.js";
 import { PictureForm } from "./picture_form.js";
@@ -22,7 +22,7 @@ import { Toolbar } from "./toolbar.js";
  */
 /**
  * @typedef {object} EditorProps
- * @property {string} start the initial HTML; later values are ignored
+ * @property {string} start the initial HTML; values that come after the first typed letter are ignored
  * @property {string} label
  * @property {(html: string) => void} changed
  * @property {(files: File[], place?: Range) => void} [files]
@@ -44,13 +44,13 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
   const [below, setBelow] = useState(/** @type {"" | "link" | "snippets" | "picture"} */ (""));
   const [picture, setPicture] = useState(/** @type {HTMLImageElement | null} */ (null));
   const { problem, again, attempt } = useAttempts();
+  const early = useEarly(root, start);
   useEffect(() => {
     let current = true;
     loadRichText().then(
-      (RichText) => {
+      (RichText) => early.atRest(() => {
         if (!current || !root.current) return;
-        const early = earlyHtml(root.current);
-        editor.current = new RichText(root.current, early + start, {
+        editor.current = new RichText(root.current, early.html(), {
           changed: (text) => heard.current.changed(text),
           files: (given, place) => heard.current.files?.(given, place),
           ...(isOurs && { isOurs, picture: (one) => { setPicture(one); setBelow("picture"); } }),
@@ -66,8 +66,8 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
         });
         if (snippets) void wantSnippets().catch(() => undefined); // the menu shows the error
         ready(editor.current);
-        if (early) editor.current.goOnAfter(early);
-      },
+        editor.current.goOnAfter(early.blocks);
+      }),
       () => current && again(),
     );
     return () => {
@@ -77,8 +77,10 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
       ready(null);
     };
   }, [attempt]);
-  const typedEarly = () => {
-    if (!editor.current && root.current) changed(earlyHtml(root.current) + start);
+  const onInput = () => {
+    if (editor.current) return;
+    early.read();
+    changed(early.html());
   };
   const close = () => {
     setBelow("");
@@ -87,11 +89,12 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
   const pictures = (/** @type {File[]} */ given) => files?.(given);
   const toggle = (/** @type {"link" | "snippets"} */ name) => () => setBelow(below === name ? "" : name);
   return html`<div class="editor-rich">
-    <div class="rich-scroll" onMouseDown=${(/** @type {MouseEvent} */ event) => focusBelow(event, editor.current)}>
+    <div class="rich-scroll" onMouseDown=${(/** @type {MouseEvent} */ event) => focusBelow(event, editor.current
+      ?? root.current)}>
       ${problem && html`<p class="form-problem" role="alert">The editor could not be loaded. <button type="button"
         class="link" onClick=${again}>Try again</button></p>`}
       <div class="rich-text" ref=${root} role="textbox" tabindex="0" aria-multiline="true" aria-label=${label}
-        contenteditable="plaintext-only" onInput=${typedEarly}
+        contenteditable="plaintext-only" onInput=${onInput} ...${early.composing}
         spellcheck=${true} lang=${navigator.language} dir="auto"></div>
       ${children}
     </div>
@@ -118,12 +121,12 @@ function useAttempts() {
 /**
  * A click into the empty space below the text focuses the text.
  * @param {MouseEvent} event
- * @param {RichText | null} editor
+ * @param {{ focus: () => void } | null} text
  */
-function focusBelow(event, editor) {
+function focusBelow(event, text) {
   if (event.target !== event.currentTarget) return;
   event.preventDefault();
-  editor?.focus();
+  text?.focus();
 }
 
 /** @param {ReadonlySet<Format>} before @param {ReadonlySet<Format>} now */

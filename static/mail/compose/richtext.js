@@ -6,7 +6,6 @@
  * Of mail it knows only the block that holds the signature.
  */
 import Squire from "squire-rte";
-import { blocksOf } from "./early.js";
 import { MAX_HTML_CHARS, MAX_TEXT_CHARS, clean } from "./clean.js";
 import { beginLine, clearFormats, formatsOf, toggleFormat } from "./formatting.js";
 import { CURSOR, fieldsIn } from "../snippets/fields.js";
@@ -88,9 +87,9 @@ export class RichText {
     this.squire.focus();
   }
 
-  /** Puts the caret behind what was typed before the editor had loaded; the focus stays. @param {string} early */
-  goOnAfter(early) {
-    const last = this.root.children[blocksOf(early) - 1];
+  /** Puts the caret behind what was typed before the editor had loaded; the focus stays. @param {number} blocks */
+  goOnAfter(blocks) {
+    const last = this.root.children[blocks - 1];
     if (!last) return;
     const range = document.createRange();
     range.selectNodeContents(last);

@@ -33,11 +33,8 @@ export function Notes({ draft }) {
   </ul>`;
 }
 
-/**
- * @param {{ draft: import("./draft.js").Draft, reset: (html: string) => void }} props
- *   `reset`: called with the new text when it was replaced
- */
-export function Conflict({ draft, reset }) {
+/** @param {{ draft: import("./draft.js").Draft }} props */
+export function Conflict({ draft }) {
   const [problem, setProblem] = useState("");
   const state = draft.state.value;
   if (state !== "conflict" && state !== "gone") return null;
@@ -49,10 +46,7 @@ export function Conflict({ draft, reset }) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
   };
-  const theirs = act(async () => {
-    await draft.takeTheirs();
-    reset(draft.fields.value.html);
-  });
+  const theirs = act(() => draft.takeTheirs());
   return html`<div class="notice bad" role="alert">
     <${Icon} name="warning" />
     <div>

@@ -96,15 +96,15 @@ export function useWriting(current) {
 /** @typedef {ReturnType<typeof useWriting>} Writing */
 
 /** The question above the fields. @param {{ writing: Writing }} props */
-export function Contested({ writing: { draft, editor } }) {
-  return html`<${Conflict} draft=${draft} reset=${(/** @type {string} */ text) => editor.current?.reset(text)} />`;
+export function Contested({ writing: { draft } }) {
+  return html`<${Conflict} draft=${draft} />`;
 }
 
 /** The text below the fields. @param {{ writing: Writing }} props */
 export function Text({ writing }) {
   const { current, draft, take, snippets, said, setSaid, sending, ready } = writing;
   const fields = draft.fields.value;
-  return html`<${Editor} start=${fields.html} label="Message text"
+  return html`<${Editor} key=${draft.replaced} start=${fields.html} label="Message text"
       changed=${(/** @type {string} */ text) => text !== draft.fields.value.html && draft.write({ html: text })}
       files=${take} isOurs=${(/** @type {string} */ id) => draft.pictures.has(id)} said=${setSaid} snippets=${snippets}
       ready=${ready}>

@@ -75,6 +75,6 @@ function Signature({ account }) {
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     <p class="page-actions"><button class="button primary" disabled=${!loaded} aria-busy=${saving.busy}
         aria-label=${`Save the signature of ${account.address}`}>Save</button>
-      ${begun && html`<button type="button" class="button" onClick=${discard}>Discard</button>`}</p>
+      ${begun && html`<button type="button" class="button" disabled=${!loaded} onClick=${discard}>Discard</button>`}</p>
   </form>`;
 }
