@@ -127,7 +127,7 @@ class FolderServer:
             elif name == "NAMESPACE" and (answer := self.namespaces.pop(0)) in {"NO", "BAD"}:
                 done = answer
             elif name == "NAMESPACE":
-                said = [f"* NAMESPACE {answer}".encode()]
+                said = [] if answer == "nothing" else [f"* NAMESPACE {answer}".encode()]
             else:
                 said = self._told(words)
             await wire.stream.send_all(b"".join(one + b"\r\n" for one in said))

@@ -79,7 +79,15 @@ def test_a_level_without_mail_is_not_named() -> None:
 OWN_AND_SHARED = '(("" "/")) (("shared/" "/")) NIL'
 
 
-@pytest.mark.parametrize("said", [["NO", "NO", OWN_AND_SHARED], [OWN_AND_SHARED, "NO", "NO"]])
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["NO", "NO", OWN_AND_SHARED],
+        [OWN_AND_SHARED, "NO", "NO"],
+        [OWN_AND_SHARED, "BAD", "NO"],
+        [OWN_AND_SHARED, "nothing", "NO"],
+    ],
+)
 async def test_no_folder_of_others_is_read_while_the_server_does_not_say_which_they_are(
     wall: VirtualClock, said: list[str]
 ) -> None:
@@ -100,7 +108,7 @@ async def test_no_folder_of_others_is_read_while_the_server_does_not_say_which_t
         nursery.cancel_scope.cancel()
 
 
-@pytest.mark.parametrize("said", [["BAD"], ["NO"] * NAMESPACE_REFUSALS])
+@pytest.mark.parametrize("said", [["BAD"], ["nothing"], ["NO"] * NAMESPACE_REFUSALS])
 async def test_a_server_that_never_says_whose_the_folders_are_counts_as_one_that_does_not_know(
     wall: VirtualClock, said: list[str]
 ) -> None:

@@ -91,18 +91,18 @@ class Using:
         )
         return self.opened
 
-    async def learn_namespaces(self) -> None:
-        """Asks which folders are the user's own. A server that does not understand this counts as one that does not
-        know. Raises :class:`CommandRefused` if it does not say it now."""
+    async def ask_namespaces(self) -> Namespaces | None:
+        """Asks which folders are the user's own. ``None``: the server does not know, or does not understand this.
+        Raises :class:`CommandRefused` if it does not say it now."""
         if "NAMESPACE" not in self.able or self.keeps_labels:
-            return
+            return None
         try:
             answer = await self.command("NAMESPACE")
         except CommandRefused as refused:
             if refused.state.outcome == "NO":
                 raise
-            return
-        self.namespaces = next(answer.all(Namespaces), self.namespaces)
+            return None
+        return next(answer.all(Namespaces), None)
 
     async def leave(self) -> None:
         """Closes the open folder without a change, so that the server reports its state like that of others."""
@@ -172,18 +172,19 @@ class ImapSession:
         return using
 
     async def _learn_namespaces(self, using: Using) -> None:
+        """A server that has said it once is believed until it says something else."""
         try:
-            await using.learn_namespaces()
+            told = await using.ask_namespaces()
         except CommandRefused as refused:
             self._refusals += 1
-            if self._namespaces is not None:
-                using.namespaces = self._namespaces
-            elif self._refusals < NAMESPACE_REFUSALS:
+            if self._namespaces is None and self._refusals < NAMESPACE_REFUSALS:
                 host = using.connection.server.host
                 detail = f"{host} does not say at the moment which folders are yours."
                 raise MailServerFault("busy", detail, said=refused.state.words) from None
         else:
-            self._namespaces, self._refusals = using.namespaces, 0
+            self._namespaces, self._refusals = told or self._namespaces, 0
+        if self._namespaces is not None:
+            using.namespaces = self._namespaces
 
     async def _end(self) -> None:
         using, self._using = self._using, None
