@@ -40,10 +40,18 @@ class DiesAt(Instrument):
         self.steps_seen = 0
 
     def before_task_step(self, task: Task) -> None:
-        if self._is_meant(task) and self.order.exists():
+        if self._is_meant(task) and (step := self._ordered()) is not None:
             self.steps_seen += 1
-            if self.steps_seen == int(self.order.read_text()):
+            if self.steps_seen == step:
                 os.kill(os.getpid(), signal.SIGKILL)
+
+    def _ordered(self) -> int | None:
+        """``None``: there is no order, or the test is just writing or removing it. An error here would end the
+        instrument, and it would never kill."""
+        try:
+            return int(self.order.read_text())
+        except (FileNotFoundError, ValueError):
+            return None
 
     def _is_meant(self, task: Task) -> bool:
         above: Task | None = task

@@ -11,6 +11,7 @@ import trio
 
 from svc.clock import DAY_MS, VirtualClock
 from svc.principal import Principal
+from svc.runs import procedures, queries
 from svc.workflow import Fatal, Json, Run, StepFailed
 from tests.recorded_log import RecordedLog
 from tests.runs.bench import Bench, bench_of, workflow
@@ -141,6 +142,36 @@ async def test_all_failed_runs_of_ones_own_go_on_at_once(tmp_path: Path, wall: V
             await bench.until(run_id, "done")
         assert bench.did.count("good") == len(ids)
         assert (await bench.service.mutate("runs.retryFailed"))["retried"] == 0
+
+
+async def test_so_many_failed_runs_go_on_at_once_and_only_ones_own(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(procedures, "MAX_RETRIED", 3)
+    monkeypatch.setattr(procedures, "RETRIED_AT_ONCE", 2)
+
+    def make(bench: Bench) -> Any:
+        async def code(run: Run, input: Json) -> Json:
+            if not bench.failures["open"]:
+                raise Fatal("The ceiling is reached.")
+            return None
+
+        return (workflow("ask", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        ids = []
+        for _ in range(4):
+            ids.append(await bench.begin("ask"))
+            await bench.until(ids[-1], "failed")
+            await trio.sleep(1)
+        ben = Principal(user_id="usr_ben", device_id="dev_ben", is_admin=True, via="session")
+        assert await bench.service.workspace.store.read(queries.failed, ben, workflow=None, limit=9) == []
+        bench.failures["open"] = 1
+        assert (await bench.service.mutate("runs.retryFailed")) == {"retried": 3, "more": True}
+        for run_id in ids[1:]:
+            await bench.until(run_id, "done")
+        assert (await bench.get(ids[0]))["state"] == "failed", "the newest ones first"
+        assert (await bench.service.mutate("runs.retryFailed")) == {"retried": 1, "more": False}
 
 
 async def test_a_fatal_failure_is_not_tried_again_and_code_may_go_on_after_it(
