@@ -284,17 +284,16 @@ def file_path(value: str) -> Path:
     return directory(value)
 
 
-def http_url(value: str) -> str:
-    """An absolute http(s) URL without user, query or fragment; a trailing slash is dropped."""
+def http_url(value: str, *, form: str = "https://host[:port][/path]") -> str:
+    """An absolute http(s) URL without user, query or fragment; a trailing slash is dropped. ``form``: how a refusal
+    says that it is written."""
     try:
         parts = urlsplit(value)
         valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 1) > 0
     except ValueError:
         valid = False
     if not valid or parts.username or parts.query or parts.fragment:
-        raise BadValue(
-            f"{without_password(value)!r} is not a plain http or https URL; write it as https://host[:port][/path]"
-        )
+        raise BadValue(f"{without_password(value)!r} is not a plain http or https URL; write it as {form}")
     if parts.scheme == "http" and parts.hostname not in {"localhost", "127.0.0.1", "::1"}:
         raise BadValue(f"{value!r} would carry secrets unencrypted; use https, or http on this machine only")
     return value.rstrip("/")

@@ -61,7 +61,7 @@ _DEFAULT_PORTS = {"http": ":80", "https": ":443"}
 
 
 def _public_origin(value: str) -> str:
-    url = http_url(value)
+    url = http_url(value, form="https://host[:port]")
     scheme, _, rest = url.lower().partition("://")
     if "/" in rest:
         raise BadValue(f"{value!r} has a path; give scheme, host and port only")
@@ -76,10 +76,11 @@ def _long_token(value: str) -> str:
 
 def loopback_url(value: str) -> str:
     """``:4781`` stands for ``http://127.0.0.1:4781``."""
-    url = http_url(f"http://127.0.0.1{value}" if value.startswith(":") else value)
+    form = "http://127.0.0.1:<port> or :<port>"
+    url = http_url(f"http://127.0.0.1{value}" if value.startswith(":") else value, form=form)
     parts = urlsplit(url)
     if parts.scheme != "http" or parts.path or parts.port is None or parts.hostname not in {"127.0.0.1", "localhost"}:
-        raise BadValue(f"{value!r} is not loopback's; write it as http://127.0.0.1:<port> or :<port>")
+        raise BadValue(f"{value!r} is not loopback's; write it as {form}")
     return f"http://127.0.0.1:{parts.port}"
 
 

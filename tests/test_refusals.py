@@ -126,6 +126,19 @@ def test_a_refusal_names_the_variable_the_reason_and_what_to_do(row: Refusal) ->
     assert SECRET not in "".join(map(str, faults))
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "remedy"),
+    [
+        ("SVC_PUBLIC_ORIGIN", "mail.example.org", "write it as https://host[:port]"),
+        ("SVC_WORKER_URL", ":port", "write it as http://127.0.0.1:<port> or :<port>"),
+        ("SVC_MAIL_API_URL", "gmail", "write it as https://host[:port][/path]"),
+    ],
+)
+def test_the_remedy_for_an_address_has_no_more_than_may_stand_there(name: str, value: str, remedy: str) -> None:
+    (fault,) = faults_of({name: value})
+    assert fault.remedy == remedy
+
+
 def test_a_fault_of_a_value_that_may_be_seen_shows_it() -> None:
     for row in REFUSALS.values():
         for fault in faults_of(row.environ):
