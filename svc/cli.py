@@ -71,6 +71,8 @@ def _given(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> dict[st
 
 def _flushed(code: int) -> int:
     """The exit code, after the rest of the output is written. A command that failed has said why."""
+    if sys.stdout is None:  # closed before the start, as by `>&-`
+        return code
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -110,8 +112,11 @@ def _in_full(arguments: list[str]) -> list[str]:
 
 class _Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
-        """argparse's own passes over a failure to write."""
-        (file or sys.stderr).write(message)
+        """argparse's own passes over a failure to write, which is right for a complaint, but not for the help."""
+        if file is not None and file is sys.stdout:
+            file.write(message)
+        else:
+            super()._print_message(message, file)
 
 
 def build_parser(commands: Iterable[Command]) -> argparse.ArgumentParser:

@@ -151,6 +151,13 @@ def test_help_that_can_not_be_written_is_told_too(option: str, unbuffered: str, 
     assert (ended.returncode, ended.stderr) == (1, b"The output can't be written: No space left on device\n")
 
 
+@pytest.mark.parametrize(("command", "code"), [("svc nonsense 2>&-", 2), ("svc --version >&-", 0)])
+def test_where_nobody_can_read_what_it_says_the_exit_code_is_the_same(command: str, code: int, tmp_path: Path) -> None:
+    words = command.replace("svc", f'"{sys.executable}" -m svc', 1)
+    ended = run(words, shell=True, cwd=ROOT, env={"HOME": str(tmp_path)}, capture_output=True, timeout=HANGS_S)
+    assert ended.returncode == code, ended.stderr
+
+
 @pytest.mark.parametrize(
     ("home", "words", "said"),
     [
@@ -254,6 +261,16 @@ def test_a_command_about_what_is_there_makes_no_home(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     assert main(words.split()) == 78
     assert "is no home of this service; start `svc serve` once, or set SVC_HOME" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", ["invite --days 366", "invite --days 0", "invite --email mia", "claim --email mia"])
+def test_an_invite_or_a_claim_that_makes_no_sense_is_wrong_usage_and_makes_no_home(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SVC_HOME", str(tmp_path / "home"))
+    assert main(words.split()) == 2
+    assert "1 to 365 days" in (said := capsys.readouterr().err) or "mail address" in said
     assert list(tmp_path.iterdir()) == []
 
 

@@ -19,6 +19,7 @@ from svc.identity import queries, tokens
 from svc.identity.model import (
     ADMINS_CAPABILITIES,
     CAPABILITIES,
+    CLOCK_SLACK_MS,
     INVITE_MAX_DAYS,
     MAX_EMAIL_CHARS,
     MAX_KIND_CHARS,
@@ -131,15 +132,13 @@ def create_invite(
     tx: Tx, principal: Principal, *, email: str | None, expires_in_days: int, role: Role = "member"
 ) -> tuple[Invite, str]:
     """Create a one-time invite. Its code is shown once."""
-    if not 1 <= expires_in_days <= INVITE_MAX_DAYS:
-        raise Invalid(f"An invite lives 1 to {INVITE_MAX_DAYS} days.")
     code = tokens.new_token()
     invite = Invite(
         id=new_id("inv"),
         email=None if email is None else valid_email(email),
         role=role,
         created_at=tx.now,
-        expires_at=tx.now + expires_in_days * DAY_MS,
+        expires_at=tx.now + valid_days(expires_in_days) * DAY_MS,
         used_at=None,
         revoked_at=None,
     )
@@ -216,7 +215,11 @@ def create_pairing_code(tx: Tx, principal: Principal, *, capabilities: Mapping[s
         raise Forbidden("A device can't pair another device: use the settings in a browser.")
     code = tokens.new_pairing_code()
     expires_at = tx.now + PAIRING_LIFETIME_MS
-    tx.run("delete from pairing_codes where expires_at <= :now", now=tx.now)
+    tx.run(
+        "delete from pairing_codes where expires_at <= :now or created_at > :latest",
+        now=tx.now,
+        latest=tx.now + CLOCK_SLACK_MS,
+    )
     _must_have_room_for_a_code(tx, principal)
     tx.run(
         """
@@ -240,10 +243,11 @@ def claim_pairing_code(tx: Tx, *, code: str, name: str, kind: str) -> tuple[Devi
     row = tx.one(
         """
         select user_id, capabilities from pairing_codes
-        where code_digest = :digest and used_at is null and expires_at > :now
+        where code_digest = :digest and used_at is null and expires_at > :now and created_at <= :latest
         """,
         digest=code_digest,
         now=tx.now,
+        latest=tx.now + CLOCK_SLACK_MS,
     )
     if row is None:
         return None
@@ -472,6 +476,13 @@ def _revoke(tx: Tx, *, device_id: str) -> None:
 
 def _tell(tx: Tx, *, kind: str, id: str, audience: str | None) -> None:
     tx.emit(topic=IDENTITY_TOPIC, kind=kind, id=id, audience=audience)
+
+
+def valid_days(days: int) -> int:
+    """How long an invite lives."""
+    if not 1 <= days <= INVITE_MAX_DAYS:
+        raise Invalid(f"An invite lives 1 to {INVITE_MAX_DAYS} days.")
+    return days
 
 
 def valid_email(email: str) -> str:

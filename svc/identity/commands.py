@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 
 from svc.clock import rfc3339, rfc3339_or_none
-from svc.command import JSON, OK, Argument, Command, Invocation
+from svc.command import JSON, OK, Argument, Command, Invocation, WrongUsage
+from svc.errors import Invalid
 from svc.identity import claim_links, recovery
-from svc.identity.actions import valid_email
+from svc.identity.actions import valid_days, valid_email
 from svc.identity.model import INVITE_DEFAULT_DAYS, Role
 from svc.settings import HOME, PORT, PUBLIC_ORIGIN, canonical_origin
 from svc.store import Home
 
 
+@contextmanager
+def _wrong_usage() -> Iterator[None]:
+    """Before anything is opened or made: an argument that can't be meant is wrong usage."""
+    try:
+        yield
+    except Invalid as fault:
+        raise WrongUsage(fault.detail) from None
+
+
 def claim(call: Invocation) -> int:
     """Write a file for the server to redeem: the one command that acts while a server holds the home."""
-    email = valid_email(call.given["email"])
+    with _wrong_usage():
+        email = valid_email(call.given["email"])
     token = claim_links.make(Home.spool_of(call.config[HOME]), email=email, now=call.clock.now())
     _print_link(call, f"/login?claim={token}")
     return OK
@@ -24,6 +37,10 @@ def claim(call: Invocation) -> int:
 
 def invite(call: Invocation) -> int:
     given = call.given
+    with _wrong_usage():
+        valid_days(given["days"])
+        if given["email"] is not None:
+            valid_email(given["email"])
     with call.home(may_create=True) as opened:
         code = opened.store.write_now(recovery.invite, email=given["email"], days=given["days"], admin=given["admin"])
     _print_link(call, f"/login?invite={code}")

@@ -14,6 +14,8 @@ SESSION_LIFETIME_MS: Final = 30 * DAY_MS
 SESSION_TOUCH_MS: Final = HOUR_MS
 """A session's expiry is moved forward at most this often: a read must not cost a write."""
 PAIRING_LIFETIME_MS: Final = 5 * MINUTE_MS
+CLOCK_SLACK_MS: Final = MINUTE_MS
+"""A pairing code from so far in the future ends: the clock was set back, and the code would live longer."""
 INVITE_DEFAULT_DAYS: Final = 7
 INVITE_MAX_DAYS: Final = 365
 CLAIM_LINK_LIFETIME_MS: Final = 30 * MINUTE_MS

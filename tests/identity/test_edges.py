@@ -14,6 +14,7 @@ from svc.identity import actions, queries, tokens
 from svc.identity.actions import Claiming, SignedIn
 from svc.identity.migrations import MIGRATIONS
 from svc.identity.model import (
+    CLOCK_SLACK_MS,
     INVITE_MAX_DAYS,
     MAX_OPEN_PAIRING_CODES,
     PAIRING_LIFETIME_MS,
@@ -255,6 +256,18 @@ def test_a_pairing_code_is_good_to_its_last_millisecond_and_then_makes_room(stor
         store.write_now(actions.create_pairing_code, mia, capabilities={})
     (count,) = store.read_now(lambda tx: tx.one("select count(*) from pairing_codes")) or (0,)
     assert count == MAX_OPEN_PAIRING_CODES
+
+
+def test_a_pairing_code_does_not_live_longer_where_the_clock_goes_back(store: Store, clock: SetClock) -> None:
+    mia = as_principal(signed_in(store))
+    codes = [
+        store.write_now(actions.create_pairing_code, mia, capabilities={})[0] for _ in range(MAX_OPEN_PAIRING_CODES)
+    ]
+    clock.at -= CLOCK_SLACK_MS
+    assert store.write_now(actions.claim_pairing_code, code=codes[0], name="Phone", kind="mobile") is not None
+    clock.at -= 1
+    assert store.write_now(actions.claim_pairing_code, code=codes[1], name="Phone", kind="mobile") is None
+    assert store.write_now(actions.create_pairing_code, mia, capabilities={}), "they make room"
 
 
 def test_a_session_is_ended_by_its_owner_only(store: Store) -> None:
