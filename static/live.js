@@ -83,8 +83,9 @@ export function listen(wanted, callbacks) {
 
 /**
  * A query is sent. Returns a function to call with the newest event before its answer was made; null: that is not
- * known, or there was no answer. An answer that is under way when the stream begins may be older than that.
- * @returns {(seq: number | null) => void}
+ * known, or there was no answer; undefined: nobody wants it any more. An answer that is under way when the stream
+ * begins may be older than that.
+ * @returns {(seq: number | null | undefined) => void}
  */
 export function asking() {
   if (position !== null) return () => undefined; // the events since are heard
@@ -93,10 +94,15 @@ export function asking() {
   return (seq) => {
     unanswered.delete(one);
     held?.for.delete(one);
-    if (position === null) oldest = Math.min(oldest, seq ?? NOT_KNOWN);
-    else if (seq === null || seq < begun) listener?.refetch();
+    if (seq !== undefined) answered(seq);
     if (held?.for.size === 0) held.begin();
   };
+}
+
+/** @param {number | null} seq */
+function answered(seq) {
+  if (position === null) oldest = Math.min(oldest, seq ?? NOT_KNOWN);
+  else if (seq === null || seq < begun) listener?.refetch();
 }
 
 /** Reconnects now, without waiting for the end of the pause. */

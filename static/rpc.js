@@ -184,7 +184,7 @@ async function send(kind, calls, unwanted, asked) {
     calls.forEach((call, index) => settle(kind, call, envelopes[index]));
   } catch (error) {
     const failure = error instanceof RpcError ? error : new RpcError("OFFLINE", "The server can't be reached.");
-    if (!unwanted?.aborted) answered(null);
+    answered(unwanted?.aborted ? undefined : null);
     const isAway = kind === "query" && failure.code === "OFFLINE" && !unwanted?.aborted;
     for (const call of calls) isAway ? void answerInstead(call, failure) : call.reject(failure);
   }

@@ -4,7 +4,8 @@
  *
  *     echo '[["ask", 1], ["ready", 7], ["answer", 1, 5]]' | node live_reader.mjs
  *
- * Steps: ask ID; answer ID SEQ (null: it did not say); ready SEQ; cut (the socket); wait MS.
+ * Steps: ask ID; answer ID SEQ (null: it did not say); leave ID (nobody wants the answer); ready SEQ;
+ * cut (the socket); wait MS.
  */
 import { readFileSync } from "node:fs";
 
@@ -41,6 +42,7 @@ const answers = new Map();
 const steps = {
   ask: (id) => answers.set(id, asking()),
   answer: (id, seq) => answers.get(id)(seq),
+  leave: (id) => answers.get(id)(undefined),
   ready: (seq) => socket.onmessage({ data: JSON.stringify({ type: "ready", seq }) }),
   cut: () => socket.onclose({ code: 1006 }),
   wait: (ms) => {

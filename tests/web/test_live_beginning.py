@@ -40,6 +40,12 @@ def test_an_answer_that_does_not_say_its_age_has_all_fetched_again() -> None:
     assert play(["ask", 1], ["ready", 9], ["answer", 1, None])[-1] == [["subscribe", 9], "refetch"]
 
 
+def test_an_answer_that_nobody_wants_any_more_is_not_waited_for() -> None:
+    steps: list[list[Any]] = [["ask", 1], ["ask", 2], ["ready", 9], ["answer", 1, 7], ["leave", 2]]
+    assert play(*steps) == [[], [], [], [], [["subscribe", 7]]]
+    assert play(["ask", 1], ["leave", 1], ["ready", 9])[-1] == [["subscribe", 9]]
+
+
 def test_they_do_not_wait_for_ever() -> None:
     begins: list[list[Any]] = [["ask", 1], ["ready", 9], ["wait", 9_999], ["wait", 1]]
     assert play(*begins, ["answer", 1, 5]) == [[], [], [], [["subscribe", 9]], ["refetch"]]

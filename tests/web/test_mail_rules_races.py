@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import PATIENCE_MS, App
+from tests.support.browser import PATIENCE_MS, TWICE, App
+from tests.web.fake_server import Refusal
 from tests.web.writer import compose, fill, ready, text, window
 
 pytestmark = pytest.mark.browser
@@ -122,3 +123,17 @@ def test_letters_typed_while_a_mail_is_taken_back_go_into_it_and_are_no_commands
     ready(page)
     expect(text(page)).to_have_text(re.compile("^e"))
     assert app.calls("mail.archive") == []
+
+
+def test_the_keys_work_again_after_a_mail_was_taken_back_twice_and_too_late(app: App) -> None:
+    app.tolerated = ("409",)
+    page = compose(app)
+    fill(page)
+    app.press("Control+Enter")
+    expect(window(page)).to_have_count(0)
+    app.world.failing["mail.cancelSend"] = Refusal("CONFLICT", 409, "It is on its way.")
+    page.get_by_role("group", name="Sending:").get_by_role("button", name="Undo").evaluate(TWICE)
+    page.get_by_text("Too late: it is on its way already.").first.wait_for()
+    app.settled()
+    app.press("j")
+    app.focuses("thr_00")

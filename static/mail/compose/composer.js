@@ -17,7 +17,7 @@ import { offerUndoHere } from "../actions.js";
 import { connectOpen } from "../connect.js";
 import { select, selectedId } from "../selection.js";
 import { forgetTyped, typeAhead } from "./ahead.js";
-import { composing, composition, full, inside, minimised, place, preparing } from "./current.js";
+import { composing, composition, fetching, full, inside, minimised, place, preparing } from "./current.js";
 import { Draft } from "./draft.js";
 import { drafts, hideDraft, loadDrafts } from "./drafts.js";
 import { startPlaces, toThread } from "./places.js";
@@ -37,6 +37,8 @@ const leaving = new Map();
 
 /** The element that had the focus before the window. @type {HTMLElement | null} */
 let before = null;
+/** Whether a message is being opened: a second one does not begin meanwhile. */
+let opening = false;
 
 /** Called once. */
 export function startComposer() {
@@ -324,8 +326,7 @@ const OPENING = { openDraft: (/** @type {string} */ id) => void openDraft(id), o
  * @template Answer @param {Promise<Answer>} answer
  */
 async function whileKeysRest(answer) {
-  const before = preparing.value;
-  preparing.value = true;
+  fetching.value += 1;
   try {
     const found = await answer;
     if (found === null) forgetTyped();
@@ -334,15 +335,16 @@ async function whileKeysRest(answer) {
     forgetTyped();
     throw error;
   } finally {
-    preparing.value = before;
+    fetching.value -= 1;
   }
 }
 
 /** @param {() => Promise<Composition>} make */
 async function open(make) {
-  if (preparing.value) return;
+  if (opening) return;
   if (!composition.value) before = document.activeElement instanceof HTMLElement ? document.activeElement : null;
-  preparing.value = true;
+  opening = true;
+  fetching.value += 1;
   try {
     await putAside();
     const made = await make();
@@ -353,13 +355,14 @@ async function open(make) {
       place.value = inline ? "inline" : "window";
       inside.value = inline;
       minimised.value = full.value = false;
-      preparing.value = false;
     });
   } catch (error) {
-    preparing.value = false;
     forgetTyped();
     toast(`Could not open the message: ${reason(error)}`, { tone: "error" });
     if (!composition.value) giveFocusBack();
+  } finally {
+    fetching.value -= 1;
+    opening = false;
   }
 }
 

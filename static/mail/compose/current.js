@@ -31,8 +31,10 @@ import { computed, signal } from "@preact/signals";
 
 export const composition = signal(/** @type {Composition | null} */ (null));
 export const place = signal(/** @type {Place} */ ("window"));
-/** Whether the content for a new message is being fetched. */
-export const preparing = signal(false);
+/** How many contents for a message are being fetched. */
+export const fetching = signal(0);
+/** Whether the content for a message is being fetched: what is typed meanwhile goes into it. */
+export const preparing = computed(() => fetching.value > 0);
 export const minimised = signal(false);
 /** Whether the window fills the screen. */
 export const full = signal(false);
