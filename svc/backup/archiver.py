@@ -37,11 +37,13 @@ from svc.backup.litestream import (
     SYNC_S,
     ArchiveFault,
     Litestream,
+    LogMisread,
     complaint,
     found_program,
     kept_beside,
     refuse_old,
     told_of_copy,
+    unsent,
 )
 from svc.backup.settings import BIN
 from svc.backup.target import Part
@@ -156,7 +158,7 @@ class Archiver:
                 if await self._live(child, tool, socket):
                     continue
             except (ArchiveFault, CannotOpen) as fault:
-                await self._fails(str(fault))
+                await self._fails(fault)
             if trio.current_time() - began > HEALTHY_AFTER_S:
                 pauses.reset()
             with trio.move_on_after(pauses.next_s()):
@@ -373,6 +375,8 @@ class Archiver:
                 try:
                     await control.sync()
                     self.control = control
+                except LogMisread:
+                    raise
                 except ArchiveFault:
                     await trio.sleep(0.2)
         if self.control is None:
@@ -392,6 +396,8 @@ class Archiver:
         try:
             position = await control.sync()
             synced_at = await control.synced_at()
+        except LogMisread:
+            raise
         except ArchiveFault as fault:
             if not self._held.locked():
                 await self._silent(fault)
@@ -455,11 +461,13 @@ class Archiver:
         if trio.current_time() - self._heard > self.silent_s or log_bytes > LOG_MAX_BYTES:
             raise ArchiverEnded(f"{self.archive.target.place} is away, and the archiver does not answer")
 
-    async def _fails(self, problem: str) -> None:
+    async def _fails(self, fault: Exception) -> None:
         """Note that it does not run. If the log has grown too large, the store folds it in."""
         self.archive.runs = False
-        await self.archive.note("archiver", problem)
-        if await self.threads.run(_size_of, Path(f"{self.home.database}-wal")) > LOG_MAX_BYTES:
+        await self.archive.note("archiver", str(fault))
+        if isinstance(fault, LogMisread):  # another child would begin at the same place
+            await self.archive.store.fold_log()
+        elif await self.threads.run(_size_of, Path(f"{self.home.database}-wal")) > LOG_MAX_BYTES:
             await self.archive.store.leave_checkpoints(to_another=False)
 
     async def _end_on_drain(self, child: Child, process: trio.Process) -> None:
@@ -478,17 +486,6 @@ class Archiver:
 def told_s(seconds: float) -> str:
     """A long time in words."""
     return f"{seconds / 3_600:.0f} hours" if seconds >= 2 * 3_600 else f"{seconds / 60:.0f} minutes"
-
-
-def unsent(database: Path, replicated: int) -> int:
-    """Bytes that wait for the target; blocks."""
-    level = kept_beside(database) / "ltx" / "0"
-    total = 0
-    for entry in level.iterdir() if level.is_dir() else ():
-        last = entry.name.partition("-")[2].partition(".")[0]
-        if len(last) == 16 and int(last, 16) > replicated:
-            total += entry.stat().st_size
-    return total
 
 
 def _size_of(path: Path) -> int:

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from svc.backup.litestream import SHOWN_CHARS, ArchiveFault
+from svc.backup.litestream import SHOWN_CHARS, ArchiveFault, LogMisread, says_log_is_misread
 from svc.clock import Millis
 from svc.protocol.egress import Egress, EgressFault
 from svc.store import Home
@@ -96,7 +96,9 @@ class Control:
         except EgressFault as fault:
             raise ArchiveFault(f"the archiver does not answer ({fault.kind})") from fault
         if answer.status != 200:
-            raise ArchiveFault(f"the archiver refused: {_told(answer.body)[:SHOWN_CHARS]}")
+            told = _told(answer.body)
+            kind = LogMisread if says_log_is_misread(told) else ArchiveFault
+            raise kind(f"the archiver refused: {told[:SHOWN_CHARS]}")
         return answer.body
 
 

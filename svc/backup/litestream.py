@@ -84,6 +84,11 @@ class ArchiverSilent(ArchiveFault):
     """The program did not end in time, and was ended."""
 
 
+class LogMisread(ArchiveFault):
+    """It has read only a part of the log, and can't send a full copy without the rest: its place in the log is wrong.
+    That happens after another program wrote to the archive, and lasts until the log is folded into the database."""
+
+
 class Entry(msgspec.Struct, frozen=True):
     """One file of the archive. ``timestamp``: when it was made, in whole seconds."""
 
@@ -260,6 +265,17 @@ def kept_beside(database: Path) -> Path:
     return database.with_name(f".{database.name}-litestream")
 
 
+def unsent(database: Path, replicated: int) -> int:
+    """Bytes that wait for the target; blocks."""
+    level = kept_beside(database) / "ltx" / "0"
+    total = 0
+    for entry in level.iterdir() if level.is_dir() else ():
+        last = entry.name.partition("-")[2].partition(".")[0]
+        if len(last) == 16 and int(last, 16) > replicated:
+            total += entry.stat().st_size
+    return total
+
+
 async def said_by(command: Sequence[str], *, environ: Mapping[str, str], deadline_s: float) -> tuple[int, bytes, bytes]:
     """Run a program to its end; returns its status and output. Raises :class:`ArchiveFault` where it can't be run."""
     out, err = bytearray(), bytearray()
@@ -324,6 +340,11 @@ def says_nothing_is_there(fault: str) -> bool:
 def says_files_are_missing(fault: str) -> bool:
     """Whether the message means that the place has an archive with a hole."""
     return "non-contiguous ltx files" in fault
+
+
+def says_log_is_misread(fault: str) -> bool:
+    """Whether the message means that: see :class:`LogMisread`."""
+    return "write ltx from db" in fault
 
 
 def in_our_words(fault: ArchiveFault, place: Place) -> ArchiveFault:

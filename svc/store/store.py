@@ -165,6 +165,12 @@ class Store:
             if self._writer is not None:
                 await self._threads.run(self._writer.execute, f"pragma wal_autocheckpoint = {pages}")
 
+    async def fold_log(self) -> None:
+        """Fold the log into the database now, as far as no reader still needs it. No other program may do it now."""
+        async with self._committing:
+            if self._writer is not None:
+                await self._threads.run(self._writer.execute, "pragma wal_checkpoint(passive)")
+
     @property
     def queued_writes(self) -> int:
         """Actions that wait for the writer, at most :data:`MAX_QUEUED_WRITES`."""

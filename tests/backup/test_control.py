@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from svc.backup.control import Control
-from svc.backup.litestream import ArchiveFault
+from svc.backup.litestream import ArchiveFault, LogMisread
 from svc.protocol.egress import Egress
 
 
@@ -16,10 +16,20 @@ from svc.protocol.egress import Egress
     "body", [b'{"error":"replica sync: no space left on device"}', b"replica sync: no space left on device\n"]
 )
 async def test_a_refusal_is_told_without_its_form(body: bytes) -> None:
+    with pytest.raises(ArchiveFault) as caught:
+        await refusing(body).sync()
+    assert type(caught.value) is ArchiveFault
+    assert str(caught.value) == "the archiver refused: replica sync: no space left on device"
+
+
+async def test_it_is_known_that_the_archiver_lost_its_place_in_the_log() -> None:
+    with pytest.raises(LogMisread, match="page 370"):
+        await refusing(b'{"error":"sync database: sync: write ltx from db: read database page 370: EOF"}').sync()
+
+
+def refusing(body: bytes) -> Control:
     class Refusing:
         async def request(self, *words: object, **more: object) -> SimpleNamespace:
             return SimpleNamespace(status=500, body=body)
 
-    with pytest.raises(ArchiveFault) as caught:
-        await Control(egress=cast(Egress, Refusing()), path="db").sync()
-    assert str(caught.value) == "the archiver refused: replica sync: no space left on device"
+    return Control(egress=cast(Egress, Refusing()), path="db")

@@ -14,9 +14,9 @@ from typing import Any, Final, cast
 import pytest
 import trio
 
-from svc.backup.archiver import LOG_MAX_BYTES, SENDING_S, UNSENT_MAX_BYTES, Archiver, ArchiverEnded, unsent
+from svc.backup.archiver import LOG_MAX_BYTES, SENDING_S, UNSENT_MAX_BYTES, Archiver, ArchiverEnded
 from svc.backup.control import Control, Position
-from svc.backup.litestream import SLOWEST_BYTES_A_S
+from svc.backup.litestream import SLOWEST_BYTES_A_S, ArchiveFault, LogMisread, unsent
 from svc.clock import Millis, VirtualClock
 from svc.config import Config
 from svc.nursery import ThreadPool
@@ -38,12 +38,16 @@ class Stored:
 
     told: list[str | None] = field(default_factory=list)
     folds: list[bool] = field(default_factory=list)
+    folded: int = 0
 
     async def write(self, tell: object, part: str, problem: str | None) -> None:
         self.told.append(problem)
 
     async def leave_checkpoints(self, *, to_another: bool) -> None:
         self.folds.append(not to_another)
+
+    async def fold_log(self) -> None:
+        self.folded += 1
 
 
 @dataclass
@@ -56,8 +60,11 @@ class Child:
     writes: bool = True
     position: Position = field(default_factory=lambda: Position(txid=1, replicated_txid=1))
     at: Millis = 0
+    fault: ArchiveFault | None = None
 
     async def sync(self, *, wait_s: float | None = None) -> Position:
+        if self.fault is not None:
+            raise self.fault
         if not self.writes:
             return self.position
         txid = self.position.txid + 1
@@ -114,7 +121,7 @@ async def test_what_waits_for_a_target_that_is_gone_for_a_day_is_bounded_and_tol
             await look_at(archiver, child)
         except ArchiverEnded as fault:
             await archiver._ended()
-            await archiver._fails(str(fault))
+            await archiver._fails(fault)
 
     await look()
     assert (stored.told, archive.problem, archive.unsent_bytes) == ([], None, 0)
@@ -132,6 +139,21 @@ async def test_what_waits_for_a_target_that_is_gone_for_a_day_is_bounded_and_tol
     child.away = False
     await look()
     assert (stored.told[1:], archive.problem, archive.lag_s, archive.unsent_bytes) == ([None], None, 0.0, 0)
+
+
+async def test_where_the_archiver_lost_its_place_in_the_log_that_is_folded_in_before_the_next_one(
+    tmp_path: Path, wall: VirtualClock, threads: ThreadPool
+) -> None:
+    """It would go on to say so, also after a restart."""
+    stored, archiver, child = begun(tmp_path, wall, threads, away=False)
+    child.fault = ArchiveFault("the archiver does not answer (timeout)")
+    await look_at(archiver, child)
+    child.fault = LogMisread("the archiver refused: sync: write ltx from db: read database page 370: EOF")
+    with pytest.raises(LogMisread) as caught:
+        await look_at(archiver, child)
+    await archiver._ended()
+    await archiver._fails(caught.value)
+    assert (stored.folded, stored.folds) == (1, [])
 
 
 async def test_a_target_that_takes_a_byte_at_a_time_holds_the_archiver_for_a_bounded_time_and_nothing_is_dropped(
@@ -156,7 +178,7 @@ async def test_a_target_that_takes_a_byte_at_a_time_holds_the_archiver_for_a_bou
         with trio.fail_after(LOOKS * LOOK_S), pytest.raises(ArchiverEnded, match="what waits is kept here") as caught:
             await live()
         await archiver._ended()
-        await archiver._fails(str(caught.value))
+        await archiver._fails(caught.value)
         return trio.current_time() - began
 
     await child.sync()

@@ -20,6 +20,8 @@ from svc.store.connections import READER_CACHE_KIB
 from svc.store.store import MAX_BATCH
 from tests.store.conftest import NOTES
 
+PAGE_BYTES = 4096
+
 
 def add(tx: Tx, text: str) -> int:
     tx.run("insert into notes (text) values (:text)", text=text)
@@ -44,6 +46,10 @@ def texts_on_disk(path: Path) -> list[str]:
     return [text for (text,) in rows]
 
 
+def size_of(path: Path) -> int:
+    return path.stat().st_size
+
+
 def running(nursery: trio.Nursery, store: Store) -> None:
     nursery.start_soon(partial(store.run_writer, started=lambda: None))
 
@@ -51,6 +57,15 @@ def running(nursery: trio.Nursery, store: Store) -> None:
 async def test_a_write_returns_the_actions_value_once_it_is_committed(store: Store, path: Path) -> None:
     assert await store.write(add, "first") == 1
     assert texts_on_disk(path) == ["first"]
+
+
+async def test_the_log_is_folded_in_on_demand_while_another_program_does_it_otherwise(store: Store, path: Path) -> None:
+    await store.leave_checkpoints(to_another=True)
+    before = size_of(path)
+    await store.write(add, "long" * PAGE_BYTES)
+    assert size_of(path) == before
+    await store.fold_log()
+    assert size_of(path) > before
 
 
 async def test_a_read_sees_every_acknowledged_write(store: Store) -> None:
