@@ -29,6 +29,8 @@ EARLIER: Final = "earlier/"
 """The ids of the copies from which this one was restored."""
 PLACE: Final = "place"
 """To which this copy wrote last. Earlier versions did not note it."""
+OWN_DISK: Final = "own-disk"
+"""There if :data:`PLACE` was on a disk of its own."""
 LINE: Final = "line"
 """The count of positions in the archive of the database. It begins again at 1 in each empty place, so a position means
 nothing in an archive with another line. Archives of earlier versions have none."""
@@ -147,6 +149,14 @@ class Catalogue:
     def wrote_to(self, place: Place, *, home: str) -> bool:
         """Whether this home wrote there last, as far as known."""
         return self.home() == home and self.ledger.get(PLACE) in {None, str(place).encode()}
+
+    def was_on_its_own_disk(self) -> bool:
+        return self.ledger.get(OWN_DISK) is not None
+
+    def note_disk(self, *, is_its_own: bool) -> None:
+        """Note whether the place is on a disk of its own. Written only when it changed."""
+        if is_its_own != self.was_on_its_own_disk():
+            self.ledger.put({OWN_DISK: b""} if is_its_own else {}, without=[] if is_its_own else [OWN_DISK])
 
     def end_writing(self) -> None:
         """Note, in the ledger of a restored home, that it is another copy from now on."""

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, Literal
 from urllib.parse import unquote, urlsplit
 
@@ -100,6 +102,19 @@ def place_of(kind: Kind, value: str) -> Place:
     if kind == "sftp" and (not parts.username or len(path) < 2):
         raise wrong
     return Place(kind=kind, host=parts.hostname or "", path=path.rstrip("/"), user=parts.username or "", port=port)
+
+
+def is_on_a_disk_of_its_own(place: Place, database: Path) -> bool:
+    """Whether a folder is neither on the disk of the database nor on that of the system. Blocks."""
+    return place.kind == "file" and _disk_of(Path(place.path)) not in {_disk_of(database), _disk_of(Path("/"))}
+
+
+def _disk_of(path: Path) -> int:
+    """Of a path that does not exist: of the folder in which it would be made."""
+    for one in (path, *path.parents):
+        with suppress(FileNotFoundError):
+            return one.stat().st_dev
+    return 0
 
 
 def any_place(value: str) -> Place:

@@ -10,6 +10,7 @@ starts of a copy are counted there, too, and a home that finds a later start tha
 A home may also go to another place, and come back. The archiver goes on from what it keeps beside the database, by its
 number: in an empty place it would wait for files that are pruned here, and in an archive with other numbers it would
 mix two states. So where the place does not continue what was sent last, that is removed, and a whole copy is sent.
+But if the disk of the place is not mounted, its empty mount point is on another disk, which a copy could fill.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from svc.backup.litestream import (
     kept_beside,
     says_nothing_is_there,
 )
-from svc.backup.target import Place
+from svc.backup.target import Place, is_on_a_disk_of_its_own
 from svc.clock import Millis
 from svc.nursery import ThreadPool
 from svc.store import Ledger
@@ -62,6 +63,11 @@ async def look_and_take_over(
             raise
         await threads.run(partial(take_over, catalogue, {}, home=home, place=place))
         return False
+    is_its_own = await threads.run(partial(is_on_a_disk_of_its_own, place, tool.database))
+    if is_known and not theirs and not is_its_own and await threads.run(catalogue.was_on_its_own_disk):
+        raise ArchiveFault(
+            f"{place} has no archive any more, and its disk is not mounted: mount it, or name another folder"
+        )
     fits = await threads.run(partial(catalogue.has_line_of, theirs)) if theirs else is_known
     goes_on = has_database and fits
     if not goes_on or not theirs:
@@ -70,6 +76,7 @@ async def look_and_take_over(
         await threads.run(partial(_forget_kept, tool.database))
         await threads.run(partial(catalogue.change_line, theirs if has_database else {}, now=now))
     await threads.run(partial(take_over, catalogue, theirs, home=home, place=place))
+    await threads.run(partial(catalogue.note_disk, is_its_own=is_its_own))
     return True
 
 

@@ -15,7 +15,7 @@ from svc.backup.catalogue import Catalogue
 from svc.backup.litestream import ArchiveFault, ArchiverSilent, Entry, Litestream, kept_beside
 from svc.backup.points import KEEP_MS, sign
 from svc.backup.restoring import Wanted
-from svc.backup.target import Target, place_of
+from svc.backup.target import Target, is_on_a_disk_of_its_own, place_of
 from svc.backup.writers import (
     AnotherWriter,
     DamagedLedger,
@@ -145,6 +145,7 @@ async def test_an_archiver_that_was_refused_once_is_refused_again_until_the_arch
 
         writer: str = ""
         patience_s: float = 0
+        database: Path = home.database
 
         def config(self, **parts: object) -> bytes:
             return config
@@ -247,3 +248,33 @@ async def test_what_the_archiver_keeps_is_removed_where_the_place_does_not_conti
     assert await there("old", written(catalogue), has_database=False) == []
     assert await there("new", new) == []
     assert await there("old", {}) == []  # other positions, of which nothing says so
+
+
+async def test_nothing_is_sent_to_the_mount_point_of_a_disk_that_is_not_mounted(
+    tmp_path: Path, threads: ThreadPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue = Catalogue(Ledger(tmp_path / "ledger.sqlite3"))
+    catalogue.begin(HOME, {})
+
+    async def there(name: str, theirs: dict[str, bytes], *, mounted: bool) -> list[str]:
+        monkeypatch.setattr("svc.backup.writers.is_on_a_disk_of_its_own", lambda place, database: mounted)
+        return await AtPlace(tmp_path, name, theirs, has_database=bool(theirs)).take_over(catalogue, threads)
+
+    await there("disk", {}, mounted=True)
+    before = written(catalogue)
+    with pytest.raises(ArchiveFault, match="its disk is not mounted"):
+        await there("disk", {}, mounted=False)
+    assert written(catalogue) == before
+    assert kept_beside(tmp_path / "svc.sqlite3").exists()
+    await there("disk", before, mounted=True)
+    assert await there("disk", {}, mounted=True) == []  # another disk, which is empty
+    assert await there("here", {}, mounted=False) == []
+    assert await there("here", {}, mounted=False) == []  # somebody emptied it
+
+
+def test_a_folder_on_the_disk_of_the_system_has_no_disk_of_its_own(tmp_path: Path) -> None:
+    place = place_of("file", "/no/such/folder")
+    assert not is_on_a_disk_of_its_own(place, tmp_path)
+    assert not is_on_a_disk_of_its_own(place_of("file", str(tmp_path / "a" / "b")), tmp_path)
+    assert not is_on_a_disk_of_its_own(place_of("s3", "s3://box/there"), tmp_path)
+    assert is_on_a_disk_of_its_own(place_of("file", "/proc/self"), tmp_path), "another file system"
