@@ -180,7 +180,7 @@ async def test_a_place_that_loses_all_it_gets_is_sent_a_full_copy_less_and_less_
         return sent() - before
 
     assert 5 < await days(1) < 13
-    assert await days(10) in {10, 11}
+    assert await days(3) in {3, 4}
     assert "tried once more in" in str(noting.told[-2:])
     there.theirs, there.reached = OURS, 7
     assert await days(1) == 0
@@ -194,7 +194,7 @@ async def test_a_place_that_loses_files_while_the_service_runs_has_all_again(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
     """With the real archiver. Each loss is followed by a change, which is sent to what is left."""
-    place, old = tmp_path / "there", tmp_path / "old"
+    place = tmp_path / "there"
 
     def a_hole() -> None:
         newest = sorted((place / "db" / "ltx" / "0").iterdir())[-1]
@@ -204,15 +204,10 @@ async def test_a_place_that_loses_files_while_the_service_runs_has_all_again(
                     file.unlink()
 
     def emptied() -> None:
-        shutil.copytree(place, old)
         for part in place.iterdir():
             shutil.rmtree(part)
 
-    def another_disk() -> None:
-        shutil.rmtree(place)
-        old.rename(place)
-
-    losses = [a_hole, emptied, another_disk]
+    losses = [a_hole, emptied]
     wall.offset_ms += WallClock().now() - wall.now()  # the archiver goes by the machine's
     async with open_service(
         tmp_path / "home", clock=wall, log=log, PROVIDERS="fake", ARCHIVE_FILE_PREFIX=str(place)
@@ -243,7 +238,7 @@ async def test_a_place_that_loses_files_while_the_service_runs_has_all_again(
             lose()
             await write()
             assert await checked(), count
-            while await checked():  # the copy may need a second step: of another disk files are missing, too
+            while await checked():  # it may need a second step
                 wall.offset_ms += WallClock().now() - wall.now()
             into = tmp_path / f"restored{count}"
             await backup.restoring().restore(Wanted(into=into, without_blobs=True, keeps_secrets=True))
