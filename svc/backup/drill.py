@@ -62,7 +62,8 @@ class Drill:
             await self.settle()
             with trio.move_on_after(LONGEST_S) as scope:
                 problem = await self._fault_of(point)
-                if older is not None and problem is None:
+                older = older if problem is None else None  # which is not tried then
+                if older is not None:
                     problem = await self._fault_of(older, is_older=True)
                     point = point if problem is None else older
             problem = TOO_LONG if scope.cancelled_caught else problem

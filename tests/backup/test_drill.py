@@ -88,7 +88,7 @@ async def test_the_newest_point_is_tried_and_the_database_of_an_older_one(
     assert restores.asked == [(f"rp_{age}", with_blobs) for age, with_blobs in asked]
     assert (problem or "") in (state.problem or "")
     assert (state.problem is None, state.point) == (problem is None, f"rp_{failed}")
-    older = next((age for age in ages if 0 < age <= OLDEST_MS), None)
+    older = next((age for age, with_blobs in asked if not with_blobs), None)
     assert state.older == (None if older is None else wall.now() - older)
     if failed:
         assert (state.problem or "").startswith("the state of "), "it says which"
