@@ -118,27 +118,31 @@ let leftAt = null;
 /** Undoes the newest step, and goes to the thread that is back, unless the person goes elsewhere meanwhile. */
 export async function undoAndShow() {
   leftAt = selectedId.value;
+  const list = listHere();
   const undone = await undo();
   if (!undone) return;
   const [first] = undone.threadIds;
   const open = openId();
   if (undone.draftId !== null) await openDraft(undone.draftId);
-  else if (open === null && first !== undefined) await selectWhereItIs(first);
+  else if (open === null && first !== undefined) await selectWhereItIs(first, list);
   else if (open !== null && split.value) select(open, { focus: !isTyping() }); // the notice that had the focus is gone
 }
 
 /**
  * Selects the thread in its list. Its live event may arrive after the answer: until then its row is at the old place.
  * @param {string} id
+ * @param {string} list the address at which the person pressed undo
  */
-async function selectWhereItIs(id) {
+async function selectWhereItIs(id, list) {
   const thread = await latest(id);
   if (thread) applyThread(thread);
-  if (openId() !== null || selectedId.value !== leftAt) return;
+  if (openId() !== null || selectedId.value !== leftAt || listHere() !== list) return;
   leftAt = id;
   select(id, { focus: !isTyping() });
 }
 onUndo.run = () => void undoAndShow();
+
+const listHere = () => mailPath(currentAccountId(), null, currentView());
 
 /** @param {Thread} thread */
 export function isSpam(thread) {

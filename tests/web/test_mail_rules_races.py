@@ -81,6 +81,21 @@ def test_who_goes_on_while_undo_is_on_its_way_stays_there(app: App) -> None:
     app.focuses("thr_03")
 
 
+def test_who_goes_to_another_list_while_undo_is_on_its_way_keeps_the_selection_there(app: App) -> None:
+    page = app.open()
+    app.press("j", "e")
+    app.called("mail.archive")
+    undo = app.hold("mail.undo")
+    app.press("z")
+    undo.asked()
+    app.chord("g", "a")
+    app.at("/p/mail/all")
+    undo.let_go()
+    page.get_by_text("Back from the archive").wait_for()
+    app.settled()
+    app.selects("thr_01")
+
+
 def test_undo_takes_the_keyboard_from_no_field_when_its_answer_comes(app: App) -> None:
     page = app.open()
     app.press("j", "e")
