@@ -38,8 +38,9 @@ function Show({ usage, load }) {
         [name]: Number(/** @type {HTMLInputElement} */ (event.target).value) })} /></label>`;
   return html`<section class="setting" aria-label="Language models">
     <h2><bdi>${model}</bdi></h2>
-    <p class="fine">${price.input + price.output > 0 ? `A million tokens cost $${price.input} read and $${price.output}
-      written.` : "It costs nothing."} Another model is set on the server: <code>SVC_MODEL</code></p>
+    <p class="fine">${price.input + price.output > 0
+      ? `A million tokens cost $${price.input} read and $${price.output} written.`
+      : "It costs nothing."} Another model is set on the server: <code>SVC_MODEL</code></p>
     ${problem && html`<p class="form-problem" role="status">${problem}</p>`}
     <dl class="facts">
       <div><dt>You, today</dt><dd>${dollars(today.usd)} <span class="fine">in ${plural(today.calls, "call")}</span>

@@ -72,12 +72,16 @@ def test_no_rule_asks_what_is_inside_for_the_sake_of_a_bare_tag(path: Path) -> N
 
 
 WORDS_BEFORE_AN_INLINE_TAG = re.compile(r"[\w,.;:)]\n\s*<(?:a|b|i|code|em|kbd|strong)[ >]")
+VALUE_BEFORE_A_WORD = re.compile(r"\$\{(?!\" \")[^{}\n]*\}\n\s*[a-z]+[ .,<$]")
 
 
 @each_file(ours(".js"), below=STATIC)
-def test_no_word_runs_into_the_tag_on_the_next_line(path: Path) -> None:
+def test_no_word_runs_into_what_is_on_the_next_line(path: Path) -> None:
     """htm drops white space that holds a line end: ``${" "}`` keeps the space."""
-    assert [found[0] for found in WORDS_BEFORE_AN_INLINE_TAG.finditer(path.read_text())] == []
+    text = path.read_text()
+    assert [
+        found[0] for each in (WORDS_BEFORE_AN_INLINE_TAG, VALUE_BEFORE_A_WORD) for found in each.finditer(text)
+    ] == []
 
 
 FEATURES = sorted(path.parent.name for path in STATIC.glob("*/feature.js"))

@@ -17,6 +17,7 @@ from tests.sizes import WIDTHS_A_PAGE
 from tests.support.browser import App, fresh_page, settled
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
+from tests.web import fake_world
 from tests.web.fake_server import World
 from tests.web.test_frame_looks import world_of
 
@@ -60,7 +61,7 @@ def world_of_long_names() -> World:
         thread["labels"] = [*thread["labels"], *labels]
         thread["starred"] = True
     reading, refused = world.accounts[3:5]
-    reading.update(state="backfilling", progress={"done": 3_120, "total": 48_211}, address=f"{LONG}@example.org")
+    reading.update(state="backfilling", progress=fake_world.reading(3_120, 48_211), address=f"{LONG}@example.org")
     refused.update(state="reconnect", problem="It took its permission back.", address=f"{LONG}@example.net")
     return world
 

@@ -142,8 +142,8 @@ function FullSync({ stands, address }) {
   return html`<div class="full-sync">
     <progress max=${progress.total} value=${Math.min(progress.done, progress.total)} aria-label=${`Reading ${address}`}>
       </progress>
-    <p class="fine">${progress.listing ? "Listed " : ""}${number(progress.done)} of ${number(progress.total)}
-      messages${left}</p>
+    <p class="fine">${progress.listing ? "Listed " : ""}${number(progress.done)} of ${number(progress.total)} messages${
+      left}</p>
   </div>`;
 }
 
