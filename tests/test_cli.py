@@ -159,10 +159,10 @@ def test_where_nobody_can_read_what_it_says_the_exit_code_is_the_same(command: s
 
 
 @pytest.mark.parametrize(
-    ("home", "words", "said"),
+    ("home", "words", "said", "code"),
     [
-        ("home", ["claim", "--email", "nonsense"], "That is not a mail address."),
-        ("/proc/nowhere", ["claim", "--email", "mia@example.org"], "/proc/nowhere can't be used: "),
+        ("home", ["claim", "--email", "nonsense"], "That is not a mail address.", 2),
+        ("/proc/nowhere", ["claim", "--email", "mia@example.org"], "/proc/nowhere can't be used: ", 1),
     ],
 )
 def test_a_slip_is_told_in_a_sentence_and_nothing_is_made(
@@ -172,9 +172,10 @@ def test_a_slip_is_told_in_a_sentence_and_nothing_is_made(
     home: str,
     words: list[str],
     said: str,
+    code: int,
 ) -> None:
     monkeypatch.setenv("SVC_HOME", str(tmp_path / home))
-    assert main(words) == 1
+    assert main(words) == code
     told = capsys.readouterr()
     assert (told.out, told.err.count("\n")) == ("", 1)
     assert said in told.err
