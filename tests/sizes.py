@@ -62,7 +62,7 @@ IMAP_MAILS: Final = _size(60, 6_046)
 TAKEN_UP_DRAFTS: Final = _size(1, 20)
 """In the life of each the service is killed once."""
 
-WIDTHS_A_PAGE: Final = _size(4, 7)
+WIDTHS_A_PAGE: Final = _size(3, 7)
 """At which a page is looked at: the narrowest, and others that are chosen anew for each page."""
 
 CUT_STRIDE: Final = _size(5, 1)
@@ -86,7 +86,7 @@ undone.
 HOSTILE_WAYS: Final = _size(1, 9)
 """By which a hostile page tries a row that has nothing to show; what has is tried by all, which are nine at most."""
 
-HOSTILE_SHARES: Final = _size(8, 1)
+HOSTILE_SHARES: Final = _size(16, 1)
 """Into so many shares those rows are dealt, anew each time, a share for each of the page's four places; 1: each tries
 all."""
 

@@ -6,8 +6,8 @@ sandboxed frame (whose origin is null), and under a name that was rebound to our
 the local network is off: the service has to hold alone.
 
 What would do or show something is tried from every place by every way there is. All other rows stand behind the same
-guard: half of them are tried, each from one place by one way, all chosen anew in each run; under ``SVC_SOAK=1`` each
-from all by all.
+guard: a quarter of them is tried, each from one place by one way, all chosen anew in each run; under ``SVC_SOAK=1``
+each from all by all.
 """
 
 from __future__ import annotations

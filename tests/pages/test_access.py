@@ -46,7 +46,7 @@ class _Over(Exception):
     """The example is over: nothing of it stays."""
 
 
-@settings(max_examples=examples(400), suppress_health_check=SHARES_FIXTURES)
+@settings(max_examples=examples(100), suppress_health_check=SHARES_FIXTURES)
 @given(forests, st.lists(steps, min_size=1, max_size=12))
 @pytest.mark.thorough
 def test_every_page_is_read_and_written_by_whom_the_naive_rule_names(
