@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from tests.support.browser import App
 from tests.web.fake_server import Refusal
-from tests.web.writer import chips, draft, people, ready, text, window
+from tests.web.writer import chips, draft, people, ready, saved, text, window
 
 pytestmark = pytest.mark.browser
 
@@ -76,6 +76,7 @@ def test_what_is_typed_while_the_answer_is_prepared_stands_in_it_and_does_nothin
     expect(text(page).locator("div")).to_have_text(["kee <", "ek", ""])
     assert app.calls("mail.archive") == []
     app.selects("thr_00")
+    saved(page)
 
 
 def test_what_is_typed_while_a_forward_is_prepared_is_the_name_of_who_gets_it(app: App) -> None:
