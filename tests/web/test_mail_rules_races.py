@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.support.browser import PATIENCE_MS, TWICE, App
+from tests.support.browser import PATIENCE_MS, TWICE, App, Held
 from tests.web.fake_server import Refusal
 from tests.web.writer import compose, fill, ready, text, window
 
@@ -65,49 +65,45 @@ def test_letters_pressed_right_after_the_question_mark_are_no_commands(app: App)
     assert app.calls("mail.archive") == []
 
 
-def test_who_goes_on_while_undo_is_on_its_way_stays_there(app: App) -> None:
-    page = app.open()
+def undo_under_way(app: App) -> Held:
+    """The first thread was archived, and the undo of it was pressed: its answer is held back."""
+    app.open()
     app.press("j", "e")
     app.called("mail.archive")
     undo = app.hold("mail.undo")
     app.press("z")
     undo.asked()
+    return undo
+
+
+def test_who_goes_on_while_undo_is_on_its_way_stays_there(app: App) -> None:
+    undo = undo_under_way(app)
     app.press("j", "j")
     app.focuses("thr_03")
     undo.let_go()
-    page.get_by_text("Back from the archive").wait_for()
+    app.page.get_by_text("Back from the archive").wait_for()
     app.settled()
     app.selects("thr_03")
     app.focuses("thr_03")
 
 
 def test_who_goes_to_another_list_while_undo_is_on_its_way_keeps_the_selection_there(app: App) -> None:
-    page = app.open()
-    app.press("j", "e")
-    app.called("mail.archive")
-    undo = app.hold("mail.undo")
-    app.press("z")
-    undo.asked()
+    undo = undo_under_way(app)
     app.chord("g", "a")
     app.at("/p/mail/all")
     undo.let_go()
-    page.get_by_text("Back from the archive").wait_for()
+    app.page.get_by_text("Back from the archive").wait_for()
     app.settled()
     app.selects("thr_01")
 
 
 def test_undo_takes_the_keyboard_from_no_field_when_its_answer_comes(app: App) -> None:
-    page = app.open()
-    app.press("j", "e")
-    app.called("mail.archive")
-    undo = app.hold("mail.undo")
-    app.press("z")
-    undo.asked()
+    undo = undo_under_way(app)
     app.press("/")
     undo.let_go()
     app.selects("thr_00")
     app.settled()
-    expect(page.get_by_label("Search mail")).to_be_focused()
+    expect(app.page.get_by_label("Search mail")).to_be_focused()
 
 
 def test_keys_after_send_do_not_go_with_the_message(app: App) -> None:

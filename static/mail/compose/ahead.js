@@ -12,7 +12,7 @@ export function typeAhead(event) {
   const isInField = event.target instanceof Element && event.target.closest(FIELDS);
   if (isInField || commands || event.defaultPrevented || event.isComposing || event.repeat) return;
   if (key.length === 1) words += key;
-  else if (key === "Enter") words += words && "\n"; // the first one would press what has the focus, such as the row
+  else if (key === "Enter") words = words ? `${words}\n` : ""; // it must not press what has the focus, such as the row
   else if (key === "Backspace") words = words.slice(0, -1);
   else return;
   event.preventDefault();
