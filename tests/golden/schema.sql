@@ -223,7 +223,7 @@ CREATE TABLE invites (
 CREATE TABLE mail_accounts (
     id text primary key,
     owner_id text,                          -- null: everybody's, until the instance is claimed
-    address text not null unique,           -- lower case
+    address text not null unique,           -- lower case; of an account that is kept here: its name, as written
     state text not null check (state in ('backfilling', 'caught-up', 'waiting', 'reconnect', 'disconnected')),
     problem text,                           -- one sentence, while waiting or in need of a reconnect
     cursor text,                        -- how far changes are read; null until the first sweep is complete

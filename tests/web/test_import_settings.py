@@ -38,8 +38,8 @@ def test_a_mailbox_is_imported_and_exported_again(browser: Browser, tmp_path: Pa
         expect(page.get_by_role("button", name="Retry no mailbox.pdf")).to_be_enabled()
         expect(page.get_by_text("Failed. This is no mailbox")).to_be_visible()
         with page.expect_download() as download:
-            page.get_by_role("link", name="Export old mail").click()
-        assert download.value.suggested_filename == "old-mail.mbox"
+            page.get_by_role("link", name="Export Old mail").click()
+        assert download.value.suggested_filename == "Old-mail.mbox"
         assert len(entries(Path(download.value.path()).read_bytes())) == 2
         desk.picture("settings-import", dark=True, phone=True)
         desk.open_by_address("An old letter")  # the other mail is younger each day, and more of it stands above

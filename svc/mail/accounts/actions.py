@@ -8,6 +8,7 @@ from svc.mail.accounts import news as account_news
 from svc.mail.accounts import progress
 from svc.mail.accounts import queries as account_queries
 from svc.mail.model import ProviderName
+from svc.mail.providers.kinds import KEPT_HERE
 from svc.principal import Principal
 from svc.store import Tx
 
@@ -20,7 +21,8 @@ def secret_name(address: str) -> str:
 def connect(tx: Tx, principal: Principal, *, address: str, provider: ProviderName) -> str:
     """Create the account, or connect a known one again; its owner is the person who connects it. Returns its id.
 
-    An address has one owner: an account of another person is refused, and the message does not say whose it is.
+    An address is stored in lower case; the name of an account that is kept here, as its owner wrote it. Each has one
+    owner: an account of another person is refused, and the message does not say whose it is.
     """
     known = account_queries.account_by_address(tx, address)
     if known is None:
@@ -32,7 +34,7 @@ def connect(tx: Tx, principal: Principal, *, address: str, provider: ProviderNam
             """,
             id=account_id,
             owner_id=principal.user_id,
-            address=address.lower(),
+            address=address if provider == KEPT_HERE else address.lower(),
             provider=provider,
             now=tx.now,
         )

@@ -14,6 +14,7 @@ from svc.mail.model import (
     AccountState,
     Trouble,
 )
+from svc.mail.providers.kinds import KEPT_HERE
 from svc.principal import Principal
 from svc.store import ReadTx, json_array, texts_of
 
@@ -85,8 +86,13 @@ def connected_account(tx: ReadTx, account_id: str) -> Account | None:
 
 
 def account_by_address(tx: ReadTx, address: str) -> Account | None:
-    row = tx.one(f"select {_ACCOUNT} from mail_accounts where address = :address", address=address.lower())
-    return None if row is None else _account(row)
+    """The account of this address, or the one that is kept here under this name; without regard to case."""
+    wanted = address.lower()
+    row = tx.one(f"select {_ACCOUNT} from mail_accounts where address = :address", address=wanted)
+    if row is not None:
+        return _account(row)
+    kept = map(_account, tx.all(f"select {_ACCOUNT} from mail_accounts where provider = :here", here=KEPT_HERE))
+    return next((one for one in kept if one.address.lower() == wanted), None)
 
 
 def addresses_of(tx: ReadTx, *, owner_id: str | None) -> frozenset[str]:

@@ -109,7 +109,14 @@ async def test_an_mbox_becomes_mail_of_an_account_with_labels_threads_and_no_new
     found = await service.query("mail.search", query="Lunch")
     assert len(found["threads"]) == 1
     (told,) = [one for one in await service.query("mail.accounts") if one["id"] == account_id]
-    assert (told["provider"], told["address"], told["messages"], told["unread"]) == ("local", "old mail", 4, 1)
+    assert (told["provider"], told["address"], told["messages"], told["unread"]) == ("local", "Old mail", 4, 1)
+
+
+async def test_an_account_keeps_its_name_as_written_and_is_found_by_it_in_any_case(service: Service) -> None:
+    account_id = await account(service, "  Ältere   Mail ")
+    assert await account(service, "ÄLTERE MAIL") == account_id
+    (told,) = [one for one in await service.query("mail.accounts") if one["id"] == account_id]
+    assert told["address"] == "Ältere Mail"
 
 
 async def test_the_same_again_adds_nothing_and_leaves_what_was_done_here(service: Service) -> None:
@@ -338,7 +345,7 @@ async def test_an_exported_mailbox_imported_elsewhere_is_the_same_bytes_labels_r
     await imported(service, account_id, MARKED + REPLIES + crlf + LINE + b"Subject: unended\n\nno end")
     reply = await service.get(f"/mail/accounts/{account_id}/export")
     assert reply.status == 200
-    assert reply.header("content-disposition") == 'attachment; filename="old-mail.mbox"'
+    assert reply.header("content-disposition") == 'attachment; filename="Old-mail.mbox"'
     other = await account(service, "Copy")
     await imported(service, other, reply.body)
     assert await raws(service, other) == await raws(service, account_id)
