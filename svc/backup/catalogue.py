@@ -37,7 +37,9 @@ nothing in an archive with another line. Archives of earlier versions have none.
 LEFT: Final = "left"
 BASE: Final = "state/base"
 DRILL: Final = "state/drill"
-OF_ONE_LINE: Final = (LINE, POINT, SIGNATURE, BASE, DRILL)
+TRYING: Final = "state/trying"
+"""There from the begin of a drill until its end."""
+OF_ONE_LINE: Final = (LINE, POINT, SIGNATURE, BASE, DRILL, TRYING)
 """What begins so is true of one archive only."""
 
 
@@ -96,6 +98,12 @@ class DrillState(msgspec.Struct, frozen=True):
     point: str
     problem: str | None = None
     older: Millis | None = None
+
+
+class Trying(msgspec.Struct, frozen=True):
+    """A drill that is begun. ``cut_off``: how many before it were begun in a row and did not end."""
+
+    cut_off: int = 0
 
 
 @dataclass(frozen=True)
@@ -191,8 +199,20 @@ class Catalogue:
     def drill(self) -> DrillState | None:
         return self._state(DRILL, DrillState)
 
+    def trying(self) -> Trying | None:
+        """The drill that is begun, or that was cut off."""
+        return self._state(TRYING, Trying)
+
+    def begin_drill(self) -> None:
+        before = self.trying()
+        trying = Trying(cut_off=0 if before is None else before.cut_off + 1)
+        self.ledger.put({TRYING: msgspec.json.encode(trying)})
+
     def note(self, state: BaseState | DrillState) -> None:
-        self.ledger.put({BASE if isinstance(state, BaseState) else DRILL: msgspec.json.encode(state)})
+        if isinstance(state, BaseState):
+            self.ledger.put({BASE: msgspec.json.encode(state)})
+        else:
+            self.ledger.put({DRILL: msgspec.json.encode(state)}, without=[TRYING])
 
     def _state(self, name: str, kind: type[T]) -> T | None:
         data = self.ledger.get(name)

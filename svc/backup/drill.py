@@ -30,6 +30,7 @@ LONGEST_S: Final = 20 * 3_600.0
 OLDEST_MS: Final = KEEP_MS - 2 * DAY_MS
 """Of a point that is tried: the files of an older one may be pruned at any moment."""
 TOO_LONG: Final = "it did not end within 20 hours: the line is too slow, or the place hangs"
+CUT_OFF: Final = "svc ended while it ran, twice in a row: see its log, and whether memory or disk runs out"
 
 
 @dataclass(kw_only=True)
@@ -52,9 +53,24 @@ class Drill:
         async with self._turn:
             return await self._run()
 
+    async def catch_up(self, due: Millis) -> None:
+        """Run the drill of the night that began at ``due``, unless it was done. One that was cut off is begun anew by
+        the next start. If that is cut off, too, it is said to have failed: it may be what ends the service."""
+        async with self._turn:
+            catalogue, now = self.archive.catalogue, self.archive.clock.now()
+            last = await self.threads.run(catalogue.drill)
+            if last is not None and due <= last.at <= now:
+                return
+            trying = await self.threads.run(catalogue.trying)
+            if trying is not None and trying.cut_off:
+                await self._note(DrillState(at=now, seconds=0.0, point="", problem=CUT_OFF))
+            elif await self.threads.run(catalogue.points):
+                await self._run()
+
     async def _run(self) -> DrillState:
         archive, clock = self.archive, self.archive.clock
         began, started = clock.now(), trio.current_time()
+        await self.threads.run(archive.catalogue.begin_drill)
         points = await self.threads.run(archive.catalogue.points)
         point, older = (points[0], older_of(points, now=began, rng=self.rng)) if points else (None, None)
         problem: str | None = NO_POINT
@@ -68,17 +84,22 @@ class Drill:
                     point = point if problem is None else older
             problem = TOO_LONG if scope.cancelled_caught else problem
         seconds = max(trio.current_time() - started, (clock.now() - began) / SECOND_MS)
-        state = DrillState(
-            at=began,
-            seconds=round(seconds, 1),
-            point="" if point is None else point.id,
-            problem=problem,
-            older=None if older is None else older.at,
+        return await self._note(
+            DrillState(
+                at=began,
+                seconds=round(seconds, 1),
+                point="" if point is None else point.id,
+                problem=problem,
+                older=None if older is None else older.at,
+            )
         )
+
+    async def _note(self, state: DrillState) -> DrillState:
+        archive = self.archive
         await self.threads.run(partial(archive.catalogue.note, state))
-        told = None if problem is None else f"the restore that is tried each night failed: {problem}"
+        told = None if state.problem is None else f"the restore that is tried each night failed: {state.problem}"
         await archive.note("drill", told)
-        archive.log.info("backup.drill", point=state.point, seconds=state.seconds, problem=problem)
+        archive.log.info("backup.drill", point=state.point, seconds=state.seconds, problem=state.problem)
         return state
 
     async def _fault_of(self, point: Point, *, is_older: bool = False) -> str | None:

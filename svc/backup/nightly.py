@@ -49,12 +49,15 @@ def _at_hour(day: date, zone: tzinfo | None) -> Millis:
 
 @dataclass(kw_only=True)
 class Nightly:
-    """``then``: runs after a successful base backup. ``begun_at``: of the one in progress."""
+    """``then``: runs after a successful base backup. ``drill``: runs the drill of the night that began at that time,
+    unless it was done, so that a restart after the base backup doesn't leave it out. ``begun_at``: of the base backup
+    in progress."""
 
     archive: Archive
     archiver: Archiver
     threads: ThreadPool
-    then: Callable[[], Awaitable[None]]
+    then: Callable[[], Awaitable[object]]
+    drill: Callable[[Millis], Awaitable[None]]
     zone: tzinfo | None = None
     begun_at: Millis | None = None
     _failed_at: Millis | None = None
@@ -62,17 +65,20 @@ class Nightly:
     _turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def run(self) -> Millis:
-        """Make one if it is due. Returns when to check again."""
+        """Do what is due. Returns when to check again."""
         now = self.archive.clock.now()
-        state = await self.threads.run(self.archive.catalogue.base)
-        if state is not None and latest_due(now, self.zone) <= state.at <= now:  # else the clock was wrong
-            return next_due(now, self.zone)
         if not self.archive.runs:
             return now + 5 * SECOND_MS
+        due = latest_due(now, self.zone)
+        state = await self.threads.run(self.archive.catalogue.base)
+        if state is not None and due <= state.at <= now:  # else the clock was wrong
+            await self.drill(due)
+            return next_due(now, self.zone)
         if self._failed_at is not None and self._failed_at <= now < self._again_at:
             return self._again_at
         if await self.make(is_first=state is None) is not None:
             await self.then()
+            await self.drill(due)
         return self.archive.clock.now() + MINUTE_MS
 
     async def make(self, *, is_first: bool = False) -> Base | None:

@@ -130,14 +130,10 @@ class Backup:
             tell=tell,
         )
 
-    async def after_the_base(self) -> None:
-        """The nightly steps after the base backup."""
-        parts = self.on()
-        await parts.minting.round()
-        points = await self.workspace.threads.run(parts.archive.catalogue.points)
-        wanted: bool = self.workspace.config[DRILL]
-        if points and wanted:
-            await parts.drill.run()
+    async def drill_of(self, due: Millis) -> None:
+        """The restore test of the night that began at ``due``, unless it was done, or is switched off."""
+        if self.workspace.config[DRILL]:
+            await self.on().drill.catch_up(due)
 
 
 def build(workspace: Workspace) -> None:
@@ -158,20 +154,23 @@ def build(workspace: Workspace) -> None:
         archive=archive, home=home, config=workspace.config, threads=workspace.threads, rng=workspace.rng
     )
     references = tuple(row for feature in workspace.features for row in feature.invariants if row.yields == "blobs")
-    nightly = Nightly(archive=archive, archiver=archiver, threads=workspace.threads, then=backup.after_the_base)
+    minting = Minting(
+        archive=archive,
+        archiver=archiver,
+        beyond=beyond_of(workspace.config, workspace.egress),
+        master_key=workspace.service(MasterKey),
+        references=references,
+        blobs=workspace.blobs,
+        threads=workspace.threads,
+        home=home.id,
+    )
+    nightly = Nightly(
+        archive=archive, archiver=archiver, threads=workspace.threads, then=minting.round, drill=backup.drill_of
+    )
     backup.parts = Parts(
         archive=archive,
         archiver=archiver,
-        minting=Minting(
-            archive=archive,
-            archiver=archiver,
-            beyond=beyond_of(workspace.config, workspace.egress),
-            master_key=workspace.service(MasterKey),
-            references=references,
-            blobs=workspace.blobs,
-            threads=workspace.threads,
-            home=home.id,
-        ),
+        minting=minting,
         nightly=nightly,
         check=ArchiveCheck(archive=archive, archiver=archiver, threads=workspace.threads, back_up=nightly.make),
         drill=Drill(

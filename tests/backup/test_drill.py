@@ -10,8 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from svc.backup.catalogue import DrillState
-from svc.backup.drill import OLDEST_MS, Drill, older_of
+from svc.backup.drill import CUT_OFF, OLDEST_MS, Drill, older_of
 from svc.backup.points import public_of, sign
 from svc.backup.restoring import Restored, RestoreFault, Restoring, Wanted
 from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, VirtualClock
@@ -38,7 +37,7 @@ class Restores:
         return None
 
 
-async def tried(directory: Path, clock: VirtualClock, threads: ThreadPool, restores: Restores, ages: Any) -> DrillState:
+def drill_of(directory: Path, clock: VirtualClock, threads: ThreadPool, restores: Restores, ages: Any) -> Drill:
     archive = archive_of(directory, clock)
     archive.catalogue.begin(HOME, {})
     for age in ages:
@@ -52,7 +51,7 @@ async def tried(directory: Path, clock: VirtualClock, threads: ThreadPool, resto
         pass
 
     archive.note = note  # type: ignore[method-assign]
-    drill = Drill(
+    return Drill(
         archive=archive,
         threads=threads,
         scratch=directory / "scratch",
@@ -60,7 +59,6 @@ async def tried(directory: Path, clock: VirtualClock, threads: ThreadPool, resto
         settle=settle,
         rng=random.Random(1),
     )
-    return await drill.run()
 
 
 @pytest.mark.parametrize(
@@ -84,7 +82,7 @@ async def test_the_newest_point_is_tried_and_the_database_of_an_older_one(
     wall: VirtualClock,
 ) -> None:
     restores = Restores(bad=(bad,))
-    state = await tried(tmp_path, wall, threads, restores, ages)
+    state = await drill_of(tmp_path, wall, threads, restores, ages).run()
     assert restores.asked == [(f"rp_{age}", with_blobs) for age, with_blobs in asked]
     assert (problem or "") in (state.problem or "")
     assert (state.problem is None, state.point) == (problem is None, f"rp_{failed}")
@@ -92,6 +90,40 @@ async def test_the_newest_point_is_tried_and_the_database_of_an_older_one(
     assert state.older == (None if older is None else wall.now() - older)
     if failed:
         assert (state.problem or "").startswith("the state of "), "it says which"
+
+
+class Killed(BaseException):
+    """``kill -9`` while it runs: nothing is noted any more."""
+
+
+async def test_one_that_was_cut_off_is_begun_anew_and_told_if_that_is_cut_off_too(
+    tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    class Deadly(Restores):
+        async def restore(self, wanted: Wanted) -> Restored | None:
+            await super().restore(wanted)
+            raise Killed
+
+    deadly, sound, due = Deadly(), Restores(), wall.now()
+
+    async def killed() -> None:
+        with pytest.raises(Killed):
+            await drill_of(tmp_path, wall, threads, deadly, (0,)).catch_up(due)
+
+    await killed()
+    await drill_of(tmp_path, wall, threads, sound, (0,)).catch_up(due)
+    again = drill_of(tmp_path, wall, threads, sound, (0,))
+    await again.catch_up(due)
+    assert (len(deadly.asked), len(sound.asked)) == (1, 1), "it was done"
+    wall.offset_ms = DAY_MS
+    due += DAY_MS
+    await killed()
+    await killed()
+    await again.catch_up(due)
+    noted = again.archive.catalogue.drill()
+    assert noted is not None
+    assert (noted.problem, len(deadly.asked), len(sound.asked)) == (CUT_OFF, 3, 1)
+    assert (await again.run()).problem is None, "who asks for it gets it"
 
 
 def test_each_day_is_tried_within_weeks_however_many_points_the_last_two_have() -> None:

@@ -22,6 +22,14 @@ from tests.backup.archives import archive_of
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
+async def nothing() -> None:
+    pass
+
+
+async def no_drill(due: int) -> None:
+    pass
+
+
 def at(text: str) -> int:
     return round(datetime.fromisoformat(text).timestamp() * 1000)
 
@@ -71,11 +79,8 @@ async def test_a_base_backup_of_a_time_that_is_yet_to_come_does_not_count(
             self.archive.catalogue.note(BaseState(at=now))
             return Base(id="1", at=now, bytes=1)
 
-    async def nothing() -> None:
-        pass
-
     archiver = cast(Archiver, None)  # nothing is asked of it
-    nightly = Counted(archive=archive, archiver=archiver, threads=threads, then=nothing, zone=BERLIN)
+    nightly = Counted(archive=archive, archiver=archiver, threads=threads, then=nothing, drill=no_drill, zone=BERLIN)
     archive.runs = True
     await nightly.run()
     await nightly.run()
@@ -88,6 +93,25 @@ async def test_a_base_backup_of_a_time_that_is_yet_to_come_does_not_count(
     assert [at - wall.now() for at in made] == [0, 400 * DAY_MS, 0]
 
 
+async def test_a_restart_after_the_base_backup_does_not_leave_out_the_drill_of_that_night(
+    tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    archive, begun = archive_of(tmp_path, wall), list[int]()
+    archive.catalogue.note(BaseState(at=wall.now()))  # and then svc was stopped
+
+    async def drill(due: int) -> None:
+        begun.append(due)
+
+    nightly = Nightly(
+        archive=archive, archiver=cast(Archiver, None), threads=threads, then=nothing, drill=drill, zone=BERLIN
+    )
+    await nightly.run()
+    assert begun == [], "nothing can be restored before the archiver runs"
+    archive.runs = True
+    await nightly.run()
+    assert begun == [latest_due(wall.now(), BERLIN)]
+
+
 async def test_who_asked_for_one_is_told_in_the_words_of_the_place(
     tmp_path: Path, threads: ThreadPool, wall: VirtualClock
 ) -> None:
@@ -98,10 +122,7 @@ async def test_who_asked_for_one_is_told_in_the_words_of_the_place(
         async def make(self, *, is_first: bool = False) -> Base | None:
             return None
 
-    async def nothing() -> None:
-        pass
-
-    nightly = Failed(archive=archive, archiver=cast(Archiver, None), threads=threads, then=nothing)
+    nightly = Failed(archive=archive, archiver=cast(Archiver, None), threads=threads, then=nothing, drill=no_drill)
     with pytest.raises(Refusal, match=r"^The base backup failed: s3://Box says AccessDenied\.$"):
         await nightly.make_or_refuse()
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -248,6 +251,52 @@ async def test_what_the_archiver_keeps_is_removed_where_the_place_does_not_conti
     assert await there("old", written(catalogue), has_database=False) == []
     assert await there("new", new) == []
     assert await there("old", {}) == []  # other positions, of which nothing says so
+
+
+class Killed(BaseException):
+    """``kill -9``."""
+
+
+@dataclass
+class DyingThreads:
+    """Threads of a program that is killed before the work number ``dies_at``."""
+
+    threads: ThreadPool
+    dies_at: int
+
+    async def run(self, work: Callable[..., Any], *given: Any) -> Any:
+        self.dies_at -= 1
+        if not self.dies_at:
+            raise Killed
+        return await self.threads.run(work, *given)
+
+
+@pytest.mark.parametrize("theirs", [{}, {"home": HOME.encode(), "line": b"another"}], ids=["an empty place", "another"])
+async def test_a_take_over_that_is_killed_at_any_step_is_done_by_the_next_start(
+    theirs: dict[str, bytes], tmp_path: Path, threads: ThreadPool
+) -> None:
+    for step in count(1):
+        (directory := tmp_path / str(step)).mkdir()
+        catalogue = Catalogue(Ledger(directory / "ledger.sqlite3"))
+        catalogue.begin(HOME, {"line": b"of the place that is left"})
+        take_over(catalogue, {}, home=HOME, place=place_of("file", str(directory / "old")))
+        new = AtPlace(directory, "new", theirs, has_database=bool(theirs))
+        for database in (new.database, new.ledger):
+            (kept_beside(database) / "ltx").mkdir(parents=True)
+        look = partial(look_and_take_over, cast(Litestream, new), Path(), catalogue, home=HOME, now=NOW)
+        is_dead = False
+        try:
+            await look(threads=cast(ThreadPool, DyingThreads(threads, step)))
+        except Killed:
+            is_dead = True
+        assert await look(threads=threads)
+        assert not kept_beside(new.database).exists(), "or two states would be mixed"
+        assert catalogue.has_line_of(theirs or written(catalogue))
+        assert not catalogue.has_line_of({"line": b"of the place that is left"})
+        assert catalogue.wrote_to(new.target.place, home=HOME)
+        if not is_dead:
+            assert step > 5
+            return
 
 
 async def test_nothing_is_sent_to_the_mount_point_of_a_disk_that_is_not_mounted(
