@@ -238,11 +238,12 @@ async def _gone(receive: Receive) -> None:
 
 
 def _declared_length(scope: Scope, headers: Headers) -> int | None:
-    """The length from the framing; HTTP/2 may send a body without announcing it."""
+    """The length from the framing. HTTP/2 may send a body without announcing it; with a GET that is not looked for."""
     length = headers.get("content-length")
     if length is not None and length.isascii() and length.isdigit():
         return int(length)
-    unannounced = headers.get("transfer-encoding") is not None or not scope.get("http_version", "").startswith("1")
+    is_http1 = scope.get("http_version", "").startswith("1")
+    unannounced = headers.get("transfer-encoding") is not None or not (is_http1 or scope.get("method") == "GET")
     return None if unannounced else 0
 
 

@@ -1,17 +1,17 @@
 """The second front: Hypercorn's trio worker serves the public port, with TLS and HTTP/2.
 
 Hypercorn parses, frames and closes idle connections. Guard, routes, errors and headers are those of the same
-application. The number of connections is limited as in our own front, but none are reserved for probes. The head of an
-HTTP/2 request that comes too slowly is only cut once the connection has been idle for too long. Imported only if this
-front is chosen, because Hypercorn is an extra (`svc[hypercorn]`).
+application. The number of connections is limited as in our own front, but none are reserved for probes. Imported only
+if this front is chosen, because Hypercorn is an extra (`svc[hypercorn]`).
 
 Hypercorn's server for one connection is used as its own accept loop uses it, with these changes. In that loop a
 connection whose client is gone stays until its idle time is over and the next WebSocket ping is due; one whose client
 reads nothing stays for ever; a head may take all of the idle time; and on drain idle connections close at once, though
 a request may be on its way. A WebSocket there keeps what a client goes on sending after a message that is too big, and
 inflates what it gets before it counts it: so here each announces its length, and nothing is compressed. Of HTTP/2 it
-bounds neither the requests that a client begins and gives up, nor the frames that it parses in one go; and data of a
-request that was answered before its end closes the connection, with all its other requests.
+bounds neither the requests that a client begins and gives up, nor the frames that it parses in one go; data of a
+request that was answered before its end closes the connection, with all its other requests; and some of what a client
+may send raises an error that nobody there handles.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ from hypercorn.logging import Logger
 from hypercorn.protocol.events import Body
 from hypercorn.protocol.events import Event as StreamEvent
 from hypercorn.protocol.h2 import H2Protocol
-from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.protocol.ws_stream import Handshake, WSStream
 from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ASGIFramework, ConnectionState
+from hyperframe.frame import ContinuationFrame, HeadersFrame
+from priority.priority import PriorityError
 
 from svc.config import Config
 from svc.doors import Crowd, Shortage, ToTheLast, turn_away
@@ -72,6 +73,11 @@ FRAMES_BYTES: Final = 2 * 1024
 """HTTP/2 frames that are parsed in one go: a hundred of the smallest. Beyond: other connections have their turn
 first."""
 _SOCKETS: Final = SocketLimits()
+_KIND_OF_FRAME: Final = slice(3, 4)
+_FRAMES_OF_HEADS: Final = (bytes([HeadersFrame.type]), bytes([ContinuationFrame.type]))
+_UNSERVABLE: Final = (PriorityError, UnicodeDecodeError, UnboundLocalError)
+"""What Hypercorn raises for valid frames of HTTP/2 that it does not expect: more priorities than it keeps, a path or a
+method that is not ASCII, a head without a path."""
 
 
 async def serve_by_hypercorn(
@@ -225,8 +231,7 @@ class _Connection(TCPServer):
         with self._reading:
             while data := await self._receive():
                 for piece in self._pieces(data):
-                    await self.protocol.handle(RawData(piece))
-                    if self._http2 is not None and not await self._may_go_on(self._http2):
+                    if not await self._hand_on(piece):
                         break
                 self._bound_head()
             await self.protocol.handle(RawData(b""))
@@ -249,6 +254,18 @@ class _Connection(TCPServer):
         step = len(data) if self._http2 is None else FRAMES_BYTES
         return (data[start : start + step] for start in range(0, len(data), step))
 
+    async def _hand_on(self, piece: bytes) -> bool:
+        """Whether the connection goes on after this piece."""
+        try:
+            await self.protocol.handle(RawData(piece))
+        except _UNSERVABLE as error:
+            if self._http2 is None:
+                raise
+            self._log.warning("http.not_understood", peer=self.protocol.client, said=str(error))
+            await self._end_http2(self._http2, ErrorCodes.PROTOCOL_ERROR)
+            return False
+        return self._http2 is None or await self._may_go_on(self._http2)
+
     async def _may_go_on(self, http2: H2Protocol) -> bool:
         """After a piece of HTTP/2: the others have their turn, and what it began has begun to run."""
         if not isinstance(http2.streams, _Streams):
@@ -257,21 +274,34 @@ class _Connection(TCPServer):
         if self._face.running <= MAX_RUNNING:
             return True
         self._log.warning("http.too_many_requests_given_up", peer=self.protocol.client)
+        await self._end_http2(http2, ErrorCodes.ENHANCE_YOUR_CALM)
+        return False
+
+    async def _end_http2(self, http2: H2Protocol, code: ErrorCodes) -> None:
         with suppress(ProtocolError):  # it is closed already
-            http2.connection.close_connection(ErrorCodes.ENHANCE_YOUR_CALM)
+            http2.connection.close_connection(code)
             await self.protocol_send(RawData(http2.connection.data_to_send()))
         await self.protocol_send(Closed())
-        return False
 
     def _bound_head(self) -> None:
         """The time of a head runs from its first byte."""
-        spoken = self.protocol.protocol
-        if not (self._is_idle and isinstance(spoken, H11Protocol) and spoken.connection.trailing_data[0]):
+        if not self._has_begun_head():
             self._reading.deadline = math.inf
         elif self._reading.deadline == math.inf:
             self._reading.deadline = trio.current_time() + self._limits.head_s
 
+    def _has_begun_head(self) -> bool:
+        """Whether a head has begun and has not ended."""
+        spoken = self.protocol.protocol
+        if isinstance(spoken, H2Protocol):
+            frames = spoken.connection.incoming_buffer
+            return bool(frames._headers_buffer) or frames._data[_KIND_OF_FRAME] in _FRAMES_OF_HEADS
+        return self._is_idle and bool(spoken.connection.trailing_data[0])
+
     async def _refuse_late_head(self) -> None:
+        if self._http2 is not None:
+            await self._end_http2(self._http2, ErrorCodes.ENHANCE_YOUR_CALM)
+            return
         refusal = Refusal("The request head took too long.", code="request_timeout")
         client = self.protocol.client
         response = self._application.fault(refusal, peer=client[0] if client else "", secure=self.protocol.ssl)

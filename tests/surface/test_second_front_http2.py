@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -12,14 +13,23 @@ import trio
 from h2.config import H2Configuration
 from h2.connection import H2Connection
 from h2.errors import ErrorCodes
-from h2.events import Event, ResponseReceived, SettingsAcknowledged, StreamEnded, StreamReset
+from h2.events import (
+    ConnectionTerminated,
+    Event,
+    ResponseReceived,
+    SettingsAcknowledged,
+    StreamEnded,
+    StreamReset,
+)
 from hypercorn.events import Event as FrontEvent
 from hypercorn.events import RawData
 from hypercorn.protocol.h2 import H2Protocol
+from trio.testing import wait_all_tasks_blocked
 
+from svc.protocol.messages import Request, Response
 from svc.surface.hypercorn_front import FRAMES_BYTES, MAX_RUNNING
-from tests.support.http import HttpWorld
-from tests.surface.test_second_front import served
+from tests.support.http import HttpWorld, Who
+from tests.surface.test_second_front import PATIENT, served
 
 pytestmark = pytest.mark.wall_clock
 
@@ -38,8 +48,12 @@ class _Client:
         head = [(":method", method), (":path", path), (":scheme", "http"), (":authority", self._authority)]
         self.protocol.send_headers(stream_id, head, end_stream=ends)
 
-    async def send(self) -> None:
-        await self._stream.send_all(self.protocol.data_to_send())
+    async def send(self, *, all_but: int = 0) -> None:
+        data = self.protocol.data_to_send()
+        await self._stream.send_all(data[: len(data) - all_but])
+
+    async def send_bytes(self, data: bytes) -> None:
+        await self._stream.send_all(data)
 
     async def until(self, kind: type[Event], stream_id: int | None = None) -> Event:
         while data := await self._stream.receive_some(_PIECE):
@@ -110,3 +124,105 @@ async def test_many_small_frames_are_parsed_a_few_at_a_time(tmp_path: Path, monk
         await client.until(StreamEnded, 1)
     assert sum(sizes) > 8 * FRAMES_BYTES
     assert max(sizes) <= FRAMES_BYTES
+
+
+_HEADERS, _PRIORITY, _END_STREAM = 1, 2, 1
+
+
+def _frame(kind: int, stream_id: int, payload: bytes, *, flags: int = 0) -> bytes:
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + stream_id.to_bytes(4, "big") + payload
+
+
+_UNSERVABLE: Final = {
+    "a path that is not ASCII": [
+        (":method", "GET"),
+        (":path", "/\xe9"),
+        (":scheme", "http"),
+        (":authority", "localhost"),
+    ],
+    "a method that is not ASCII": [
+        (":method", "G\xc9T"),
+        (":path", "/"),
+        (":scheme", "http"),
+        (":authority", "localhost"),
+    ],
+    "a tunnel, which has no path": [(":method", "CONNECT"), (":authority", "localhost")],
+}
+
+
+@pytest.mark.parametrize("head", _UNSERVABLE.values(), ids=_UNSERVABLE)
+async def test_a_head_that_is_no_request_closes_its_connection_and_is_one_line_of_the_log(
+    tmp_path: Path, head: list[tuple[str, str]]
+) -> None:
+    async with served(tmp_path) as (world, _, _), _connected(world) as client, _connected(world) as other:
+        client.protocol.config.validate_outbound_headers = False
+        client.protocol.send_headers(1, head, end_stream=True)
+        await _is_refused(client, world, ErrorCodes.PROTOCOL_ERROR)
+        other.begin(1, "GET", "/hello")
+        await other.send()
+        await other.until(ResponseReceived, 1)
+
+
+async def test_who_names_ever_more_requests_by_their_priority_alone_loses_the_connection(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, _, _), _connected(world) as client:
+        weights = (_frame(_PRIORITY, stream_id, bytes(5)) for stream_id in range(1, 2_400, 2))
+        await client.send_bytes(b"".join(weights))
+        await _is_refused(client, world, ErrorCodes.PROTOCOL_ERROR)
+
+
+async def _is_refused(client: _Client, world: HttpWorld, code: ErrorCodes) -> None:
+    await client.send()
+    told = await client.until(ConnectionTerminated)
+    assert isinstance(told, ConnectionTerminated)
+    assert told.error_code == code
+    await client.until_closed()
+    assert world.log_text.count('"event":"http.not_understood"') == 1
+    assert "Traceback" not in world.log_text
+
+
+@pytest.mark.parametrize("where", ["in a frame", "between two frames"])
+async def test_a_head_that_does_not_end_is_cut(tmp_path: Path, where: str) -> None:
+    limits = replace(PATIENT, head_s=0.05)
+    async with served(tmp_path, limits=limits) as (world, _, _), _connected(world) as client:
+        if where == "in a frame":
+            client.begin(1, "GET", "/hello")
+            await client.send(all_but=1)
+        else:
+            await client.send_bytes(_frame(_HEADERS, 1, b"", flags=_END_STREAM))
+        told = await client.until(ConnectionTerminated)
+        assert isinstance(told, ConnectionTerminated)
+        assert told.error_code == ErrorCodes.ENHANCE_YOUR_CALM
+        await client.until_closed()
+
+
+async def test_a_body_that_does_not_end_has_more_time_than_a_head(tmp_path: Path) -> None:
+    limits = replace(PATIENT, head_s=0.0)
+    async with served(tmp_path, limits=limits) as (world, _, _), _connected(world) as client:
+        client.begin(1, "POST", "/upload", ends=False)
+        await client.send()
+        client.protocol.send_data(1, b"hello", end_stream=True)
+        rest = client.protocol.data_to_send()
+        for byte in rest:
+            await client.send_bytes(bytes([byte]))
+            await wait_all_tasks_blocked()
+        await client.until(StreamEnded, 1)
+    assert "upload 5" in world.seen
+
+
+async def test_a_query_hears_that_its_client_has_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, heard = trio.Event(), trio.Event()
+
+    async def wait(world: HttpWorld, who: Who, request: Request) -> Response:
+        begun.set()
+        assert request.gone is not None
+        await request.gone()
+        heard.set()
+        return Response()
+
+    monkeypatch.setattr(HttpWorld, "slow", wait)
+    async with served(tmp_path) as (world, _, _):
+        async with _connected(world) as client:
+            client.begin(1, "GET", "/slow")
+            await client.send()
+            await begun.wait()
+        await heard.wait()
