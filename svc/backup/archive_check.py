@@ -40,18 +40,22 @@ AGAIN_LONGEST_MS: Final = DAY_MS
 
 @dataclass(kw_only=True)
 class ArchiveCheck:
-    """An unreachable target is no fault of the archive: the archiver reports that. ``back_up`` makes a base backup."""
+    """An unreachable target is no fault of the archive: the archiver reports that. ``back_up`` makes a base backup, and
+    returns ``None`` where that failed."""
 
     archive: Archive
     archiver: Archiver
     threads: ThreadPool
-    back_up: Callable[[], Awaitable[object]]
+    back_up: Callable[[], Awaitable[object | None]]
     _pause_ms: Millis = FIRST_MS
     _again_ms: Millis = 0
     _again_at: float = 0.0
     """When something may be sent again, by Trio's clock."""
-    _is_mixed: bool = False
-    """Another copy of the home wrote more than this one, as of the last check."""
+    _failed: bool = False
+    """What was last to be sent again could not be sent."""
+    _theirs: int = 0
+    """Where the archive ended when another copy of the home was last seen to have written more; 0 where that is made
+    up for."""
 
     async def run(self) -> Millis:
         """Check now. Returns when to check again."""
@@ -100,14 +104,12 @@ class ArchiveCheck:
             if says_files_are_missing(str(fault)):
                 return await self._whole_copy("files are missing in the archive")
             raise
+        ours = reaches
         with suppress(ArchiveFault):  # it may have ended meanwhile
             ours = (await self.archiver.position()).txid
-            if reaches > ours:
-                self._is_mixed = True
-                return (
-                    f"the archive ends at {reaches:x}, and this home at {ours:x}: another copy of it writes there, too"
-                )
-        if self._is_mixed:
+        if reaches > ours:
+            return await self._after_theirs(reaches, ours)
+        if self._theirs:
             return await self._whole_copy("another copy of this home wrote to the archive, too")
         if reaches < sent:
             return await self._whole_copy(
@@ -115,15 +117,27 @@ class ArchiveCheck:
             )
         return None
 
+    async def _after_theirs(self, reaches: int, ours: int) -> str:
+        """Another copy wrote more. Once it has stopped, the next archiver looks who may write there, and goes on after
+        what it finds; this one would wait until this home, too, has written that much."""
+        told = f"the archive ends at {reaches:x}, and this home at {ours:x}: another copy of it writes there, too"
+        has_stopped, self._theirs = reaches == self._theirs, reaches
+        if has_stopped and self._not_yet(told) is None:
+            await self.archiver.give_way()
+            self._count_pause()
+        return told
+
     async def _whole_copy(self, why: str) -> str:
         """Send one: a restore of the newest state needs nothing from before it."""
         if (late := self._not_yet(why)) is not None:
             return late
         told = f"{why}; a full copy is sent now, and some moments before it can't be restored"
         await self.archive.note("archive check", told)
-        self._is_mixed = False
-        await self.back_up()
+        self._failed = await self.back_up() is None
         self._count_pause()
+        if self._failed:
+            return f"{why}; the full copy that is to make up for it could not be sent"
+        self._theirs = 0
         return told
 
     async def _look_again(self, why: str) -> str:
@@ -134,6 +148,7 @@ class ArchiveCheck:
         told = f"{why}; what is missing is sent again: see whether this is the right place"
         await self.archive.note("archive check", told)
         await self.archiver.give_way()
+        self._failed = False
         self._count_pause()
         return told
 
@@ -142,7 +157,8 @@ class ArchiveCheck:
         left_s = self._again_at - trio.current_time()
         if left_s <= 0:
             return None
-        return f"{why}, though it was sent again; that is tried once more in {left_s / 60:.0f} minutes"
+        before = "and it could not be sent again" if self._failed else "though it was sent again"
+        return f"{why}, {before}; that is tried once more in {left_s / 60:.0f} minutes"
 
     def _count_pause(self) -> None:
         self._pause_ms = FIRST_MS

@@ -51,6 +51,7 @@ class There:
     kind: str = "s3"
     home: Any = field(default_factory=lambda: SimpleNamespace(id=HOME))
     did: list[str] = field(default_factory=list)
+    fails: bool = False
 
     @property
     def target(self) -> Target:
@@ -68,8 +69,9 @@ class There:
     async def give_way(self) -> None:
         self.did.append("gave way")
 
-    async def back_up(self) -> None:
+    async def back_up(self) -> object:
         self.did.append("backed up")
+        return None if self.fails else "a base backup"
 
     async def reaches(self, config: Path, part: str) -> int:
         if isinstance(self.reached, str):
@@ -161,6 +163,40 @@ async def test_once_another_copy_has_stopped_to_write_a_full_copy_is_sent(
         there.reached = reached
         await check.run()
     assert there.did.count("backed up") == 1
+    assert noting.told[-1] is None
+
+
+async def test_a_home_that_writes_nothing_goes_on_after_what_another_copy_wrote_once_that_has_stopped(
+    tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    there = There(OURS, 9)
+    check, noting = checking(there, archive_of(tmp_path, wall), threads)
+    for there.reached in (9, 10, 11):
+        await check.run()
+    assert "gave way" not in there.did, "it still writes"
+    await check.run()
+    assert there.did[-1] == "gave way"  # the next archiver goes on after it
+    there.reached = 7
+    for _ in range(2):
+        await check.run()
+    assert (there.did.count("gave way"), there.did.count("backed up"), noting.told[-1]) == (1, 1, None)
+
+
+async def test_where_the_full_copy_fails_that_is_told_until_one_was_sent(
+    tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    there = There(OURS, 9, fails=True)
+    check, noting = checking(there, archive_of(tmp_path, wall), threads)
+    await check.run()
+    there.reached = 8
+    for tries in (1, 2, 2):
+        await check.run()
+        assert there.did.count("backed up") == tries
+        assert "could not be sent" in (noting.told[-1] or "")
+    there.fails = False
+    await trio.sleep(120)
+    for _ in range(2):
+        await check.run()
     assert noting.told[-1] is None
 
 
