@@ -112,6 +112,43 @@ async def test_the_newest_can_be_read_before_the_mailbox_is_listed(
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize(("large", "small"), [("INBOX", "Archive"), ("Archive", "INBOX")])
+async def test_what_is_read_after_an_interruption_counts_and_is_no_news(
+    wall: VirtualClock, monkeypatch: pytest.MonkeyPatch, large: str, small: str
+) -> None:
+    monkeypatch.setattr(looking, "MEET_AT_ONCE", 2)
+    server = FolderServer(able=COUNTING)
+    for number in range(20):
+        server.deliver(large, letter(f"Mail {number}"))
+    server.deliver(small, letter("Alone"))
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        await desk.started()[0].list_messages(limit=3)
+        with pytest.raises(Killed):
+            await desk.started(last=STEPS_A_LIFE + 12)[0].profile()
+        assert 3 < len(desk.places()) < 21
+        profile = await desk.started()[0].profile()
+        assert profile.messages_total == len(desk.places()) == 21
+        desk.cursor = profile.cursor
+        assert await desk.look() == ()
+        nursery.cancel_scope.cancel()
+
+
+async def test_of_mails_read_before_the_list_only_their_own_flags_are_asked_for(wall: VirtualClock) -> None:
+    """All flags of a large mailbox are megabytes, and each mail that is listed comes with its own."""
+    server = FolderServer(able=COUNTING)
+    for number in range(9):
+        server.deliver("INBOX", letter(f"Mail {number}"))
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        await desk.started()[0].list_messages(limit=3)
+        server.heard.clear()
+        await desk.started()[0].profile()
+        asked = [one.split()[2] for one in server.heard if one.endswith("(UID FLAGS)")]
+        assert asked == ["7:9"]
+        nursery.cancel_scope.cancel()
+
+
 async def test_before_the_mailbox_is_listed_no_folder_is_made_that_may_be_there(wall: VirtualClock) -> None:
     server = FolderServer(able=COUNTING, boxes={name: Box() for name in ("INBOX", "Boats", "Deleted Items")})
     server.deliver("INBOX", letter("Rope"))

@@ -32,7 +32,7 @@ from svc.mail.providers.imap.protocol.writing import Text
 from svc.mail.providers.imap.rows import folders as folder_rows
 from svc.mail.providers.imap.rows import messages as message_rows
 from svc.mail.providers.imap.rows import moves, queries
-from svc.mail.providers.imap.rows.model import FolderRow, Kept
+from svc.mail.providers.imap.rows.model import UNFINISHED, FolderRow, Kept
 from svc.mail.providers.imap.rows.moves import uids_by_id
 from svc.mail.providers.imap.session import Using
 from svc.mail.providers.seam import Refused, Unreachable
@@ -75,7 +75,7 @@ class Changing:
         found = next((one for one in known if one.label == label and one.uid_validity), None)
         if found is not None:
             return found
-        if any(one.messages == folder_rows.UNFINISHED for one in known):
+        if any(one.messages == UNFINISHED for one in known):
             raise Unreachable(_NOT_READ)  # it may be there: only the first look opens the folders
         if label not in roles.NEW_NAMES:
             raise Refused(NO_FOLDER, status=404)

@@ -35,7 +35,7 @@ from svc.mail.providers.imap.rows import folders as folder_rows
 from svc.mail.providers.imap.rows import keywords as keyword_rows
 from svc.mail.providers.imap.rows import messages as message_rows
 from svc.mail.providers.imap.rows import queries
-from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow
+from svc.mail.providers.imap.rows.model import UNFINISHED, Arrival, Flags, FolderRow
 from svc.mail.providers.imap.session import Opened, Using
 from svc.mail.providers.seam import Listed, Unreachable
 from svc.nursery import ThreadPool
@@ -134,7 +134,7 @@ class Look:
             uid_validity=opened.uid_validity,
             uid_next=0,
             modseq=0,
-            messages=folder_rows.UNFINISHED,
+            messages=UNFINISHED,
             looked=False,
         )
 
@@ -200,7 +200,7 @@ class Look:
                 raise  # each mailbox has one: a mailbox whose inbox stays closed would seem to be empty
             return None
         changed = Changed(folder=folder, opened=opened)
-        if folder.uid_validity != opened.uid_validity or folder.uid_validity == 0:
+        if folder.uid_validity != opened.uid_validity or not folder.is_read:
             await self._begin(changed)
             return changed
         known = set(await self.store.read(queries.known_uids, folder_id=folder.id))
@@ -219,7 +219,7 @@ class Look:
         folder, changed.looked, changed.begins = changed.folder, True, True
         there, deleted = set((await self._uids()).uids(at_most=MAX_MESSAGES)), await self._uids(which=_DELETED)
         met: set[int] = set()
-        if folder.uid_validity == 0:
+        if folder.uid_validity in {0, changed.opened.uid_validity}:
             met = await self.store.read(
                 message_rows.met_before,
                 account_id=self.account_id,
@@ -229,7 +229,8 @@ class Look:
         if met:  # their flags may have changed since
             known = set(await self.store.read(queries.known_uids, folder_id=folder.id))
             changed.lost = sorted(known - (met & there))
-            self._sort(changed, met, (await self.using.command("UID", "FETCH", ALL, self._flags)).all(Message))
+            flags = await self.using.command("UID", "FETCH", _set_of(met), self._flags)
+            self._sort(changed, met, flags.all(Message))
         else:
             changed.lost = None
         changed.new = sorted(uid for uid in there - met if uid not in deleted)
@@ -266,8 +267,7 @@ class Look:
         """Those that are really gone: some servers also report existing messages as vanished."""
         if not vanished:
             return []
-        among = str(UidSet.of(vanished))
-        there = await self._uids(among if len(among) <= MAX_SET_CHARS else ALL)
+        there = await self._uids(_set_of(vanished))
         return [uid for uid in vanished if uid not in there]
 
     async def _newest(self, changed: Changed, known: set[int]) -> bool:
@@ -370,6 +370,12 @@ class Look:
             log=self.log,
             using=self.using,
         )
+
+
+def _set_of(uids: Iterable[int]) -> str:
+    """These UIDs in a command, or all if the command would become too long."""
+    some = str(UidSet.of(uids))
+    return some if len(some) <= MAX_SET_CHARS else ALL
 
 
 def mark_of(*, message_id: str | None, arrived_at: Millis, size: int) -> str:

@@ -17,8 +17,8 @@ import trio
 
 from svc.clock import Clock, Millis
 from svc.log import Log
-from svc.mail.model import IMPORTANT, INBOX, SENT
-from svc.mail.providers.folders import ARCHIVE, FLAGS, KEYWORD, ROLES
+from svc.mail.model import IMPORTANT, SENT
+from svc.mail.providers.folders import FLAGS, KEYWORD, ROLES
 from svc.mail.providers.imap import roles
 from svc.mail.providers.imap.answers import CommandRefused
 from svc.mail.providers.imap.changing import Changing, remove_left
@@ -280,10 +280,10 @@ def _told(*, writes: bool = False) -> Iterator[None]:
 
 
 def _is_known(tx: ReadTx, account_id: str) -> bool:
-    """Whether there was a look at the mailbox before: its inbox, or the folder of all mail, was read to its end."""
+    """Whether a look has read each folder to its end. If it was interrupted, the next one must not report the rest as
+    mail that has just arrived."""
     folders = folder_rows.folders(tx, account_id=account_id)
-    read = [one for one in folders if one.uid_validity and one.messages != folder_rows.UNFINISHED]
-    return any(one.label in {INBOX, ARCHIVE} for one in read)
+    return bool(folders) and all(one.is_read for one in folders)
 
 
 def _profile(tx: ReadTx, account_id: str, address: str) -> Profile:

@@ -13,9 +13,6 @@ from svc.mail.providers.imap.rows.messages import lose
 from svc.mail.providers.imap.rows.model import FolderRow, folder_of
 from svc.store import ReadTx, Tx
 
-UNFINISHED: Final = -1
-"""As the number of messages: only the newest ones of the folder were read so far."""
-
 _FOLDER: Final = "id, name, label, shown, uid_validity, uid_next, modseq, messages, looked_at"
 
 

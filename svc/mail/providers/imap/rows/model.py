@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import cast
+from typing import Final, cast
 
 from svc.clock import Millis
 from svc.mail.providers.folders import Place
 from svc.store import Value, texts_of
+
+UNFINISHED: Final = -1
+"""As the number of messages: only the newest ones of the folder were read so far."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +24,11 @@ class FolderRow:
     modseq: int
     messages: int
     looked_at: Millis
+
+    @property
+    def is_read(self) -> bool:
+        """Whether it was read to its end."""
+        return self.uid_validity != 0 and self.messages != UNFINISHED
 
 
 @dataclass(frozen=True, kw_only=True)
