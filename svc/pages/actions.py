@@ -105,7 +105,7 @@ def restore(tx: Tx, principal: Principal, *, path: str, revision: int) -> Saved:
     if not queries.revision_exists(tx, page_id=page.id, revision=revision):
         raise NotFound("The page has no such revision.")
     title, body = queries.revision_text(tx, page_id=page.id, revision=revision)
-    return _revise(tx, principal, page, title=title, body=body)
+    return _revise(tx, principal, page, title=title, body=body, restored_from=revision)
 
 
 def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
@@ -345,9 +345,11 @@ def _stood_apart(tx: Tx, page: Page) -> Page:
     return replace(page, access="explicit", source_id=page.id)
 
 
-def _revise(tx: Tx, principal: Principal, page: Page, *, title: str, body: str) -> Saved:
+def _revise(
+    tx: Tx, principal: Principal, page: Page, *, title: str, body: str, restored_from: int | None = None
+) -> Saved:
     managed.must_be_editable(tx, principal, page.path)
-    saved = revise(tx, principal, page, title=title, body=body)
+    saved = revise(tx, principal, page, title=title, body=body, restored_from=restored_from)
     if saved.revision != page.revision:
         edit_notes.note_saved(tx, principal, page_id=page.id, is_new=False)
     return saved

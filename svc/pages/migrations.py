@@ -235,3 +235,9 @@ _SEARCH = (
     """,
     "insert into page_search_queue (page_id) select id from pages",
 )
+
+
+@MIGRATIONS(name="m006_restored_from")
+def m006_restored_from(db: Database) -> None:
+    """The older revision whose text a revision has again."""
+    db.execute("alter table page_revisions add column restored_from integer")

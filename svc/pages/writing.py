@@ -54,7 +54,10 @@ def insert(
     return page_id
 
 
-def revise(tx: Tx, principal: Principal, page: Page, *, title: str, body: str) -> Saved:
+def revise(
+    tx: Tx, principal: Principal, page: Page, *, title: str, body: str, restored_from: int | None = None
+) -> Saved:
+    """``restored_from``: the older revision that this text is of."""
     if (title, body) == queries.revision_text(tx, page_id=page.id, revision=page.revision):
         return Saved(id=page.id, revision=page.revision)
     revision = page.revision + 1
@@ -65,16 +68,25 @@ def revise(tx: Tx, principal: Principal, page: Page, *, title: str, body: str) -
         revision=revision,
         now=tx.now,
     )
-    _store_text(tx, principal, page_id=page.id, revision=revision, title=title, body=body)
+    _store_text(tx, principal, page_id=page.id, revision=revision, title=title, body=body, restored_from=restored_from)
     news.tell(tx, principal, "page.changed", news.reach_of(tx, page.path, alone=True))
     return Saved(id=page.id, revision=revision)
 
 
-def _store_text(tx: Tx, principal: Principal, *, page_id: str, revision: int, title: str, body: str) -> None:
+def _store_text(
+    tx: Tx,
+    principal: Principal,
+    *,
+    page_id: str,
+    revision: int,
+    title: str,
+    body: str,
+    restored_from: int | None = None,
+) -> None:
     tx.run(
         """
-        insert into page_revisions (page_id, revision, title, author_id, device_id, at, body)
-        values (:id, :revision, :title, :author_id, :device_id, :now, :body)
+        insert into page_revisions (page_id, revision, title, author_id, device_id, at, body, restored_from)
+        values (:id, :revision, :title, :author_id, :device_id, :now, :body, :restored_from)
         """,
         id=page_id,
         revision=revision,
@@ -83,6 +95,7 @@ def _store_text(tx: Tx, principal: Principal, *, page_id: str, revision: int, ti
         device_id=principal.device_id,
         now=tx.now,
         body=body,
+        restored_from=restored_from,
     )
     links, files = pages_in(body), files_in(body)
     if revision == 1 and not links and not files:

@@ -21,7 +21,7 @@ from svc.rules import acting, finding, following, habits, wire
 from svc.rules.finding import Found, InForce
 from svc.rules.model import FOLDER, Addresses, Rule
 from svc.rules.page import KIND, written
-from svc.runs import Dispatcher, begin, mine
+from svc.runs import Dispatcher, begin, close_undone, mine
 from svc.store import ReadTx, Tx
 from svc.worker.rules import APPLY, MAX_ANSWER_TOKENS
 from svc.workspace import RequestContext, Workspace
@@ -215,8 +215,6 @@ def _why(tx: ReadTx, principal: Principal, *, thread_id: str) -> list[acting.Act
 
 async def undo(context: RequestContext, wanted: wire.RunInput) -> Nothing:
     count = await context.workspace.store.write(_undo_ended, context.principal, run_id=wanted.run_id)
-    if not count:
-        raise NotFound("There is nothing of that to undo.")
     while count == acting.UNDONE_AT_ONCE:  # so that other writers get their turn
         count = await context.workspace.store.write(acting.undo, context.principal, run_id=wanted.run_id)
     mail.carry_on(context.workspace)
@@ -228,7 +226,12 @@ def _undo_ended(tx: Tx, principal: Principal, *, run_id: str) -> int:
     run = mine(tx, principal, run_id)
     if run is not None and run.state in {"queued", "running", "waiting"}:
         raise Conflict("This run goes on: stop it first, or wait for its end.")
-    return acting.undo(tx, principal, run_id=run_id)
+    count = acting.undo(tx, principal, run_id=run_id)
+    if run is not None and (run.workflow, run.state) == (APPLY.name, "failed"):
+        close_undone(tx, run)
+    elif not count:
+        raise NotFound("There is nothing of that to undo.")
+    return count
 
 
 async def teach(context: RequestContext, wanted: wire.TeachInput) -> Nothing:

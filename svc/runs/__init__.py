@@ -5,7 +5,7 @@ timers. The worker plane (:mod:`svc.worker`) runs the code of workflows, which f
 (:mod:`svc.workflow`).
 """
 
-from svc.runs.actions import Parent, begin, count_tokens, fork, grant_more, progress, retry
+from svc.runs.actions import Parent, begin, close_undone, count_tokens, fork, grant_more, progress, retry
 from svc.runs.approvals import Decided, decided
 from svc.runs.digests import digest
 from svc.runs.dispatch import IN_MEMORY, Dispatcher
@@ -28,6 +28,7 @@ __all__ = [
     "active",
     "ask_person",
     "begin",
+    "close_undone",
     "count_tokens",
     "decided",
     "digest",

@@ -17,10 +17,11 @@ from svc.runs.model import (
     KEEP_ENDED_MS,
     MAX_DEPTH,
     MAX_JSON_BYTES,
+    RunError,
     RunRow,
     StepRow,
 )
-from svc.runs.moving import cancel_tree, move, note, tell_all
+from svc.runs.moving import cancel_tree, encoded_error, move, note, tell_all
 from svc.runs.states import CANCELLABLE, RETRYABLE
 from svc.store import Tx, json_array
 from svc.workflow import Json, Workflow
@@ -192,6 +193,11 @@ def retry_failed(tx: Tx, principal: Principal, run_ids: Iterable[str]) -> int:
     for row in still:
         retry(tx, principal, row.id)
     return len(still)
+
+
+def close_undone(tx: Tx, row: RunRow) -> None:
+    """End a failed run whose effects were undone. It is not among the failed runs that are retried together."""
+    move(tx, row, "undo", error=encoded_error(RunError(type="Undone", message="What it did was undone.")))
 
 
 def _forget_failed(tx: Tx, row: RunRow) -> None:

@@ -10,7 +10,7 @@ from typing import Final, Literal
 from svc.machine import Machine, Transition
 
 RunState = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
-RunEvent = Literal["lease", "wait", "wake", "lose", "finish", "fail", "cancel", "retry"]
+RunEvent = Literal["lease", "wait", "wake", "lose", "finish", "fail", "cancel", "undo", "retry"]
 
 _T = Transition[RunState, RunEvent]
 
@@ -31,6 +31,12 @@ RUN: Final = Machine[RunState, RunEvent](
             "Its code has failed or is gone, or it was begun again and again without getting further.",
         ),
         _T("cancel", ("queued", "running", "waiting"), "cancelled", "A person stops it, or the run that began it."),
+        _T(
+            "undo",
+            ("failed",),
+            "cancelled",
+            "A person undid what it had done, so that it is not retried with the others.",
+        ),
         _T("retry", ("failed", "cancelled"), "queued", "A person lets it go on, at its first step that is not done."),
     ),
 )

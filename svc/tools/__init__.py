@@ -1,9 +1,10 @@
 """Tools: what agents and MCP clients may do here, each tool a row; and the one rule for when a person is asked first.
 
-Owns the tables ``run_tools``, ``run_trust``, ``page_trust`` and ``tool_calls``. Text from outside (mail, files, the
-web, other people's pages, MCP servers) taints a run for good. From then on each call that sends, fetches, executes or
-changes what others see waits for a person, whatever the agent's definition says. This plane decides it, not the model:
-start reading at ``deciding.py``. A tool's answer is data; it changes neither the tools nor the grants.
+Owns the tables ``run_tools``, ``run_trust``, ``page_trust``, ``page_vouched`` and ``tool_calls``. Text from outside
+(mail, files, the web, other people's pages, MCP servers) taints a run for good. From then on each call that sends,
+fetches, executes or changes what others see waits for a person, whatever the agent's definition says. This plane
+decides it, not the model: start reading at ``deciding.py``. A tool's answer is data; it changes neither the tools nor
+the grants.
 """
 
 from svc.inert import inert

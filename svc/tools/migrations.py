@@ -87,3 +87,27 @@ _MARKS = (
     where state in ('asked', 'unknown')
     """,
 )
+
+
+@MIGRATIONS(name="m003_older_texts")
+def m003_older_texts(db: Database) -> None:
+    """A person's word for a page is not for the texts that it had before: if one is restored, the mark is back."""
+    for statement in _OLDER_TEXTS:
+        db.execute(statement)
+
+
+_OLDER_TEXTS = (
+    """
+    create table page_vouched (             -- the last revision of a page that a person has vouched for
+        page_id text primary key,
+        revision integer not null
+    ) strict, without rowid
+    """,
+    """
+    create trigger page_trust_restored after insert on page_revisions
+    when new.restored_from < (select revision from page_vouched where page_id = new.page_id)
+    begin
+        insert into page_trust (page_id, run_id, at) values (new.page_id, '', new.at) on conflict do nothing;
+    end
+    """,
+)

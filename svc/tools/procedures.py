@@ -116,7 +116,7 @@ def _set_trusted(tx: Tx, principal: Principal, *, path: str, revision: int | Non
         raise Forbidden("Only its owner says so of a page.")
     if revision is not None and revision != page.revision:
         raise Conflict("The page has changed since you read it.", data={"revision": page.revision})
-    trust_page(tx, page.id)
+    trust_page(tx, page.id, revision=page.revision)
     tell_of_below(tx, principal, path=page.path, page_id=page.id, audience=page.owner_id)
 
 

@@ -1,7 +1,8 @@
 """Taint: which runs have read text from outside, and which pages they wrote. A run stays tainted.
 
-Owns the tables ``run_trust`` and ``page_trust``. This plane decides on taint, never the model. Pages that svc itself
-writes from mail and speech (the features people, rules and meetings) are marked by a trigger, in every case.
+Owns the tables ``run_trust``, ``page_trust`` and ``page_vouched``. This plane decides on taint, never the model. Pages
+that svc itself writes from mail and speech (the features people, rules and meetings) are marked by a trigger, in every
+case.
 """
 
 from __future__ import annotations
@@ -101,9 +102,19 @@ def _marked_by(tx: ReadTx, page_id: str) -> str | None:
     return cast("str | None", tx.value("select run_id from page_trust where page_id = :id", id=page_id))
 
 
-def trust_page(tx: Tx, page_id: str) -> None:
-    """Remove the mark: a person has read the page and vouches for it."""
-    tx.run("delete from page_trust where page_id = :id", id=page_id)
+def trust_page(tx: Tx, page_id: str, *, revision: int) -> None:
+    """Remove the mark: a person has read this revision, the newest one, and vouches for it. A trigger sets the mark
+    again if an older one is restored.
+    """
+    if tx.run("delete from page_trust where page_id = :id", id=page_id):
+        tx.run(
+            """
+            insert into page_vouched (page_id, revision) values (:id, :revision)
+            on conflict (page_id) do update set revision = excluded.revision
+            """,
+            id=page_id,
+            revision=revision,
+        )
 
 
 def copy_trust(tx: Tx, run_id: str, new_id: str) -> None:

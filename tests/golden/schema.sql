@@ -1125,7 +1125,7 @@ CREATE TABLE page_revisions (
     author_id text,
     device_id text not null,
     at integer not null,
-    body text not null,
+    body text not null, restored_from integer,
     primary key (page_id, revision)
 ) strict
 ;
@@ -1197,6 +1197,12 @@ CREATE TABLE page_trust (               -- pages that such a run wrote; rows of 
     page_id text primary key,
     run_id text not null,
     at integer not null
+) strict, without rowid
+;
+
+CREATE TABLE page_vouched (             -- the last revision of a page that a person has vouched for
+    page_id text primary key,
+    revision integer not null
 ) strict, without rowid
 ;
 
@@ -1913,6 +1919,12 @@ when new.device_id in ('system:rules', 'system:meetings')
         and exists (select 1 from pages where id = new.page_id and path <> 'people'))
 begin
     insert into page_trust (page_id, run_id, at) values (new.page_id, new.device_id, new.at) on conflict do nothing;
+end;
+
+CREATE TRIGGER page_trust_restored after insert on page_revisions
+when new.restored_from < (select revision from page_vouched where page_id = new.page_id)
+begin
+    insert into page_trust (page_id, run_id, at) values (new.page_id, '', new.at) on conflict do nothing;
 end;
 
 CREATE TRIGGER replica_deleted_files_named after insert on deleted_files

@@ -256,6 +256,9 @@ async def test_a_mail_that_the_model_had_no_answer_for_says_so_and_is_asked_agai
     await desk.until(lambda: ended("Apply the rule a", "failed"))
     told = (await service.query("runs.get", id=batch))["error"]["message"]
     assert told.startswith("1 of 2 mails were left as they were. The model's vendor says"), told
+    await service.mutate("rules.undo", runId=batch)
+    assert (await service.mutate("runs.retryFailed"))["retried"] == 0, "what a person has undone is not begun unasked"
+    assert (await service.query("runs.get", id=batch))["error"]["message"] == "What it did was undone."
     await service.mutate("runs.retry", id=failed["id"])
     await desk.until(lambda: ended("Apply the rule a", "done"))
 

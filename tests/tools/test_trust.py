@@ -377,6 +377,13 @@ async def test_a_persons_word_is_for_what_they_have_read_and_memory_is_listed_fo
     with pytest.raises(RpcError, match="has changed since"):
         await service.mutate("pages.setTrusted", path="notes/a", revision=saved["result"]["revision"])
     assert (await service.query("pages.trust", path="notes/a")) == {"fromOutside": True, "by": "run"}
+    # Nor is it for an older text, which may be what they took out before they gave their word.
+    mine = await service.mutate("pages.save", path="notes/a", body="Mine.")
+    await service.mutate("pages.setTrusted", path="notes/a", revision=mine["revision"])
+    await service.mutate("pages.save", path="notes/a", body="Mine, too.")
+    for revision, outside in ((mine["revision"], False), (mine["revision"] - 1, True)):
+        await service.mutate("pages.restore", path="notes/a", revision=revision)
+        assert (await service.query("pages.trust", path="notes/a"))["fromOutside"] is outside
     await outcome(service, await call(service, "memory.write", auto=True, name="likes", body="Tea."))
     await service.mutate("pages.save", path="memory", body="About memory.")
     for _ in range(2):

@@ -171,7 +171,7 @@ class RunPart:
         self.change_run(run["id"], state="cancelled", endedAt=moment(), dueAt=None, error=stopped)
         return {}
 
-    def rpc_runs_retryFailed(self, given: dict[str, Any]) -> Any:
+    def rpc_runs_retryfailed(self, given: dict[str, Any]) -> Any:
         workflow = given.get("workflow")
         failed = [
             run["id"]

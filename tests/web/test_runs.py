@@ -68,7 +68,7 @@ def test_each_state_has_its_words(app: App) -> None:
 
 
 @pytest.mark.thorough
-def test_filters_stand_in_the_address(app: App) -> None:
+def test_filters_stand_in_the_address_and_what_failed_is_retried_together(app: App) -> None:
     app.world.add_run("Broken", state="failed")
     app.world.add_run("Index", workflow="search.reindex", state="done")
     app.world.add_run("Mailbox", state="done")
@@ -88,6 +88,12 @@ def test_filters_stand_in_the_address(app: App) -> None:
     page = runs(app, "?state=failed")
     expect(page.locator(".run-row")).to_have_count(1)
     expect(page.get_by_role("link", name="Failed", exact=True)).to_have_attribute("aria-current", "page")
+    page.get_by_role("button", name="Retry all").click()
+    expect(page.get_by_text("also those not shown yet")).to_be_visible()
+    page.get_by_role("button", name="Retry them").click()
+    expect(page.get_by_text("One run goes on.")).to_be_visible()
+    expect(page.locator(".run-row")).to_have_count(0)
+    expect(page.get_by_role("button", name="Retry all")).to_have_count(0)
 
 
 @pytest.mark.thorough
