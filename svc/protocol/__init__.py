@@ -13,6 +13,7 @@ from svc.protocol.direct import is_readable
 from svc.protocol.drain import Drain
 from svc.protocol.forwarded import NEAR_NETWORKS, Forwarded
 from svc.protocol.guard import Guard, LoopbackGuard, MachinesGuard, is_rpc
+from svc.protocol.head_gate import HeadGate
 from svc.protocol.http1 import serve_connection
 from svc.protocol.idle import Idle
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
@@ -73,6 +74,7 @@ __all__ = [
     "FileBody",
     "Forwarded",
     "Guard",
+    "HeadGate",
     "Headers",
     "Idle",
     "Limits",

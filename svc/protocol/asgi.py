@@ -22,7 +22,7 @@ from svc.protocol.messages import Headers, Request, Response, pour, problem
 from svc.protocol.pace import Pace
 from svc.protocol.response_head import BODILESS, close_body
 from svc.protocol.socket import GOING_AWAY, NORMAL, NUDGE, Nudge, Socket, SocketClosed
-from svc.protocol.strict import check_host
+from svc.protocol.strict import check_read_head
 
 Scope = MutableMapping[str, Any]  # the edge: ASGI's own untyped dictionaries
 Message = MutableMapping[str, Any]
@@ -34,7 +34,7 @@ _REFUSAL_EXTENSION: Final = "websocket.http.response"
 
 class AsgiFace:
     """Call it as an ASGI application. On drain it closes sockets with 1001, and an answer over HTTP/1.1 is the last of
-    its connection; the front ends what goes on."""
+    its connection, as is one to a malformed head; the front ends what goes on."""
 
     def __init__(
         self, application: Application[Any], *, log: Log, drain: Drain, limits: Limits = DEFAULT_LIMITS
@@ -60,14 +60,23 @@ class AsgiFace:
         if request.body.declared_length == 0:
             request.gone = partial(_gone, receive)
         request.draining = self._drain.event
-        refusal = _host_fault(request)
+        refusal = self._head_fault(scope, request)
         if refusal is None:
             response = await self._application(request)
         else:
             response = self._application.fault(refusal, peer=request.peer, secure=request.secure)
-        if self._drain() and scope["http_version"].startswith("1"):
+        if (refusal is not None or self._drain()) and scope["http_version"].startswith("1"):
             response.headers.append(("connection", "close"))
         await self._respond(request, response, send)
+
+    def _head_fault(self, scope: Scope, request: Request) -> Refusal | None:
+        fields = [(name.lower(), value) for name, value in scope["headers"]]
+        version = f"HTTP/{scope['http_version']}".encode()
+        try:
+            check_read_head(request.target.encode("latin-1"), fields, version, self._limits)
+        except Refusal as refusal:
+            return refusal
+        return None
 
     async def _respond(self, request: Request, response: Response, send: Send) -> None:
         is_bodiless = request.method == "HEAD" or response.status in BODILESS
@@ -89,7 +98,7 @@ class AsgiFace:
     async def _websocket(self, scope: Scope, receive: Receive, send: Send) -> None:
         await receive()  # websocket.connect
         request = _request(scope)
-        refusal = _host_fault(request)
+        refusal = self._head_fault(scope, request)
         if refusal is None:
             outcome = await self._application.upgrade(request, front_shook_hands=True)
         else:
@@ -245,14 +254,6 @@ def _declared_length(scope: Scope, headers: Headers) -> int | None:
     is_http1 = scope.get("http_version", "").startswith("1")
     unannounced = headers.get("transfer-encoding") is not None or not (is_http1 or scope.get("method") == "GET")
     return None if unannounced else 0
-
-
-def _host_fault(request: Request) -> Refusal | None:
-    try:
-        check_host([(b"host", value.encode("latin-1")) for value in request.headers.all("host")])
-    except Refusal as refusal:
-        return refusal
-    return None
 
 
 def _start(kind: str, response: Response) -> Message:

@@ -63,7 +63,7 @@ def check_fields(block: bytes, limits: Limits) -> list[tuple[bytes, bytes]]:
     """Names (lower case) and values of the field lines in ``block``, which has no CRLF at its ends."""
     lines = block.split(b"\r\n") if block else []
     if len(lines) > limits.head_fields:
-        raise Refusal(f"At most {limits.head_fields} header fields are read.", code="request_header_fields_too_large")
+        raise _too_many_fields(limits)
     fields = []
     for line in lines:
         match = _FIELD.fullmatch(line)
@@ -71,6 +71,19 @@ def check_fields(block: bytes, limits: Limits) -> list[tuple[bytes, bytes]]:
             raise Invalid("A header field is malformed.")
         fields.append((match[1].lower(), match[2].rstrip(b" \t")))
     return fields
+
+
+def check_read_head(target: bytes, fields: list[tuple[bytes, bytes]], version: bytes, limits: Limits) -> None:
+    """The rules for a head that another parser has read, as far as they can be checked then."""
+    if len(target) > limits.target_bytes:
+        raise _target_too_long(limits)
+    if len(fields) > limits.head_fields:
+        raise _too_many_fields(limits)
+    if len(target) + sum(len(name) + len(value) + len(": \r\n") for name, value in fields) > limits.head_bytes:
+        raise _head_too_large(limits)
+    check_host(fields)
+    if version in _VERSIONS:
+        check_framing(fields, version)
 
 
 def check_framing(fields: list[tuple[bytes, bytes]], version: bytes) -> int | None:
@@ -127,6 +140,10 @@ def _check_coding(coding: bytes, version: bytes) -> None:
 
 def _target_too_long(limits: Limits) -> Refusal:
     return Refusal(f"The request target may have at most {limits.target_bytes} bytes.", code="uri_too_long")
+
+
+def _too_many_fields(limits: Limits) -> Refusal:
+    return Refusal(f"At most {limits.head_fields} header fields are read.", code="request_header_fields_too_large")
 
 
 def _head_too_large(limits: Limits) -> Refusal:

@@ -55,6 +55,7 @@ from svc.protocol import (
     AsgiFace,
     BoundConnection,
     Drain,
+    HeadGate,
     Limits,
     SocketLimits,
     encode_head,
@@ -211,6 +212,7 @@ class _Connection(TCPServer):
         self._log = shared.log
         self._limits = shared.limits
         self._is_idle = True
+        self._gate = HeadGate(stream, shared.limits)
         self._reading = trio.CancelScope()
         ends_with_it = _UntilOver(shared.worker, self._over)
         super().__init__(self._face, shared.settings, ends_with_it, ConnectionState({}), stream)
@@ -236,7 +238,7 @@ class _Connection(TCPServer):
                 self._bound_head()
             await self.protocol.handle(RawData(b""))
         if self._reading.cancelled_caught:
-            await self._refuse_late_head()
+            await self._refuse(Refusal("The request head took too long.", code="request_timeout"))
         await self.protocol.handle(Closed())
         self._over.set()
         await self.idle_task.stop()
@@ -257,7 +259,11 @@ class _Connection(TCPServer):
     async def _hand_on(self, piece: bytes) -> bool:
         """Whether the connection goes on after this piece."""
         try:
-            await self.protocol.handle(RawData(piece))
+            if passed := self._gate.pass_on(piece) if self._begins_head() else piece:
+                await self.protocol.handle(RawData(passed))
+        except Refusal as refusal:
+            await self._refuse(refusal)
+            return False
         except _UNSERVABLE as error:
             if self._http2 is None:
                 raise
@@ -265,6 +271,11 @@ class _Connection(TCPServer):
             await self._end_http2(self._http2, ErrorCodes.PROTOCOL_ERROR)
             return False
         return self._http2 is None or await self._may_go_on(self._http2)
+
+    def _begins_head(self) -> bool:
+        """Whether what arrives now is of a head over HTTP/1.1 that Hypercorn holds nothing of."""
+        spoken = self.protocol.protocol
+        return self._is_idle and not isinstance(spoken, H2Protocol) and not spoken.connection.trailing_data[0]
 
     async def _may_go_on(self, http2: H2Protocol) -> bool:
         """After a piece of HTTP/2: the others have their turn, and what it began has begun to run."""
@@ -296,17 +307,23 @@ class _Connection(TCPServer):
         if isinstance(spoken, H2Protocol):
             frames = spoken.connection.incoming_buffer
             return bool(frames._headers_buffer) or frames._data[_KIND_OF_FRAME] in _FRAMES_OF_HEADS
-        return self._is_idle and bool(spoken.connection.trailing_data[0])
+        return self._is_idle and (self._gate.holds or bool(spoken.connection.trailing_data[0]))
 
-    async def _refuse_late_head(self) -> None:
+    async def _refuse(self, refusal: Refusal) -> None:
+        """Answer a head that is refused before Hypercorn reads it, and close."""
         if self._http2 is not None:
             await self._end_http2(self._http2, ErrorCodes.ENHANCE_YOUR_CALM)
             return
-        refusal = Refusal("The request head took too long.", code="request_timeout")
         client = self.protocol.client
         response = self._application.fault(refusal, peer=client[0] if client else "", secure=self.protocol.ssl)
         head, _ = encode_head(response, is_http11=True, keep=False)
         await self._send(head + cast(bytes, response.body))
+        with trio.move_on_after(self._limits.linger_silence_s):  # with bytes unread, closing would lose the answer
+            if not self.protocol.ssl:
+                with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                    await cast(trio.abc.HalfCloseableStream, self.stream).send_eof()
+            while await self._receive():
+                pass
         await self._close()
 
     async def _idle_timeout(self) -> None:

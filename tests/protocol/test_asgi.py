@@ -16,6 +16,7 @@ from trio_websocket import ConnectionRejected, open_websocket_url
 
 from svc.protocol.asgi import AsgiFace, Message
 from svc.protocol.drain import Drain
+from svc.protocol.limits import DEFAULT_LIMITS
 from tests.sizes import HANGS_S
 from tests.support.http import HOST, HttpWorld, Reply, read_to_end, replies, request_bytes
 
@@ -119,6 +120,32 @@ async def test_a_body_has_to_keep_its_pace(rate: int, status: int) -> None:
 async def test_the_host_is_as_strictly_read_as_on_our_own_connection(hosts: list[str], status: int) -> None:
     scope = {**http_scope("GET", "/hello"), "headers": [(b"host", host.encode()) for host in hosts]}
     assert (await call(HttpWorld(), scope))[0]["status"] == status
+
+
+@pytest.mark.parametrize("http_version", ["1.1", "2"])
+@pytest.mark.parametrize(
+    ("target", "fields", "status"),
+    [
+        ("/" + "x" * DEFAULT_LIMITS.target_bytes, [], 414),
+        ("/hello", [("a", "b")] * DEFAULT_LIMITS.head_fields, 431),
+        ("/hello", [("a", "x" * DEFAULT_LIMITS.head_bytes)], 431),
+        ("/hello", [("a", "b")] * (DEFAULT_LIMITS.head_fields - 1), 200),
+    ],
+)
+async def test_a_head_has_the_limits_of_our_own_connection(
+    http_version: str, target: str, fields: list[tuple[str, str]], status: int
+) -> None:
+    scope = http_scope("GET", target, http_version=http_version)
+    scope["headers"] += [(name.encode(), value.encode()) for name, value in fields]
+    sent = await call(HttpWorld(), scope)
+    assert sent[0]["status"] == status
+    is_last = (b"connection", b"close") in sent[0]["headers"]
+    assert is_last is (status != 200 and http_version == "1.1")
+
+
+async def test_two_framings_are_refused_also_after_a_front_has_chosen_one() -> None:
+    scope = http_scope("POST", "/upload", content_length="5", transfer_encoding="chunked")
+    assert (await call(HttpWorld(), scope))[0]["status"] == 400
 
 
 async def test_lifespan_is_agreed_to() -> None:

@@ -210,7 +210,7 @@ async def test_the_end_of_the_drain_waits_for_one_piece_of_an_answer_and_not_for
 
 @pytest.mark.wall_clock
 async def test_a_head_that_does_not_end_is_cut_also_on_a_kept_connection(tmp_path: Path) -> None:
-    async with served(tmp_path, limits=replace(PATIENT, head_s=0.05)) as (world, slots, _):
+    async with served(tmp_path, limits=replace(PATIENT, head_s=0.05, linger_silence_s=0.05)) as (world, slots, _):
         fresh = await trio.open_tcp_stream("127.0.0.1", world.port)
         kept = await answered(world, "/hello", b"200")
         for stream in (fresh, kept):
@@ -220,6 +220,48 @@ async def test_a_head_that_does_not_end_is_cut_also_on_a_kept_connection(tmp_pat
             assert (reply.status, reply.header("connection")) == (408, "close")
             assert reply.json["code"] == "request_timeout"
         await all_free(slots)
+
+
+HOST: Final = "Host: 127.0.0.1\r\n"
+SMUGGLED: Final = "GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+REFUSED: Final = {
+    "two framings": (f"POST /upload HTTP/1.1\r\n{HOST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+    "a bare line feed": (f"GET /hello HTTP/1.1\r\n{HOST}A: b\nC: d\r\n\r\n", 400),
+    "a folded field": (f"GET /hello HTTP/1.1\r\n{HOST}A: b\r\n c\r\n\r\n", 400),
+    "two hosts": (f"GET /hello HTTP/1.1\r\n{HOST}Host: b\r\n\r\n", 400),
+    "a coding that nobody knows": (f"POST /upload HTTP/1.1\r\n{HOST}Transfer-Encoding: gzip\r\n\r\n", 501),
+    "a long target": (f"GET /{'x' * PATIENT.target_bytes} HTTP/1.1\r\n{HOST}\r\n", 414),
+    "many fields": (f"GET /hello HTTP/1.1\r\n{HOST}" + "A: b\r\n" * PATIENT.head_fields + "\r\n", 431),
+    "a long field": (f"GET /hello HTTP/1.1\r\n{HOST}A: {'x' * PATIENT.head_bytes}\r\n\r\n", 431),
+}
+
+
+@pytest.mark.wall_clock
+@pytest.mark.parametrize(("head", "status"), REFUSED.values(), ids=REFUSED)
+async def test_a_head_is_as_strictly_read_as_on_our_own_connection(tmp_path: Path, head: str, status: int) -> None:
+    async with served(tmp_path, limits=replace(PATIENT, linger_silence_s=0.05)) as (world, slots, _):
+        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+        await stream.send_all((head + SMUGGLED).encode())
+        (reply,) = replies(await read_to_end(stream))
+        assert (reply.status, reply.header("connection")) == (status, "close")
+        assert reply.header("content-type") == "application/problem+json"
+        assert world.seen == []
+        await all_free(slots)
+
+
+@pytest.mark.wall_clock
+async def test_heads_may_come_cut_anywhere_and_two_at_a_time(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, _, _):
+        fields = {"host": f"127.0.0.1:{world.port}"}
+        first = request_bytes("GET", "/hello", **fields)
+        rest = first + request_bytes("GET", "/hello", **fields, connection="close")
+        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+        cuts = (*range(1, len(first)), len(first) + 10, len(first) + 20)
+        for start, end in zip((0, *cuts), (*cuts, len(rest)), strict=True):
+            await stream.send_all(rest[start:end])
+            await wait_all_tasks_blocked()
+        told = await read_to_end(stream)
+        assert told.count(b"HTTP/1.1 200 ") == 2
 
 
 @pytest.mark.wall_clock
