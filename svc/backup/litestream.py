@@ -66,6 +66,19 @@ _YEAR_1_MS: Final = 62_135_596_800_000
 _MULTIPLES: Final = 100
 _AZURE: Final = re.compile(r"RESPONSE \d+: (.+?)\s+ERROR CODE: (\w+)", re.DOTALL)
 """The form of a server's answer in Azure's library: rules above and below it, and the whole answer after it."""
+_CAUSES: Final = (
+    ("no space left on device", "its disk is full"),
+    ("failed to refresh cached credentials", "no credentials are set for it"),
+    ("could not find default credentials", "no credentials are set for it"),
+    ("InvalidAccessKeyId", "it doesn't know these credentials"),
+    ("SignatureDoesNotMatch", "it doesn't know these credentials"),
+    ("AccessDenied", "its credentials may not do that"),
+    ("NoSuchBucket", "there is no such bucket"),
+    ("no such host", "its name is not known here"),
+    ("connection refused", "nothing listens there"),
+    ("permission denied", "svc may not use it"),
+)
+"""What the archiver says of frequent causes, and how they are told."""
 _OBTAIN: Final = "install it with `pipx install --force 'svc[archive]'`"
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "NO_PROXY")
 
@@ -77,7 +90,8 @@ class ArchiveFault(Exception):
 def as_sentence(fault: Exception | str) -> str:
     """A fault's words as a sentence; names and paths in it stay as they are."""
     words = str(fault).rstrip(".")
-    return f"{words[:1].upper()}{words[1:]}."
+    first = words.partition(" ")[0]
+    return f"{words}." if "://" in first else f"{words[:1].upper()}{words[1:]}."
 
 
 class ArchiverSilent(ArchiveFault):
@@ -371,7 +385,14 @@ def complaint(said: bytes) -> str:
 
 
 def _shortened(said: str) -> str:
-    """The message as one line. The middle is cut out: the action is at the beginning, the reason at the end."""
+    """The message as one line, after a cause that is known. The middle is cut out: the action is at the beginning, the
+    reason at the end."""
+    cause = next((words for part, words in _CAUSES if part in said), None)
+    line = _one_line(said)
+    return line if cause is None else f"{cause} ({line})"
+
+
+def _one_line(said: str) -> str:
     if (azure := _AZURE.search(said)) is not None:
         return " ".join(f"{azure[1]} ({azure[2]})".split())[:SHOWN_CHARS]
     line = " ".join(said.split())

@@ -73,7 +73,8 @@ class Nightly:
         state = await self.threads.run(self.archive.catalogue.base)
         if state is not None and due <= state.at <= now:  # else the clock was wrong
             await self.drill(due)
-            return next_due(now, self.zone)
+            if self._failed_at is None:
+                return next_due(now, self.zone)
         if self._failed_at is not None and self._failed_at <= now < self._again_at:
             return self._again_at
         if await self.make(is_first=state is None) is not None:

@@ -13,6 +13,7 @@ from typing import Final
 
 from svc.backup.target import Kind, Place, Target, place_of
 from svc.config import Config, ConfigFault, Setting, file_path, http_url, is_set, on_off, text
+from svc.settings import HOME
 
 
 def _or(name: str) -> Callable[[Mapping[str, str]], str | None]:
@@ -205,6 +206,5 @@ def rule(config: Config) -> Iterator[ConfigFault]:
     if (config[S3_KEY_ID] is None) != (config[S3_SECRET] is None) and config[S3] is not None:
         missing = S3_KEY_ID if config[S3_KEY_ID] is None else S3_SECRET
         yield ConfigFault(missing.name, "it is unset, and its other half is set", "set both, or none")
-    home, file = Path(config.environ.get("SVC_HOME", "")), config[FILE]
-    if file is not None and home.is_absolute() and Path(file.path).is_relative_to(home):
+    if (file := config[FILE]) is not None and Path(file.path).is_relative_to(config[HOME]):
         yield ConfigFault(FILE.name, "it lies in the home that it is to save", "name a folder on another disk")

@@ -13,8 +13,9 @@ import trio
 
 from svc.backup.archiver import Archiver
 from svc.backup.catalogue import Base, BaseState
-from svc.backup.nightly import Nightly, latest_due, next_due
-from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, VirtualClock
+from svc.backup.litestream import ArchiveFault, Entry
+from svc.backup.nightly import AGAIN_MS, Nightly, latest_due, next_due
+from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, VirtualClock
 from svc.errors import Refusal
 from svc.nursery import ThreadPool
 from tests.backup.archives import archive_of
@@ -110,6 +111,40 @@ async def test_a_restart_after_the_base_backup_does_not_leave_out_the_drill_of_t
     archive.runs = True
     await nightly.run()
     assert begun == [latest_due(wall.now(), BERLIN)]
+
+
+async def test_one_that_failed_by_day_is_made_again_soon_though_the_one_of_the_night_is_there(
+    tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    """Else what it said of the place, such as a full disk, would stand there until the next night."""
+    archive, drilled, fails = archive_of(tmp_path, wall), list[int](), True
+    archive.catalogue.note(BaseState(at=wall.now()))
+    archive.runs = True
+    told: list[str | None] = []
+
+    async def note(part: str, problem: str | None) -> None:
+        told.append(problem)
+
+    async def drill(due: int) -> None:
+        drilled.append(due)
+
+    class Place(Nightly):
+        async def _sent(self, *, is_first: bool) -> list[Entry]:
+            if fails:
+                raise ArchiveFault("its disk is full")
+            return []
+
+    archive.note = note  # type: ignore[method-assign]
+    nightly = Place(
+        archive=archive, archiver=cast(Archiver, None), threads=threads, then=nothing, drill=drill, zone=BERLIN
+    )
+    await nightly.make()
+    assert await nightly.run() == wall.now() + AGAIN_MS
+    assert (len(told), len(drilled)) == (1, 1)
+    fails = False
+    await trio.sleep(AGAIN_MS / SECOND_MS)
+    await nightly.run()
+    assert told == ["the base backup failed: its disk is full", None]
 
 
 async def test_who_asked_for_one_is_told_in_the_words_of_the_place(

@@ -81,6 +81,7 @@ def test_all_faults_are_told_at_once() -> None:
         ({"ARCHIVE_SSH_PREFIX": "ssh://me@box/a", "ARCHIVE_SSH_KEY_FILE": "/k"}, "ARCHIVE_SSH_HOST_KEY"),
         ({"ARCHIVE_S3_PREFIX": "s3://b", "AWS_ACCESS_KEY_ID": "x"}, "ARCHIVE_S3_SECRET_ACCESS_KEY"),
         ({"ARCHIVE_FILE_PREFIX": "/srv/home/x", "SVC_HOME": "/srv/home"}, "ARCHIVE_FILE_PREFIX"),
+        ({"ARCHIVE_FILE_PREFIX": "/nobody/Svc/x"}, "ARCHIVE_FILE_PREFIX"),
     ],
 )
 def test_what_does_not_fit_together_is_told(environ: dict[str, str], name: str) -> None:
