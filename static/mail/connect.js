@@ -19,6 +19,7 @@ const connectedBefore = signal(/** @type {{ id: string, address: string } | null
  *   name?: string }} props
  */
 export function ConnectAgain({ account, label = "Reconnect", primary = false, name }) {
+  if (account.provider === "local") return null;
   const looks = `button small ${primary ? "primary" : ""}`;
   if (account.provider !== "imap") {
     return html`<a class=${looks} href=${startPath(account.address, account.provider)} aria-label=${name}>${label}</a>`;

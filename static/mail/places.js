@@ -68,8 +68,8 @@ export function AccountsPanel() {
     <ul class="side-list">${known.map(({ id, address, unread, state }) => html`<li key=${id}>
       <a class="side-row" href=${mailPath(id)} aria-current=${at?.accountId === id ? "true" : undefined}>
         <span class="sr-only">${[address, unread > 0 && plural(unread, "unread thread"), state === "reconnect"
-          && "needs to be connected again"].filter(Boolean).join(", ")}</span>
-        <span class=${`sync-dot account-dot${state === "reconnect" ? " bad" : ""}`}></span>
+          && "needs to be connected again", state === "disconnected" && "disconnected"].filter(Boolean).join(", ")}</span>
+        <span class=${`sync-dot account-dot${state === "reconnect" || state === "disconnected" ? " bad" : ""}`}></span>
         <span class="side-word" title=${address} aria-hidden="true"><bdi><${CutAddress} address=${address}
           others=${known.map((one) => one.address)} room=${ROOM} /></bdi></span>
         ${unread > 0 && html`<b class="side-count" data-n=${number(unread)} aria-hidden="true"></b>`}</a>

@@ -136,6 +136,26 @@ def test_erasing_wants_the_address_spelled_out(start: Callable[..., App]) -> Non
     assert app.called("mail.disconnect") == [{"accountId": MIA, "erase": True}]
 
 
+def test_an_account_that_is_only_here_syncs_with_nothing_and_is_erased_by_its_name(start: Callable[..., App]) -> None:
+    world = AccountsWorld()
+    world.accounts[0].update(provider="imap")
+    world.accounts[1].update(provider="local", address="Old Mail", state="caught-up", progress=None, messages=1)
+    page = opened(start, world).page
+    kept = card(page, HELLO)
+    kept.get_by_text("Kept on this server alone. 1 mail.").wait_for()
+    expect(kept.locator(".account-foot").get_by_role("button")).to_have_text(["Erase"])
+    expect(kept.get_by_text("At the provider")).to_have_count(0)
+    expect(kept.get_by_label("Your name in From")).to_have_count(0)
+    kept.get_by_role("button", name="Erase").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("it is kept on this server alone").wait_for()
+    dialog.get_by_label("to erase it").fill("old mail")
+    dialog.get_by_role("button", name="Erase").click()
+    kept.wait_for(state="detached")
+    card(page, MIA).get_by_role("button", name="Disconnect").click()
+    page.get_by_role("dialog").get_by_text("it works until you revoke it at the provider").wait_for()
+
+
 def test_a_refusal_is_told_in_the_dialog(start: Callable[..., App]) -> None:
     app = opened(start)
     app.tolerated = ("500", "503")

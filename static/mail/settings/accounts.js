@@ -70,6 +70,9 @@ function AccountCard({ account, stands, changed }) {
   const { address } = account;
   const { tone, text } = standing({ ...account, state: stands.state, progress: null });
   const isConnected = stands.state !== "disconnected";
+  const isKeptHere = account.provider === "local";
+  const canSync = isConnected && !isKeptHere && stands.state !== "reconnect";
+  const canDisconnect = isConnected && !isKeptHere;
   const tryNow = async () => {
     await mutate("mail.retryFailures", { accountId: account.id });
     await changed();
@@ -82,35 +85,35 @@ function AccountCard({ account, stands, changed }) {
   return html`<section class="setting account" aria-labelledby=${`account-${account.id}`}>
     <h2 id=${`account-${account.id}`}><span class=${`sync-dot ${tone}`}></span> ${address}</h2>
     <p title=${stands.lastSyncedAt ? fullTime(stands.lastSyncedAt) : undefined}>${text}
-      ${stands.provider === stands.here && ` ${plural(stands.here, "mail")}, all here.`}</p>
+      ${isKeptHere ? ` ${plural(stands.here, "mail")}.`
+        : stands.provider === stands.here && ` ${plural(stands.here, "mail")}, all here.`}</p>
     <${Trouble} stands=${stands} account=${account} />
     <${FullSync} stands=${stands} address=${address} />
-    <${Facts} stands=${stands} />
+    <${Facts} stands=${stands} isKeptHere=${isKeptHere} />
     <${LeftOut} stands=${stands} />
-    <${SenderName} key=${account.senderName ?? ""} account=${account} />
+    ${!isKeptHere && html`<${SenderName} key=${account.senderName ?? ""} account=${account} />`}
     <${Addresses} account=${account} />
     <${Sharing} account=${account} />
     <${PendingList} accountId=${account.id} count=${stands.pending} />
     <${FailureList} accountId=${account.id} count=${stands.failed} retry=${isConnected ? tryNow : null} />
     <${DamageList} accountId=${account.id} count=${stands.damaged} />
     <div class="account-foot">
-      ${isConnected && stands.state !== "reconnect"
-        && html`<${ConfirmButton} label=${stands.state === "waiting" ? "Try now" : "Sync now"} what=${address}
-          run=${tryNow} />`}
-      ${isConnected && stands.state !== "backfilling" && stands.state !== "reconnect"
+      ${canSync && html`<${ConfirmButton} label=${stands.state === "waiting" ? "Try now" : "Sync now"}
+        what=${address} run=${tryNow} />`}
+      ${canSync && stands.state !== "backfilling"
         && html`<${ConfirmButton} label="Resync" what=${address} sure="Resync" calm
         question="Reads the whole mailbox again and corrects what differs. Drafts, snoozes and filing stay."
           run=${resync} />`}
-      ${isConnected && stands.state !== "reconnect" && account.provider === "imap"
+      ${canSync && account.provider === "imap"
         && html`<${ConnectAgain} account=${account} label="Password and servers"
           name=${`Password and servers: ${address}`} />`}
       ${!isConnected && html`<${ConnectAgain} account=${account} label="Connect again"
         name=${`Connect again: ${address}`} />`}
-      <button class="button small danger" aria-label=${`${isConnected ? "Disconnect" : "Erase"}: ${address}`}
-        onClick=${() => setLeaving(true)}>${isConnected ? "Disconnect" : "Erase"}</button>
+      <button class="button small danger" aria-label=${`${canDisconnect ? "Disconnect" : "Erase"}: ${address}`}
+        onClick=${() => setLeaving(true)}>${canDisconnect ? "Disconnect" : "Erase"}</button>
     </div>
-    ${leaving && html`<${DisconnectDialog} account=${account} onlyErase=${!isConnected} close=${() => setLeaving(false)}
-      changed=${changed} />`}
+    ${leaving && html`<${DisconnectDialog} account=${account} onlyErase=${!canDisconnect}
+      close=${() => setLeaving(false)} changed=${changed} />`}
   </section>`;
 }
 
@@ -156,11 +159,11 @@ function LeftOut({ stands: { leftOut, leftOutFirst } }) {
     index > 0 && ", "}“<bdi>${name}</bdi>”`)}${more > 0 && `, ${number(more)} more`}.</p>`;
 }
 
-/** @param {{ stands: Health }} props */
-function Facts({ stands }) {
+/** @param {{ stands: Health, isKeptHere: boolean }} props */
+function Facts({ stands, isKeptHere }) {
   const { quota, nextAttemptAt } = stands;
   return html`<dl class="facts">
-    ${stands.provider !== stands.here && html`<div><dt>At the provider</dt>
+    ${!isKeptHere && stands.provider !== stands.here && html`<div><dt>At the provider</dt>
       <dd>${stands.provider === null ? "not heard yet" : number(stands.provider)}</dd></div>
       <div><dt>Here</dt><dd>${number(stands.here)}</dd></div>`}
     ${nextAttemptAt && stands.state === "waiting"

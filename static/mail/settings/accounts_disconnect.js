@@ -11,6 +11,11 @@ import { Modal } from "../../ui/modal.js";
 import { toast } from "../../ui/toast.js";
 import { reasonOf } from "../../settings/fetched.js";
 
+/** What becomes of the access, by provider; elsewhere the grant is taken back. @type {Record<string, string>} */
+const ENDS = {
+  imap: "The password is erased here. If it is an app password, it works until you revoke it at the provider.",
+};
+
 /** @param {{ account: Account, onlyErase: boolean, close: () => void, changed: () => Promise<void> }} props */
 export function DisconnectDialog({ account, onlyErase, close, changed }) {
   const [erase, setErase] = useState(onlyErase);
@@ -18,7 +23,7 @@ export function DisconnectDialog({ account, onlyErase, close, changed }) {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   const { id, address } = account;
-  const isSure = !erase || typed.trim().toLowerCase() === address;
+  const isSure = !erase || typed.trim().toLowerCase() === address.toLowerCase();
   const submit = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     if (busy || !isSure) return;
@@ -43,15 +48,16 @@ export function DisconnectDialog({ account, onlyErase, close, changed }) {
   return html`<${Modal} label=${title} class="leave-dialog" close=${close}>
     <form onSubmit=${submit}>
       <h2>${title}</h2>
-      ${!onlyErase && html`<p>Access ends here and at the provider. What waits to be sent from this account is not sent.
-        </p>`}
+      ${!onlyErase && html`<p>${ENDS[account.provider] ?? "Access ends here and at the provider."} What waits to be sent
+        from this account is not sent.</p>`}
       ${!onlyErase && choice(false, "Keep the mail here",
         `${number(account.messages ?? 0)} messages stay readable, and the account can be connected again.`)}
       ${!onlyErase && choice(true, "Erase the mail here",
         "Messages, files, drafts, labels, snoozes and what search knows of them. It can't be undone.")}
       ${onlyErase && html`<p>Messages, files, drafts, labels, snoozes and what search knows of them go. It can't be
         undone.</p>`}
-      <p class="fine">The mailbox at the provider is not touched. People met in its mail stay, and their pages.</p>
+      <p class="fine">${account.provider === "local" ? "This mail may be nowhere else: it is kept on this server alone."
+        : "The mailbox at the provider is not touched."} People met in its mail stay, and their pages.</p>
       ${erase && html`<label class="field">Type ${address} to erase it
         <input type="text" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed}
           onInput=${(/** @type {InputEvent} */ event) =>
