@@ -7,8 +7,7 @@ if this front is chosen, because Hypercorn is an extra (`svc[hypercorn]`).
 Hypercorn's server for one connection is used as its own accept loop uses it, with these changes. In that loop a
 connection whose client is gone stays until its idle time is over and the next WebSocket ping is due; one whose client
 reads nothing stays for ever; a head may take all of the idle time; and on drain idle connections close at once, though
-a request may be on its way. A WebSocket there keeps what a client goes on sending after a message that is too big, and
-inflates what it gets before it counts it: so here each announces its length, and nothing is compressed. Of HTTP/2 it
+a request may be on its way. What is changed in a single call is in :mod:`~svc.surface.hypercorn_calls`. Of HTTP/2 it
 bounds neither the requests that a client begins and gives up, nor the frames that it parses in one go; data of a
 request that was answered before its end closes the connection, with all its other requests; and some of what a client
 may send raises an error that nobody there handles.
@@ -30,14 +29,12 @@ from h2.connection import H2Connection
 from h2.errors import ErrorCodes
 from h2.exceptions import ProtocolError
 from h2.settings import SettingCodes
-from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config as HypercornConfig
 from hypercorn.events import Closed, Event, RawData, Updated
 from hypercorn.logging import Logger
 from hypercorn.protocol.events import Body
 from hypercorn.protocol.events import Event as StreamEvent
 from hypercorn.protocol.h2 import H2Protocol
-from hypercorn.protocol.ws_stream import Handshake, WSStream
 from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ASGIFramework, ConnectionState
@@ -53,7 +50,6 @@ from svc.protocol import (
     DEFAULT_LIMITS,
     Application,
     AsgiFace,
-    BoundConnection,
     Drain,
     HeadGate,
     Limits,
@@ -62,6 +58,7 @@ from svc.protocol import (
     is_readable,
 )
 from svc.settings import DRAIN_S, TLS_CERT_FILE, TLS_KEY_FILE
+from svc.surface.hypercorn_calls import Face
 
 HANDSHAKE_S: Final = 10.0
 """A TLS handshake, from the connection on. Beyond: the connection closes."""
@@ -98,7 +95,7 @@ async def serve_by_hypercorn(
     face = AsgiFace(application, log=child.log, drain=drain, limits=limits)
     shared = _Shared(
         application=application,
-        face=partial(_Face, cast(ASGIFramework, face), message_bytes=sockets.message_bytes),
+        face=partial(Face, cast(ASGIFramework, face), message_bytes=sockets.message_bytes),
         settings=settings,
         log=child.log,
         crowd=Crowd(child.log),
@@ -115,7 +112,7 @@ class _Shared:
     """What all connections have in common; ``connections`` are those that are open."""
 
     application: Application[Any]
-    face: Callable[[], _Face]
+    face: Callable[[], Face]
     settings: HypercornConfig
     log: Log
     crowd: Crowd
@@ -143,39 +140,6 @@ async def _serve(plain: trio.SocketStream, *, shared: _Shared, tls: SSLContext |
     finally:
         shared.connections.discard(connection)
         slots.release()
-
-
-class _Face(ASGIWrapper):
-    """Our application, as Hypercorn calls it for one connection. Before it accepts a WebSocket, the handshake is
-    replaced. ``running``: the calls that have not returned."""
-
-    def __init__(self, app: ASGIFramework, *, message_bytes: int) -> None:
-        super().__init__(app)
-        self._message_bytes = message_bytes
-        self.running = 0
-
-    async def __call__(self, scope: Any, receive: Any, send: Any, sync_spawn: Any, call_soon: Any) -> None:
-        stream = getattr(send, "__self__", None)  # Hypercorn's end of this one request
-        if isinstance(stream, WSStream):
-            stream.handshake = _Handshake(scope["headers"], scope["http_version"], message_bytes=self._message_bytes)
-        self.running += 1
-        try:
-            await super().__call__(scope, receive, send, sync_spawn, call_soon)
-        finally:
-            self.running -= 1
-
-
-class _Handshake(Handshake):
-    """Compression is not agreed to, and the frames of a message are counted by what they announce."""
-
-    def __init__(self, headers: list[tuple[bytes, bytes]], http_version: str, *, message_bytes: int) -> None:
-        super().__init__(headers, http_version)
-        self.extensions = None
-        self._message_bytes = message_bytes
-
-    def accept(self, *args: Any) -> tuple[int, list[tuple[bytes, bytes]], BoundConnection]:
-        status, headers, _ = super().accept(*args)
-        return status, headers, BoundConnection(self._message_bytes)
 
 
 class _Streams(dict[int, Any]):

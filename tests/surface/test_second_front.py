@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,12 +25,12 @@ from svc.doors import Shortage
 from svc.listening import Front
 from svc.nursery import Child
 from svc.preflight import serve_rules
-from svc.protocol import Limits, SocketLimits
+from svc.protocol import Limits, Request, Response, SocketLimits
 from svc.settings import canonical_origin
 from svc.surface.hypercorn_front import serve_by_hypercorn
 from tests.sizes import HANGS_S
 from tests.support.certificates import self_signed
-from tests.support.http import HttpWorld, read_to_end, replies, request_bytes
+from tests.support.http import HttpWorld, Who, read_to_end, replies, request_bytes
 
 
 def read(tmp_path: Path, front: Front, **settings: str) -> Config:
@@ -144,6 +144,29 @@ async def test_who_is_gone_holds_no_place(tmp_path: Path) -> None:
         assert slots.value == 1
         await kept.aclose()
         await live.aclose()
+        await all_free(slots)
+
+
+@pytest.mark.wall_clock
+async def test_who_sends_more_than_anybody_reads_holds_no_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ignore(world: HttpWorld, who: Who, request: Request) -> Response:
+        await wait_all_tasks_blocked(0.05)  # as much has come as will
+        return Response(body=b"ignored")
+
+    monkeypatch.setattr(HttpWorld, "ignore", ignore)
+    async with served(tmp_path) as (world, slots, _), trio.open_nursery() as client:
+        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+        fields = {"host": f"127.0.0.1:{world.port}", "content_length": str(10 * BIG)}
+
+        async def send() -> None:
+            with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                await stream.send_all(request_bytes("POST", "/ignore", **fields) + b"x" * 10 * BIG)
+
+        client.start_soon(send)
+        await read_to_end(stream)
+        await stream.aclose()
         await all_free(slots)
 
 

@@ -96,6 +96,23 @@ async def test_the_rest_of_a_request_that_was_answered_before_its_end_harms_no_o
         await client.until(ResponseReceived, 3)
 
 
+async def test_more_than_anybody_reads_of_one_request_stops_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ignore(world: HttpWorld, who: Who, request: Request) -> Response:
+        await wait_all_tasks_blocked(0.05)  # as much has come as will
+        return Response(body=b"ignored")
+
+    monkeypatch.setattr(HttpWorld, "ignore", ignore)
+    async with served(tmp_path) as (world, _, _), _connected(world) as client:
+        client.begin(1, "POST", "/ignore", ends=False)
+        for _ in range(40):
+            client.protocol.send_data(1, b"x" * 1_000)
+        client.begin(3, "GET", "/hello")
+        await client.send()
+        await client.until(StreamEnded, 3)
+
+
 async def test_who_begins_and_gives_up_more_and_more_requests_loses_the_connection(tmp_path: Path) -> None:
     async with served(tmp_path) as (world, _, _), _connected(world) as client:
         for stream_id in range(1, 5 * MAX_RUNNING, 2):
