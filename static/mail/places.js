@@ -59,6 +59,9 @@ export function LabelsPanel() {
   </div>`;
 }
 
+/** The states in which nothing comes or goes. @type {Record<string, string>} */
+const APART = { reconnect: "needs to be connected again", disconnected: "disconnected" };
+
 /** All accounts, none hidden, and the button to connect another. */
 export function AccountsPanel() {
   const at = mailPlace.value;
@@ -67,9 +70,9 @@ export function AccountsPanel() {
     <p class="side-title" id="side-accounts">Accounts</p>
     <ul class="side-list">${known.map(({ id, address, unread, state }) => html`<li key=${id}>
       <a class="side-row" href=${mailPath(id)} aria-current=${at?.accountId === id ? "true" : undefined}>
-        <span class="sr-only">${[address, unread > 0 && plural(unread, "unread thread"), state === "reconnect"
-          && "needs to be connected again", state === "disconnected" && "disconnected"].filter(Boolean).join(", ")}</span>
-        <span class=${`sync-dot account-dot${state === "reconnect" || state === "disconnected" ? " bad" : ""}`}></span>
+        <span class="sr-only">${[address, unread > 0 && plural(unread, "unread thread"), APART[state]].filter(Boolean)
+          .join(", ")}</span>
+        <span class=${`sync-dot account-dot${APART[state] ? " bad" : ""}`}></span>
         <span class="side-word" title=${address} aria-hidden="true"><bdi><${CutAddress} address=${address}
           others=${known.map((one) => one.address)} room=${ROOM} /></bdi></span>
         ${unread > 0 && html`<b class="side-count" data-n=${number(unread)} aria-hidden="true"></b>`}</a>
