@@ -153,7 +153,8 @@ function Drill({ status, load }) {
 
 /** @param {{ text: string }} props */
 function Bad({ text }) {
-  return html`<div class="notice bad" role="status"><${Icon} name="warning" /><p>${text}.</p></div>`;
+  const sentence = text.replace(/^[a-z](?!\w*:)/, (letter) => letter.toUpperCase()); // an address stays as it is
+  return html`<div class="notice bad" role="status"><${Icon} name="warning" /><p>${sentence}.</p></div>`;
 }
 
 /** @param {{ at: string }} props */

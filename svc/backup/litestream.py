@@ -67,16 +67,16 @@ _MULTIPLES: Final = 100
 _AZURE: Final = re.compile(r"RESPONSE \d+: (.+?)\s+ERROR CODE: (\w+)", re.DOTALL)
 """The form of a server's answer in Azure's library: rules above and below it, and the whole answer after it."""
 _CAUSES: Final = (
-    ("no space left on device", "its disk is full"),
-    ("failed to refresh cached credentials", "no credentials are set for it"),
-    ("could not find default credentials", "no credentials are set for it"),
-    ("InvalidAccessKeyId", "it doesn't know these credentials"),
-    ("SignatureDoesNotMatch", "it doesn't know these credentials"),
-    ("AccessDenied", "its credentials may not do that"),
+    ("no space left on device", "the disk of the archive is full"),
+    ("failed to refresh cached credentials", "no credentials are set for the archive"),
+    ("could not find default credentials", "no credentials are set for the archive"),
+    ("InvalidAccessKeyId", "the archive doesn't know these credentials"),
+    ("SignatureDoesNotMatch", "the archive doesn't know these credentials"),
+    ("AccessDenied", "the credentials of the archive may not do that"),
     ("NoSuchBucket", "there is no such bucket"),
-    ("no such host", "its name is not known here"),
-    ("connection refused", "nothing listens there"),
-    ("permission denied", "svc may not use it"),
+    ("no such host", "the name of its server is not known here"),
+    ("connection refused", "nothing answers at its address"),
+    ("permission denied", "svc may not use that folder"),
 )
 """What the archiver says of frequent causes, and how they are told."""
 _OBTAIN: Final = "install it with `pipx install --force 'svc[archive]'`"

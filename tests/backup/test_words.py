@@ -10,22 +10,28 @@ from svc.backup.litestream import as_sentence, complaint
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ("write /mnt/disk/svc/db/ltx/0/1.ltx.tmp: no space left on device", "its disk is full (write /mnt/disk"),
+        (
+            "write /mnt/disk/svc/db/ltx/0/1.ltx.tmp: no space left on device",
+            "the disk of the archive is full (write /mnt/disk",
+        ),
         (
             "operation error S3: ListObjectsV2, get identity: get credentials: failed to refresh cached credentials, "
             "no EC2 IMDS role found, operation error ec2imds: GetMetadata",
-            "no credentials are set for it (",
+            "no credentials are set for the archive (",
         ),
         (
             "operation error S3: PutObject, https response error, api error AccessDenied: Access Denied",
-            "its credentials may not do that (",
+            "the credentials of the archive may not do that (",
         ),
-        ("api error InvalidAccessKeyId: The AWS Access Key Id does not exist", "it doesn't know these credentials ("),
-        ("api error SignatureDoesNotMatch: check your key", "it doesn't know these credentials ("),
+        (
+            "api error InvalidAccessKeyId: The AWS Access Key Id does not exist",
+            "the archive doesn't know these credentials (",
+        ),
+        ("api error SignatureDoesNotMatch: check your key", "the archive doesn't know these credentials ("),
         ("api error NoSuchBucket: The specified bucket does not exist", "there is no such bucket ("),
-        ("dial tcp: lookup box.local: no such host", "its name is not known here ("),
-        ("dial tcp 127.0.0.1:9: connect: connection refused", "nothing listens there ("),
-        ("mkdir /mnt/disk/svc: permission denied", "svc may not use it ("),
+        ("dial tcp: lookup box.local: no such host", "the name of its server is not known here ("),
+        ("dial tcp 127.0.0.1:9: connect: connection refused", "nothing answers at its address ("),
+        ("mkdir /mnt/disk/svc: permission denied", "svc may not use that folder ("),
         ("something else", "something else"),
     ],
 )
