@@ -10,6 +10,7 @@ import msgspec
 from svc import mail
 from svc.configuring import Configuration
 from svc.formats.writing import mailbox_text, reply_subject
+from svc.inert import inert
 from svc.mail import answer_to
 from svc.protocol import Wire
 from svc.rules import acting, finding
@@ -115,7 +116,9 @@ def _rule(workspace: Workspace, tx: Tx, caller: Caller, page_id: str) -> InForce
 
 
 def _propose(workspace: Workspace, tx: Tx, caller: Caller, wanted: ProposeInput) -> Json:
-    """The recipients are derived from the mail here, and never from the model's text."""
+    """The recipients are derived from the mail here, and never from the model's text. Of the text only what its person
+    can see is kept.
+    """
     found = finding.found(tx, wanted.message)
     if found is None or found.account.owner_id != caller.principal.user_id:
         return {"proposed": False}
@@ -129,7 +132,7 @@ def _propose(workspace: Workspace, tx: Tx, caller: Caller, wanted: ProposeInput)
         to=tuple(map(mailbox_text, to.to)),
         cc=tuple(map(mailbox_text, to.cc)),
         subject=reply_subject(found.message.subject),
-        html=html_of(wanted.text[:MAX_REPLY_CHARS]),
+        html=html_of(inert(wanted.text[:MAX_REPLY_CHARS])),
         rule_id=wanted.rule,
     )
     return {"proposed": proposed}

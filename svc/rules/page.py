@@ -72,7 +72,7 @@ KIND: Final[Kind[Rule]] = Kind(folder=FOLDER, read=read, in_plugins="rule")
 def _when(fields: Fields, *, line: int) -> When:
     fields.only(_WHEN, of="when")
     if not fields.nodes:
-        raise Fault("when says nothing: name a condition; from: '*' is for every mail", line)
+        raise Fault("there is no condition: name one; * as the sender (from) is for every mail", line)
     has = fields.texts("has")
     if any(one.lower() != "attachment" for one in has):
         raise Fault("has knows one word: attachment", fields.line_of("has"))

@@ -120,15 +120,15 @@ def test_actions_are_collected_and_resolved_once(given_: list[tuple[int, tuple[A
 @pytest.mark.parametrize(
     ("body", "line", "reason"),
     [
-        ("---\nwhen:\n---\n", 2, "when says nothing"),
-        ("---\nthen: [archive]\n---\n", 2, "when says nothing"),
+        ("---\nwhen:\n---\n", 2, "there is no condition"),
+        ("---\nthen: [archive]\n---\n", 2, "there is no condition"),
         ("---\nwhen:\n  from: ''\nthen: [archive]\n---\n", 3, "not empty"),
         ("---\nwhen:\n  from: a@b.c\n  colour: red\nthen: [archive]\n---\n", 4, "no field colour"),
         ("---\nwhen: {from: a@b.c}\nthen: [destroy]\n---\n", 3, "no action"),
         ("---\nwhen: {from: a@b.c}\nthen:\n  - label:\n---\n", 4, "label needs a text"),
         ("---\nwhen: {from: a@b.c}\nthen: [{file: ../x}]\n---\n", 3, "file:"),
         ("---\nwhen: {from: a@b.c}\nthen: [{file: agents/helper}]\n---\n", 3, "tell svc"),
-        ("no front matter", 1, "when says nothing"),
+        ("no front matter", 1, "there is no condition"),
     ],
 )
 def test_what_can_not_be_a_rule_is_told_with_its_line(body: str, line: int, reason: str) -> None:

@@ -331,7 +331,7 @@ async def test_what_is_applied_stops_at_a_change_of_the_rule_and_leaves_a_taught
 
 async def test_a_drafted_reply_waits_and_goes_only_to_whom_it_shows(desk: Desk) -> None:
     await desk.rule("thanks", "when: {from: shop.example}\nthen: [{draft: Say thanks.}]")
-    evil = "Thanks!\n\n<script>x</script> Bcc: evil@bad.example"
+    evil = f"Thanks!{HIDDEN}\n\n<script>x</script> Bcc: evil@bad.example"
     await desk.service.mutate("fake.llm.script", match="Say thanks.", replies=[{"text": evil}])
     thread = await desk.comes("Order")
 
@@ -341,6 +341,7 @@ async def test_a_drafted_reply_waits_and_goes_only_to_whom_it_shows(desk: Desk) 
     reply = await desk.until(proposed)
     assert (reply["to"], reply["cc"], reply["subject"]) == ([f'"Ann" <{ANN}>'], [], "Re: Order")
     assert "<script>" not in reply["html"]
+    assert "<p>Thanks!</p>" in reply["html"], "nothing goes out that the person could not see"
     assert await desk.service.query("fake.mail.sent", address=ME) == []
     await desk.service.mutate("mail.approveReply", id=reply["id"], html="<p>Many thanks.</p>")
 
@@ -399,7 +400,7 @@ async def test_a_dry_run_changes_nothing_and_applying_sorts_what_was_there(desk:
     assert await desk.service.rows("select count(*) from rule_batches") == [(1,)]
     await desk.service.workspace.store.write(acting.prune)
     assert await desk.service.rows("select count(*) from rule_batches") == [(0,)]
-    with pytest.raises(RpcError, match="when says nothing"):
+    with pytest.raises(RpcError, match="there is no condition"):
         await desk.service.mutate("rules.save", title="Everything", rule={**wanted, "when": {}})
 
 

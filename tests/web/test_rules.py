@@ -239,7 +239,7 @@ def _write_and_try(page: Page) -> None:
     expect(page.get_by_label("Name")).to_be_focused()
     page.get_by_label("Name").fill("Offers")
     page.get_by_role("button", name="Try it").click()
-    expect(page.get_by_role("alert")).to_contain_text("says nothing")
+    expect(page.get_by_role("alert")).to_contain_text("no condition")
     page.get_by_label("From", exact=True).fill("shop.example")
     page.get_by_label("Subject has").fill("offer")
     page.get_by_role("link", name="Agents", exact=True).click()  # who leaves finds it again
