@@ -76,6 +76,10 @@ class Archive:
     def problem_of(self, part: Part) -> str | None:
         return self._problems.get(part)
 
+    def recall(self, part: Part, problem: str) -> None:
+        """Set a problem of an earlier start, about which admins were told then."""
+        self._problems[part] = problem
+
     async def note(self, part: Part, problem: str | None) -> None:
         """Set or clear the problem of a part. One that begins or ends is sent to admins; one that begins is also
         logged."""

@@ -67,6 +67,12 @@ class Drill:
             elif await self.threads.run(catalogue.points):
                 await self._run()
 
+    async def recall(self) -> None:
+        """At a start: that the last one failed holds until the next one."""
+        last = await self.threads.run(self.archive.catalogue.drill)
+        if last is not None and (told := _told(last)) is not None:
+            self.archive.recall("drill", told)
+
     async def _run(self) -> DrillState:
         archive, clock = self.archive, self.archive.clock
         began, started = clock.now(), trio.current_time()
@@ -97,8 +103,7 @@ class Drill:
     async def _note(self, state: DrillState) -> DrillState:
         archive = self.archive
         await self.threads.run(partial(archive.catalogue.note, state))
-        told = None if state.problem is None else f"the restore that is tried each night failed: {state.problem}"
-        await archive.note("drill", told)
+        await archive.note("drill", _told(state))
         archive.log.info("backup.drill", point=state.point, seconds=state.seconds, problem=state.problem)
         return state
 
@@ -118,6 +123,10 @@ class Drill:
                 with trio.CancelScope(shield=True):  # removes files, and waits for nothing else
                     await self.threads.run(forget_folder, self.scratch)
         return problem if problem is None or not is_older else f"the state of {rfc3339(point.at)}: {problem}"
+
+
+def _told(state: DrillState) -> str | None:
+    return None if state.problem is None else f"the restore that is tried each night failed: {state.problem}"
 
 
 def older_of(points: Sequence[Point], *, now: Millis, rng: random.Random) -> Point | None:

@@ -194,6 +194,7 @@ async def boot(workspace: Workspace) -> None:
     await workspace.threads.run(_forget_what_was_cut_off, workspace.home)
     catalogue, key = parts.archive.catalogue, workspace.service(MasterKey)
     await workspace.threads.run(partial(key.renew, catalogue.ledger, now=workspace.clock.now()))
+    await parts.drill.recall()
 
 
 def _forget_what_was_cut_off(home: Home) -> None:

@@ -126,6 +126,15 @@ async def test_one_that_was_cut_off_is_begun_anew_and_told_if_that_is_cut_off_to
     assert (await again.run()).problem is None, "who asks for it gets it"
 
 
+async def test_one_that_failed_is_known_after_a_restart_too(
+    tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    await drill_of(tmp_path, wall, threads, Restores(bad=("rp_0",)), (0,)).run()
+    after = drill_of(tmp_path, wall, threads, Restores(), (0,))
+    await after.recall()
+    assert "a file is damaged" in (after.archive.problem_of("drill") or "")
+
+
 def test_each_day_is_tried_within_weeks_however_many_points_the_last_two_have() -> None:
     now = 100 * DAY_MS
     ages = [*range(0, 2 * DAY_MS, 5 * MINUTE_MS), *range(2 * DAY_MS, 14 * DAY_MS, HOUR_MS)]
