@@ -7,6 +7,7 @@
  */
 import { useEffect, useState } from "preact/hooks";
 import { loadMe, me, meProblem, wasSignedIn } from "../session.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { Icon, Mark } from "../ui/icons.js";
 import { Claiming, isLoopback } from "./claiming.js";
@@ -136,17 +137,14 @@ function ClaimLink({ token, first }) {
  * @param {() => Promise<string>} attempt
  */
 function useSignIn(attempt) {
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
-  const run = async (/** @type {SubmitEvent} */ event) => {
+  const { problem, busy, run } = useDeed();
+  const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    if (busy) return;
-    setProblem("");
-    setBusy(true);
-    const refusal = await attempt();
-    if (!refusal) return location.replace(nextPath());
-    setProblem(refusal);
-    setBusy(false);
+    void run(async () => {
+      const refusal = await attempt();
+      if (refusal) throw new Error(refusal);
+      location.replace(nextPath());
+    });
   };
-  return { problem, busy, run };
+  return { problem, busy, run: submit };
 }

@@ -130,6 +130,7 @@ function hasHit({ match }) {
 function Snippet({ thread }) {
   const pieces = thread.match?.snippet;
   if (!pieces?.length) return thread.snippet;
+  if (!hasHit(thread)) return pieces.map(({ text }) => text);
   return pieces.map((piece, index) => (piece.hit ? html`<mark key=${index}>${piece.text}</mark>` : index === 0
     ? leadIn(piece.text) : piece.text));
 }

@@ -49,12 +49,19 @@ export function SyncStrips({ accountId }) {
         <${ConnectAgain} account=${account} />
       </div>`,
     )}
-    ${shown.filter((one) => one.state === "backfilling").map(
-      (account) => html`<div key=${account.id} class="strip reading">
-        <${Progress} account=${account} />
-        <span><b>${account.address}</b> ${backfillText(account)}</span>
-      </div>`,
-    )}
+    <${Reading} known=${shown.filter((one) => one.state === "backfilling")} />
+  </div>`;
+}
+
+/** One strip for all, or twelve would leave no room for the list. @param {{ known: Account[] }} props */
+function Reading({ known: [first, ...others] }) {
+  if (!first) return null;
+  const all = [first, ...others];
+  const sum = progressOf(all.filter((one) => !one.progress?.listing));
+  return html`<div class="strip reading">
+    ${others.length ? html`<${Bar} of=${sum} label="Reading the mail of these accounts" />
+      <span><b>${all.length} accounts</b> are being read, newest first${counted(sum)}.</span>`
+    : html`<${Progress} account=${first} /><span><b>${first.address}</b> ${backfillText(first)}</span>`}
   </div>`;
 }
 
@@ -76,10 +83,26 @@ function AccountState({ account }) {
 
 /** @param {{ account: Account }} props */
 function Progress({ account }) {
-  const { done, total } = account.progress ?? { done: 0, total: 0 };
-  if (!total) return html`<progress aria-label=${`Reading ${account.address}`}></progress>`;
-  return html`<progress max=${total} value=${Math.min(done, total)} aria-label=${`Reading ${account.address}`}>
-    </progress>`;
+  return html`<${Bar} of=${account.progress ?? { done: 0, total: 0 }} label=${`Reading ${account.address}`} />`;
+}
+
+/** @param {{ of: { done: number, total: number }, label: string }} props */
+function Bar({ of: { done, total }, label }) {
+  if (!total) return html`<progress aria-label=${label}></progress>`;
+  return html`<progress max=${total} value=${Math.min(done, total)} aria-label=${label}></progress>`;
+}
+
+/** The sum of their progress. @param {Account[]} accounts */
+function progressOf(accounts) {
+  return {
+    done: accounts.reduce((sum, one) => sum + (one.progress?.done ?? 0), 0),
+    total: accounts.reduce((sum, one) => sum + (one.progress?.total ?? 0), 0),
+  };
+}
+
+/** @param {{ done: number, total: number }} progress */
+function counted({ done, total }) {
+  return total ? `: ${number(done)} of ${number(total)} messages` : "";
 }
 
 /** @param {Account[]} known */
@@ -93,8 +116,7 @@ function overall(known) {
   if (reading.length) {
     const counted = reading.filter((one) => !one.progress?.listing);
     const shown = counted.length ? counted : reading;
-    const done = shown.reduce((sum, one) => sum + (one.progress?.done ?? 0), 0);
-    const total = shown.reduce((sum, one) => sum + (one.progress?.total ?? 0), 0);
+    const { done, total } = progressOf(shown);
     const what = counted.length ? "Reading mail" : "Listing mail";
     return { tone: "busy", text: total ? `${what}, ${Math.floor((100 * done) / total)} %` : what };
   }
@@ -138,8 +160,7 @@ function backfillText(account) {
   const { done, total, listing } = account.progress;
   if (listing) return `is being listed: ${number(done)} of ${number(total)} messages. The newest are here already.`;
   const left = secondsLeft(account);
-  return `is being read, newest first: ${number(done)} of ${number(total)} messages${left === null ? ""
-    : `, ${duration(left)} left`}.`;
+  return `is being read, newest first${counted(account.progress)}${left === null ? "" : `, ${duration(left)} left`}.`;
 }
 
 /** @param {Account} account */

@@ -2,7 +2,8 @@
 /** Settings, Meetings: which recogniser makes the transcripts. For admins. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
-import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
+import { Pending, useFetched } from "../settings/fetched.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 
@@ -19,23 +20,16 @@ export function MeetingsSection() {
 function Choose({ settings, load }) {
   const { recogniser, serverUrl, model, language, options, standIn } = settings;
   const [choice, setChoice] = useState(/** @type {Choice} */ ({ recogniser, serverUrl, model, language }));
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, run } = useDeed();
   useEffect(() => setChoice({ recogniser, serverUrl, model, language }), [recogniser, serverUrl, model, language]);
   const change = (/** @type {Partial<Choice>} */ part) => setChoice({ ...choice, ...part });
-  const save = async (/** @type {Event} */ event) => {
+  const save = (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    setProblem("");
-    try {
+    void run(async () => {
       await mutate("meetings.choose", choice);
       toast("Saved. It holds from the next meeting on.");
       await load();
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    setBusy(false);
+    });
   };
   const missing = options.find(({ name }) => name === choice.recogniser)?.missing ?? "";
   return html`<section class="setting" aria-labelledby="recogniser-title">

@@ -94,6 +94,10 @@ def test_a_backfill_shows_progress_and_then_how_long_it_takes(start: Callable[..
     app.world.set_account("acc_hello", progress=fake_world.reading(1_000, 10_000))
     strip.get_by_text(re.compile(r"about \d+ (s|min) left")).wait_for()
     expect(strip.get_by_role("progressbar")).to_have_attribute("value", "1000")
+    app.world.set_account("acc_mia", state="backfilling", progress=fake_world.reading(500, 4_000))
+    strip.get_by_text("2 accounts are being read, newest first: 1,500 of 14,000 messages.").wait_for()
+    expect(strip).to_have_count(1)  # a strip for each would leave a phone no list
+    app.world.set_account("acc_mia", state="caught-up", progress=None)
     app.world.set_account("acc_hello", state="caught-up", progress=None)
     strip.wait_for(state="detached")
 

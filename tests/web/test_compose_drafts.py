@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -204,6 +205,23 @@ def test_beginning_another_message_keeps_the_first_as_a_draft(app: App) -> None:
     expect(page.get_by_label("Subject")).to_have_value("")
     expect(window(page)).to_have_count(1)
     draft(app, subject="One")
+
+
+def test_a_message_on_its_way_is_neither_kept_nor_deleted_and_the_next_waits_for_it(app: App) -> None:
+    page = compose(app)
+    fill(page)
+    sent = app.hold("mail.send")
+    app.press("Control+Enter")
+    sent.asked()
+    app.press("Escape")
+    page.get_by_text("It is being sent.").wait_for()
+    page.get_by_role("button", name="Delete the draft").click()
+    page.get_by_role("button", name="Compose", exact=True).click()
+    expect(page.get_by_label("Subject")).to_have_value("Tides")
+    sent.let_go()
+    expect(page.get_by_label("Subject")).to_have_value("")
+    taken(app, state="held")
+    expect(page.get_by_text(re.compile("Kept as a draft|Draft deleted|kept under Drafts"))).to_have_count(0)
 
 
 def test_a_send_whose_answer_was_lost_goes_out_once_when_it_is_sent_again(app: App) -> None:

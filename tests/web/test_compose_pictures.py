@@ -2,59 +2,26 @@
 
 from __future__ import annotations
 
-import base64
-import struct
-import zlib
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.support.browser import App
 from tests.web.test_app_looks import NARROW, check, small_targets
-from tests.web.writer import compose, fill, paste, ready, saved, taken, text
+from tests.web.writer import compose, fill, give, paste, png, ready, saved, taken, text
 
 pytestmark = pytest.mark.browser
 
 
-def png(width: int, height: int) -> bytes:
-    """A plain teal one."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    rows = (b"\0" + b"\x14\x62\x6f" * width) * height
-    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
-
-
 WIDE, SMALL = png(1800, 90), png(40, 20)
-
-
-def give(page: Page, event: str, *files: tuple[str, str, bytes]) -> None:
-    """Paste files into the text, or drop them upon its last letter."""
-    text(page).evaluate(
-        """(element, { event, files }) => {
-            const data = new DataTransfer();
-            for (const [name, type, content] of files) {
-                data.items.add(new File([Uint8Array.from(atob(content), (one) => one.charCodeAt(0))], name, { type }));
-            }
-            const how = { bubbles: true, cancelable: true };
-            const range = document.createRange();
-            range.selectNodeContents(element.firstElementChild);
-            const box = range.getBoundingClientRect();
-            element.dispatchEvent(event === "paste" ? new ClipboardEvent(event, { ...how, clipboardData: data })
-                : new DragEvent(event, { ...how, dataTransfer: data, clientX: box.right - 1, clientY: box.top + 4 }));
-        }""",
-        {"event": event, "files": [(name, kind, base64.b64encode(body).decode()) for name, kind, body in files]},
-    )
 
 
 @pytest.mark.thorough
 def test_a_pasted_picture_stands_where_it_was_pasted_and_leaves_with_its_description(app: App) -> None:
     page = compose(app)
     fill(page, body="See here: ")
-    give(page, "paste", ("north_wall.png", "image/png", WIDE))
+    give(text(page), "paste", ("north_wall.png", "image/png", WIDE))
     picture = text(page).locator("img")
     expect(picture).to_have_attribute("alt", "north wall")
     expect(picture).to_have_attribute("width", "600")
@@ -78,7 +45,9 @@ def test_a_pasted_picture_stands_where_it_was_pasted_and_leaves_with_its_descrip
 def test_dropped_pictures_stand_in_the_text_and_other_files_beside_it(app: App) -> None:
     page = compose(app)
     fill(page, body="Two walls")
-    give(page, "drop", ("a.png", "image/png", SMALL), ("b.png", "image/png", SMALL), ("c.txt", "text/plain", b"c"))
+    give(
+        text(page), "drop", ("a.png", "image/png", SMALL), ("b.png", "image/png", SMALL), ("c.txt", "text/plain", b"c")
+    )
     expect(text(page).locator("img")).to_have_count(2)
     expect(page.locator(".compose-file .attachment-name")).to_have_text(["c.txt"])
     expect(text(page).locator("img").first).not_to_have_attribute("width", "600")
@@ -96,7 +65,7 @@ def test_dropped_pictures_stand_in_the_text_and_other_files_beside_it(app: App) 
 def test_a_picture_that_is_taken_out_comes_back_by_undo_and_is_not_sent_without(app: App) -> None:
     page = compose(app)
     fill(page, body="Here ")
-    give(page, "paste", ("a.png", "image/png", SMALL))
+    give(text(page), "paste", ("a.png", "image/png", SMALL))
     text(page).locator("img").click()
     page.get_by_role("button", name="Remove", exact=True).click()
     expect(text(page).locator("img")).to_have_count(0)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.browser import App, until
-from tests.web.writer import draft, ready, saved, text, window
+from tests.web.writer import draft, give, paste, png, ready, saved, text, window
 
 pytestmark = pytest.mark.browser
 
@@ -45,6 +45,34 @@ def test_words_typed_before_the_editor_has_loaded_stand_in_the_answer_and_writin
     saved(page)
     assert draft(app)["html"].startswith("<div>je &lt;3</div><div>Go on.</div><div>u</div>")
     assert app.calls("mail.archive") == []
+
+
+def test_what_is_pasted_while_an_answer_is_prepared_stands_in_it(app: App) -> None:
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    prepare = app.hold("mail.prepare")
+    app.press("r")
+    prepare.asked()
+    paste(page.locator("body"), plain="See it:")
+    give(page.locator("body"), "paste", ("a.png", "image/png", png(40, 20)))
+    prepare.let_go()
+    expect(text(page).locator("img")).to_have_count(1)
+    saved(page)
+    assert draft(app)["html"].startswith('<div>See it:<img src="cid:')
+
+
+def test_a_picture_pasted_before_the_editor_has_loaded_is_a_file_until_then(app: App) -> None:
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    arrive = without_an_editor(page)
+    app.press("r")
+    expect(text(page)).to_be_focused()
+    page.keyboard.type("See it:")
+    give(text(page), "paste", ("a.png", "image/png", png(40, 20)))
+    expect(page.locator(".compose-file .attachment-name")).to_have_text(["a.png"])
+    arrive()
+    expect(text(page).locator("img")).to_have_count(1)
+    expect(page.locator(".compose-file")).to_have_count(0)
+    saved(page)
+    assert draft(app)["html"].startswith('<div>See it:<img src="cid:')
 
 
 def test_an_answer_sent_before_the_editor_has_loaded_has_its_words(app: App) -> None:

@@ -45,3 +45,11 @@ def test_a_used_invite_of_somebody_who_is_gone_names_nobody(start: Callable[...,
     world = IdentityWorld(invites=[used(1, None, None)])
     page = start(world).open("/settings/users", ready="text=Anybody with the link")
     expect(page.get_by_role("region", name="Invites").locator(".thing")).not_to_contain_text(" by ")
+
+
+def test_a_second_press_before_the_first_is_drawn_makes_no_second_invite(start: Callable[..., App]) -> None:
+    app = start(IdentityWorld(invites=[]))
+    page = app.open("/settings/users", ready=".invite-form")
+    page.locator(".invite-form").evaluate("form => { form.requestSubmit(); form.requestSubmit(); }")
+    page.get_by_text("The invite link, shown this once.").wait_for()
+    assert len(app.calls("auth.createInvite")) == 1

@@ -47,8 +47,11 @@ def test_a_found_word_is_seen_at_every_width_however_long_the_subject_is(app: Ap
         snippet="Whoever reads this far will want to know where the lanterns hang, and who keeps them alight",
         labels=[{"id": "Label_1", "name": "Committees and minutes", "color": None}],
     )
+    by_its_sender = app.world.threads[1]
+    by_its_sender.update(snippet="It begins as every mail does", sender={**by_its_sender["sender"], "name": "Lanterns"})
     page = app.open()
     search(app, "lanterns")
+    expect(app.row("thr_01").locator(".row-snippet")).to_have_text("It begins as every mail does")
     mark = app.row("thr_00").locator("mark")
     expect(mark).to_have_text(["lanterns"])
     for width in (320, 390, 768, 1024, 1360):

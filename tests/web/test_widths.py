@@ -60,6 +60,9 @@ def world_of_long_names() -> World:
         thread["subject"] = LONG + LONG
         thread["labels"] = [*thread["labels"], *labels]
         thread["starred"] = True
+    world.details["thr_00"] = fake_world.detail(world.threads[0])
+    folded = world.details["thr_00"]["messages"][0]
+    folded.update(sentAt=fake_world.at(days=20), **{"from": {**folded["from"], "name": LONG}})
     reading, refused = world.accounts[3:5]
     reading.update(state="backfilling", progress=fake_world.reading(3_120, 48_211), address=f"{LONG}@example.org")
     refused.update(state="reconnect", problem="It took its permission back.", address=f"{LONG}@example.net")

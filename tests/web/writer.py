@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import struct
+import zlib
 from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
@@ -122,3 +125,33 @@ def _only(records: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _is(record: dict[str, Any], fields: dict[str, Any]) -> bool:
     return all(record[name] == value for name, value in fields.items())
+
+
+def give(target: Locator, event: str, *files: tuple[str, str, bytes]) -> None:
+    """Paste files into the text, or drop them upon its last letter."""
+    target.evaluate(
+        """(element, { event, files }) => {
+            const data = new DataTransfer();
+            for (const [name, type, content] of files) {
+                data.items.add(new File([Uint8Array.from(atob(content), (one) => one.charCodeAt(0))], name, { type }));
+            }
+            const how = { bubbles: true, cancelable: true };
+            const range = document.createRange();
+            range.selectNodeContents(element.firstElementChild ?? element);
+            const box = range.getBoundingClientRect();
+            element.dispatchEvent(event === "paste" ? new ClipboardEvent(event, { ...how, clipboardData: data })
+                : new DragEvent(event, { ...how, dataTransfer: data, clientX: box.right - 1, clientY: box.top + 4 }));
+        }""",
+        {"event": event, "files": [(name, kind, base64.b64encode(body).decode()) for name, kind, body in files]},
+    )
+
+
+def png(width: int, height: int) -> bytes:
+    """A plain teal one."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = (b"\0" + b"\x14\x62\x6f" * width) * height
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")

@@ -6,11 +6,12 @@ import { now } from "../../now.js";
 import { mutate } from "../../rpc.js";
 import { ConfirmButton } from "../../ui/confirm.js";
 import { CopyLine } from "../../ui/copy.js";
+import { useDeed } from "../../ui/deed.js";
 import { fullTime } from "../../ui/format.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { day, until } from "../../settings/dates.js";
-import { Pending, reasonOf, useFetched } from "../../settings/fetched.js";
+import { Pending, useFetched } from "../../settings/fetched.js";
 
 const DAYS = INPUTS["auth.createInvite"].expiresInDays;
 
@@ -38,23 +39,16 @@ export function Invites() {
 function InviteForm({ done }) {
   const [email, setEmail] = useState("");
   const [days, setDays] = useState(String(DAYS.default));
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
-  const submit = async (/** @type {SubmitEvent} */ event) => {
+  const { busy, problem, run } = useDeed();
+  const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    setProblem("");
-    try {
+    void run(async () => {
       const address = email.trim();
       const made = await mutate("auth.createInvite",
         { expiresInDays: Number(days), ...(address ? { email: address } : {}) });
       done({ url: made.url, expiresAt: made.expiresAt, email: address });
       setEmail("");
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    setBusy(false);
+    });
   };
   return html`<form class="invite-form" onSubmit=${submit}>
     <label class="field grow"><span>Only for this address <span class="quiet-text">(optional)</span></span>

@@ -1,9 +1,11 @@
 // @ts-check
-/** What a person types while a message is being fetched. It goes into the message once that is shown. */
+/** What a person types or pastes while a message is being fetched. It goes into the message once that is shown. */
 
 const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
 
 let words = "";
+/** @type {File[]} */
+let files = [];
 
 /** Takes a key that no field has, so that the page does nothing with it. @param {KeyboardEvent} event */
 export function typeAhead(event) {
@@ -18,6 +20,30 @@ export function typeAhead(event) {
   event.preventDefault();
 }
 
+/** Takes what is pasted where no field is. @param {ClipboardEvent} event */
+export function pasteAhead(event) {
+  const isInField = event.target instanceof Element && event.target.closest(FIELDS);
+  if (isInField || event.defaultPrevented) return;
+  words += event.clipboardData?.getData("text/plain") ?? "";
+  files.push(...filesIn(event));
+  event.preventDefault();
+}
+
+/**
+ * The files of a paste. Office programs copy text as a picture, too; then the text is used.
+ * @param {ClipboardEvent} event
+ */
+export function filesIn({ clipboardData }) {
+  return clipboardData && !clipboardData.getData("text/plain") ? [...clipboardData.files] : [];
+}
+
+/** Gives the pasted files to the message. */
+export function pastedFiles() {
+  const now = files;
+  files = [];
+  return now;
+}
+
 /** Types the words into the field that has the focus. */
 export function typeNow() {
   const now = words;
@@ -27,4 +53,5 @@ export function typeNow() {
 
 export function forgetTyped() {
   words = "";
+  files = [];
 }

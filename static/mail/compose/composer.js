@@ -16,7 +16,7 @@ import { accounts } from "../accounts.js";
 import { offerUndoHere } from "../actions.js";
 import { connectOpen } from "../connect.js";
 import { select, selectedId } from "../selection.js";
-import { forgetTyped, typeAhead } from "./ahead.js";
+import { forgetTyped, pasteAhead, typeAhead } from "./ahead.js";
 import { composing, composition, fetching, full, inside, minimised, place, preparing } from "./current.js";
 import { Draft } from "./draft.js";
 import { drafts, hideDraft, loadDrafts } from "./drafts.js";
@@ -55,6 +55,9 @@ export function startComposer() {
   });
   addEventListener("keydown", (event) => {
     if (preparing.value || composition.value?.entering) typeAhead(event);
+  });
+  addEventListener("paste", (event) => {
+    if (preparing.value || composition.value?.entering) pasteAhead(event);
   });
   const keep = () => {
     const draft = composition.value?.draft;
@@ -208,7 +211,7 @@ export async function rewrite(id) {
  */
 export async function closeComposer({ drop = false } = {}) {
   const current = composition.value;
-  if (!current) return;
+  if (!current || staysForSending(current)) return;
   const { draft } = current;
   draft.dropPictures();
   const touched = !drop && (draft.id !== null || draft.changes > 0);
@@ -230,7 +233,7 @@ export async function closeComposer({ drop = false } = {}) {
  */
 export async function discard() {
   const current = composition.value;
-  if (!current) return;
+  if (!current || staysForSending(current)) return;
   const { draft, about } = current;
   const fields = draft.fields.value;
   shut(current);
@@ -296,6 +299,30 @@ async function deleteDraft(id) {
 export async function handOver(sendAt, group) {
   const current = composition.value;
   if (!current) return null;
+  const answer = passOn(current, sendAt, group);
+  current.handing = answer.catch(() => undefined);
+  try {
+    return await answer;
+  } finally {
+    current.handing = null;
+  }
+}
+
+/**
+ * Whether it must stay open: a draft that is kept or deleted now goes out all the same, and only here a refusal shows.
+ * @param {Composition} current
+ */
+function staysForSending({ handing }) {
+  if (handing) toast("It is being sent.");
+  return Boolean(handing);
+}
+
+/**
+ * @param {Composition} current
+ * @param {string | undefined} sendAt
+ * @param {string | undefined} group
+ */
+async function passOn(current, sendAt, group) {
   const { draft } = current;
   draft.dropPictures();
   const fields = draft.fields.value; // keys that are pressed during the save are not meant for the message
@@ -370,6 +397,11 @@ async function open(make) {
 async function putAside() {
   const current = composition.value;
   if (!current) return;
+  if (current.handing) {
+    await current.handing;
+    if (composition.value === current) throw new Error("the one that is open was not sent.");
+    return;
+  }
   if (!(await current.draft.saveIfTouched())) throw new Error("the one that is open could not be saved.");
   if (current.uploads.underWay) throw new Error("files of the one that is open are still on their way.");
   const touched = current.draft.id !== null;
@@ -384,7 +416,7 @@ function shut(current, { focus = true } = {}) {
   const inline = place.value === "inline";
   current.draft.close();
   current.uploads.abort();
-  forgetTyped();
+  if (!opening) forgetTyped(); // what is typed now is for the next message
   batch(() => {
     composition.value = null;
     minimised.value = full.value = inside.value = false;

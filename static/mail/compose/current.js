@@ -26,6 +26,7 @@ import { computed, signal } from "@preact/signals";
  * @property {() => void} [chooseSnippet] asks which
  * @property {import("../snippets/store.js").Snippet | null} [snippet] to insert once the editor is ready
  * @property {boolean} [entering] whether it takes the focus as soon as it is shown
+ * @property {Promise<unknown> | null} [handing] it is on its way to the server, which sends it; never rejects
  */
 /** @typedef {"window" | "inline"} Place */
 

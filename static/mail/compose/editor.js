@@ -6,6 +6,7 @@ import { SnippetMenu } from "../snippets/menu.js";
 import { freeFields } from "../snippets/putting.js";
 import { wantSnippets } from "../snippets/store.js";
 import { TypedNames, useTypedName } from "../snippets/typed.js";
+import { filesIn } from "./ahead.js";
 import { useEarly } from "./early.js";
 import { LinkForm } from "./link_form.js";
 import { loadRichText } from "./load_richtext.js";
@@ -29,12 +30,13 @@ import { Toolbar } from "./toolbar.js";
  * @property {(fileId: string) => boolean} [isOurs] whether a picture's file is the message's
  * @property {(words: string) => void} [said]
  * @property {(editor: RichText | null) => void} ready
+ * @property {(editor: RichText) => void} [begun] the caret stands where writing goes on
  * @property {Snippeting} [snippets] if the editor accepts them
  * @property {unknown} [children] below the text, in the same scrolled column
  */
 
 /** @param {EditorProps} props */
-export function Editor({ start, label, changed, files, isOurs, said, snippets, ready, children }) {
+export function Editor({ start, label, changed, files, isOurs, said, snippets, ready, begun, children }) {
   const root = useRef(/** @type {HTMLDivElement | null} */ (null));
   const editor = useRef(/** @type {RichText | null} */ (null));
   const typed = useTypedName(editor, (snippet, length) => snippets?.put(snippet, length));
@@ -67,6 +69,7 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
         if (snippets) void wantSnippets().catch(() => undefined); // the menu shows the error
         ready(editor.current);
         editor.current.goOnAfter(early.blocks);
+        begun?.(editor.current);
       }),
       () => current && again(),
     );
@@ -82,6 +85,12 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
     early.read();
     changed(early.html());
   };
+  const onPaste = (/** @type {ClipboardEvent} */ event) => {
+    const given = editor.current || !files ? [] : filesIn(event);
+    if (!given.length) return;
+    event.preventDefault();
+    files?.(given);
+  };
   const close = () => {
     setBelow("");
     editor.current?.focus();
@@ -94,7 +103,7 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
       ${problem && html`<p class="form-problem" role="alert">The editor could not be loaded. <button type="button"
         class="link" onClick=${again}>Try again</button></p>`}
       <div class="rich-text" ref=${root} role="textbox" tabindex="0" aria-multiline="true" aria-label=${label}
-        contenteditable="plaintext-only" onInput=${onInput} ...${early.composing}
+        contenteditable="plaintext-only" onInput=${onInput} onPaste=${onPaste} ...${early.composing}
         spellcheck=${true} lang=${navigator.language} dir="auto"></div>
       ${children}
     </div>

@@ -6,6 +6,7 @@
  * Of mail it knows only the block that holds the signature.
  */
 import Squire from "squire-rte";
+import { filesIn } from "./ahead.js";
 import { MAX_HTML_CHARS, MAX_TEXT_CHARS, clean } from "./clean.js";
 import { beginLine, clearFormats, formatsOf, toggleFormat } from "./formatting.js";
 import { CURSOR, fieldsIn } from "../snippets/fields.js";
@@ -306,10 +307,10 @@ export class RichText {
     const pasted = event.clipboardData;
     if (!pasted) return;
     const text = pasted.getData("text/plain");
-    if (pasted.files.length && !text) {
-      // Office programs copy text as a picture, too; then the text is used.
+    const files = filesIn(event);
+    if (files.length) {
       const place = this.squire.getSelection().cloneRange();
-      this.#instead(event, () => this.heard.files([...pasted.files], place));
+      this.#instead(event, () => this.heard.files(files, place));
     } else if (pasted.getData("text/html").length > MAX_HTML_CHARS || text.length > MAX_TEXT_CHARS) {
       this.#instead(event, () => this.#pasteLong(text));
     }

@@ -8,6 +8,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { useDrop } from "../../files/drop.js";
+import { pastedFiles } from "./ahead.js";
 import { Attachments, AttachButton } from "./attachments.js";
 import { closeComposer, discard } from "./composer.js";
 import { Editor } from "./editor.js";
@@ -34,16 +35,20 @@ export function useWriting(current) {
   void draft.fields.value;
   const frame = useRef(/** @type {HTMLElement | null} */ (null));
   const editor = useRef(/** @type {import("./richtext.js").RichText | null} */ (null));
+  /** Pictures that came before the editor: files like others until it is there. */
+  const unplaced = useRef(/** @type {import("../../files/uploads.js").StoredFile[]} */ ([]));
   const [said, setSaid] = useState("");
   const [later, setLater] = useState(false);
   /** Inserts pictures into the text; other files are attached. */
-  const take = (/** @type {File[]} */ files, /** @type {Range | undefined} */ place) => {
+  const take = (/** @type {File[]} */ files, /** @type {Range | undefined} */ place = undefined) => {
     uploads.send(files.filter((one) => !isPicture(one)));
     uploads.send(files.filter(isPicture), (file) => {
+      if (!editor.current) return void unplaced.current.push(file);
       draft.pictures.add(file.id);
-      editor.current?.insertPicture(file, place);
+      editor.current.insertPicture(file, place);
     });
   };
+  useLayoutEffect(() => take(pastedFiles()), []);
   const { over, listeners } = useDrop((files, event) => {
     const place = editor.current?.placeOf(event);
     if (place) take(files, place);
@@ -58,6 +63,13 @@ export function useWriting(current) {
   current.putSnippet = put;
   current.chooseSnippet = () => editor.current?.chooseSnippet();
   const ready = useReady(current, editor);
+  const begun = (/** @type {import("./richtext.js").RichText} */ loaded) => {
+    const kept = new Set(draft.fields.value.attachments.map(({ fileId }) => fileId));
+    for (const file of unplaced.current.splice(0).filter(({ id }) => kept.has(id))) {
+      draft.pictures.add(file.id);
+      loaded.insertPicture(file);
+    }
+  };
   useSignature(current, editor);
   // Keeps the caret, so that writing continues there if the message moves to another place.
   useLayoutEffect(() => () => {
@@ -90,7 +102,7 @@ export function useWriting(current) {
   };
   const snippets = { put, fields: () => draft.fields.value };
   return { current, draft, frame, editor, take, snippets, said, setSaid, later, setLater, over, listeners,
-    sending, ready, close, onKeyDown };
+    sending, ready, begun, close, onKeyDown };
 }
 
 /** @typedef {ReturnType<typeof useWriting>} Writing */
@@ -102,12 +114,12 @@ export function Contested({ writing: { draft } }) {
 
 /** The text below the fields. @param {{ writing: Writing }} props */
 export function Text({ writing }) {
-  const { current, draft, take, snippets, said, setSaid, sending, ready } = writing;
+  const { current, draft, take, snippets, said, setSaid, sending, ready, begun } = writing;
   const fields = draft.fields.value;
   return html`<${Editor} key=${draft.replaced} start=${fields.html} label="Message text"
       changed=${(/** @type {string} */ text) => text !== draft.fields.value.html && draft.write({ html: text })}
       files=${take} isOurs=${(/** @type {string} */ id) => draft.pictures.has(id)} said=${setSaid} snippets=${snippets}
-      ready=${ready}>
+      ready=${ready} begun=${begun}>
       ${fields.quote && html`<${QuotedOriginal} quote=${fields.quote} remove=${() => draft.write({ quote: null })} />`}
     </${Editor}>
     <${Attachments} files=${fields.attachments.filter(({ fileId }) => !draft.pictures.has(fileId))}
