@@ -144,6 +144,7 @@ function useSignIn(attempt) {
       const refusal = await attempt();
       if (refusal) throw new Error(refusal);
       location.replace(nextPath());
+      await new Promise(() => undefined); // busy until the browser has left: a link that was used opens no second time
     });
   };
   return { problem, busy, run: submit };

@@ -60,7 +60,7 @@ function Reading({ known: [first, ...others] }) {
   const sum = progressOf(all.filter((one) => !one.progress?.listing));
   return html`<div class="strip reading">
     ${others.length ? html`<${Bar} of=${sum} label="Reading the mail of these accounts" />
-      <span><b>${all.length} accounts</b> are being read, newest first${counted(sum)}.</span>`
+      <span><b>${all.length} accounts</b> are being read, newest first${progressWords(sum)}.</span>`
     : html`<${Progress} account=${first} /><span><b>${first.address}</b> ${backfillText(first)}</span>`}
   </div>`;
 }
@@ -101,7 +101,7 @@ function progressOf(accounts) {
 }
 
 /** @param {{ done: number, total: number }} progress */
-function counted({ done, total }) {
+function progressWords({ done, total }) {
   return total ? `: ${number(done)} of ${number(total)} messages` : "";
 }
 
@@ -160,7 +160,8 @@ function backfillText(account) {
   const { done, total, listing } = account.progress;
   if (listing) return `is being listed: ${number(done)} of ${number(total)} messages. The newest are here already.`;
   const left = secondsLeft(account);
-  return `is being read, newest first${counted(account.progress)}${left === null ? "" : `, ${duration(left)} left`}.`;
+  const rest = left === null ? "" : `, ${duration(left)} left`;
+  return `is being read, newest first${progressWords(account.progress)}${rest}.`;
 }
 
 /** @param {Account} account */
