@@ -28,34 +28,35 @@ def draft_from_the_list(page: Page, subject: str) -> None:
 
 
 @pytest.mark.thorough
-def test_what_is_typed_is_saved_and_closed_it_stands_under_drafts(app: App) -> None:
+def test_what_is_typed_is_saved_at_the_latest_as_it_closes_and_stands_under_drafts(app: App) -> None:
     page = compose(app)
     fill(page, subject="Tides")
+    app.press("Escape")
+    expect(window(page)).to_have_count(0)
+    draft(app, subject="Tides", html="<div>High at nine.</div>")
+    page.get_by_role("button", name="Continue").click()
+    ready(page)
+    text(page).fill("High at ten.")
     saved(page)
     app.press("Escape")
     expect(window(page)).to_have_count(0)
     draft_from_the_list(page, "Tides")
-    expect(text(page)).to_contain_text("High at nine.")
+    expect(text(page)).to_contain_text("High at ten.")
     expect(text(page)).to_be_focused()
-    draft(app, html="<div>High at nine.</div>")
+    draft(app, html="<div>High at ten.</div>")
 
 
 @pytest.mark.thorough
-def test_closing_saves_what_was_typed_last(app: App) -> None:
-    page = compose(app)
-    fill(page)
-    app.press("Escape")
-    expect(window(page)).to_have_count(0)
-    draft(app, subject="Tides")
-    page.get_by_role("button", name="Continue").click()
-    ready(page)
-
-
-@pytest.mark.thorough
-def test_a_browser_that_was_closed_offers_what_was_being_written(app: App) -> None:
+def test_a_browser_that_was_closed_offers_what_was_being_written_and_another_tab_does_not(
+    app: App, another_tab: Callable[[], Page]
+) -> None:
     page = compose(app)
     fill(page, subject="Half a th")
     saved(page)
+    other = another_tab()
+    other.get_by_role("button", name="Drafts (1)").wait_for()
+    expect(other.get_by_text("You were writing")).to_have_count(0)
+    other.close()
     page.reload()
     page.get_by_text("You were writing “Half a th”.").wait_for()
     page.get_by_role("button", name="Continue").click()
@@ -70,7 +71,7 @@ def test_a_browser_that_was_closed_offers_what_was_being_written(app: App) -> No
 
 
 @pytest.mark.thorough
-def test_words_that_never_reached_the_server_outlive_a_crash_of_the_browser(app: App) -> None:
+def test_a_message_that_cannot_be_saved_outlives_a_crash_of_the_browser_and_does_not_close(app: App) -> None:
     app.tolerated = ("503",)
     app.world.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
     page = compose(app)
@@ -83,6 +84,15 @@ def test_words_that_never_reached_the_server_outlive_a_crash_of_the_browser(app:
     expect(page.get_by_label("Subject")).to_have_value("Unsaved")
     saved(page)
     draft(app, subject="Unsaved")
+    app.world.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    text(page).fill("High at ten.")
+    app.press("Escape")
+    expect(page.locator(".save-state")).to_contain_text("Not saved yet: The disk is full.")
+    expect(window(page)).to_have_count(1)
+    app.world.failing.clear()
+    app.press("Escape")
+    expect(window(page)).to_have_count(0)
+    draft(app, html="<div>High at ten.</div>")
 
 
 @pytest.mark.thorough
@@ -130,19 +140,6 @@ def test_a_message_whose_first_saving_was_never_answered_is_one_draft(app: App, 
     assert len(app.world.drafts) == 1
 
 
-def test_a_message_that_cannot_be_saved_does_not_close(app: App) -> None:
-    app.tolerated = ("503",)
-    page = compose(app)
-    app.world.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
-    fill(page)
-    app.press("Escape")
-    expect(page.locator(".save-state")).to_contain_text("Not saved yet: The disk is full.")
-    expect(window(page)).to_have_count(1)
-    app.world.failing.clear()
-    app.press("Escape")
-    expect(window(page)).to_have_count(0)
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize(("choice", "kept"), [("Keep mine", "mine"), ("Load the other", "theirs")])
 def test_two_tabs_that_write_the_same_draft_are_told_and_nothing_is_overwritten_unasked(
@@ -183,17 +180,6 @@ def test_a_draft_that_another_tab_has_sent_can_be_kept_as_a_new_one(app: App, an
     saved(page)
     draft(app, html="<div>and more</div>")
     taken(app)
-
-
-@pytest.mark.thorough
-def test_a_message_that_is_open_in_one_tab_is_not_offered_in_another(app: App, another_tab: Callable[[], Page]) -> None:
-    page = compose(app)
-    fill(page)
-    saved(page)
-    other = another_tab()
-    other.get_by_role("button", name="Drafts (1)").wait_for()
-    expect(other.get_by_text("You were writing")).to_have_count(0)
-    other.close()
 
 
 def test_beginning_another_message_keeps_the_first_as_a_draft(app: App) -> None:

@@ -24,7 +24,7 @@ SAYS_WHAT_WAS_KEPT = """addEventListener("pageshow", event => {
 });"""
 
 
-def test_the_header_leads_to_the_settings_and_escape_back(start: Callable[..., App]) -> None:
+def test_the_header_leads_to_the_settings_escape_back_and_sign_out_to_the_login_page(start: Callable[..., App]) -> None:
     app = start(IdentityWorld())
     page = app.open()
     page.get_by_role("link", name="Settings. Signed in as mia@ternandtide.example").click()
@@ -33,12 +33,8 @@ def test_the_header_leads_to_the_settings_and_escape_back(start: Callable[..., A
     expect(page).to_have_title("Profile – svc")
     app.press("Escape")
     page.wait_for_selector("[data-thread]")
-
-
-def test_signing_out_ends_on_the_login_page(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld())
-    page = app.open("/settings", ready=".who")
-    page.get_by_role("button", name="Sign out").click()
+    page.get_by_role("link", name="Settings. Signed in as mia@ternandtide.example").click()
+    page.get_by_role("button", name=SIGN_OUT).click()
     page.wait_for_url("**/login")
     assert world_of(app).posts == [("/auth/logout", {})]
 
@@ -130,7 +126,7 @@ def test_a_page_that_the_browser_kept_shows_nothing_once_the_session_has_ended(b
         assert page.evaluate("sessionStorage.getItem('kept')") != "shown"
 
 
-def test_the_last_admin_is_told_why_she_stays_one(start: Callable[..., App]) -> None:
+def test_the_last_admin_stays_one_and_where_there_is_another_she_may_step_down(start: Callable[..., App]) -> None:
     app = start(IdentityWorld())
     app.tolerated = ("409",)
     page = app.open("/settings/users", ready=".thing")
@@ -139,32 +135,53 @@ def test_the_last_admin_is_told_why_she_stays_one(start: Callable[..., App]) -> 
     page.get_by_role("alert").get_by_text("The last admin can't be demoted").wait_for()
     page.get_by_role("button", name="Make admin: Jonas Feld").click()
     page.get_by_role("button", name="Make member: Jonas Feld").wait_for()
-
-
-def test_an_admin_who_steps_down_sees_no_users_any_more(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld())
-    world_of(app).users[1]["role"] = "admin"
-    page = app.open("/settings/users", ready=".thing")
     page.get_by_role("button", name="Make member: Mia Tern").click()
     page.get_by_role("button", name="Make me a member: Mia Tern").click()
     page.get_by_text("Only the admins of this workspace see this.").wait_for()
     expect(page.get_by_role("link", name="Users")).to_have_count(0)
 
 
-def test_a_member_asks_for_nothing_that_is_the_admins(start: Callable[..., App]) -> None:
+def test_a_member_asks_for_nothing_that_is_the_admins_and_may_give_a_device_less(start: Callable[..., App]) -> None:
     app = start(IdentityWorld(me=signed_in(JONAS)))
     page = app.open("/settings/users", ready="h1")
     page.get_by_text("Only the admins of this workspace see this.").wait_for()
     page.get_by_role("link", name="Devices").click()
     page.wait_for_selector(".thing")
     assert app.calls("users.list") == app.calls("auth.invites") == []
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("checkbox", name="Get notifications").wait_for()
+    expect(page.get_by_role("checkbox", name="Use terminals")).to_have_count(0)
+    expect(page.get_by_role("checkbox", name="Act as an admin")).to_have_count(0)
+    expect(page.get_by_role("checkbox", name="Open a shell")).to_have_count(0)
 
 
-def test_an_invite_link_is_shown_once_and_can_be_copied(start: Callable[..., App]) -> None:
+def test_invites_are_made_shown_once_copied_and_revoked(start: Callable[..., App]) -> None:
     app = start(IdentityWorld(), permissions=["clipboard-read", "clipboard-write"])
-    page = app.open("/settings/users", ready=".thing")
+    page = app.open("/settings/users", ready="text=noor@harbour.example")
+    # Each tells its state, and only an open one can be revoked.
+    rows = page.get_by_role("region", name="Invites").locator(".thing")
+    states = [row.inner_text().split() for row in rows.all()]
+    assert [sum(word in row for word in ("open", "used", "revoked", "expired")) > 0 for row in states] == [True] * 5
+    revoke = page.get_by_role("button", name="Revoke: the invite for noor@harbour.example")
+    expect(page.get_by_role("button", name="Revoke")).to_have_count(2)
+    revoke.click()
+    page.get_by_role("button", name="Cancel").click()
+    expect(revoke).to_be_focused()
+    page.keyboard.press("Enter")
+    revoke.click()
+    rows.first.get_by_text("revoked", exact=True).wait_for()
+    # One for days that make no sense is not sent.
+    days = page.get_by_label("Good for days")
+    for nonsense in ("0", "366", "1.5", ""):
+        days.fill(nonsense)
+        days.blur()
+        page.get_by_role("button", name="Create invite link").click()
+        app.until("() => document.activeElement.matches(':invalid')")
+        expect(days).to_be_focused()
+    assert app.calls("auth.createInvite") == []
+    # The link can be copied, and is gone with the page.
     page.get_by_label("Only for this address").fill("noor@harbour.example")
-    page.get_by_label("Good for days").fill("3")
+    days.fill("3")
     page.get_by_role("button", name="Create invite link").click()
     page.get_by_role("button", name="Copy the invite link").click()
     page.get_by_text("Copied").wait_for()
@@ -176,33 +193,10 @@ def test_an_invite_link_is_shown_once_and_can_be_copied(start: Callable[..., App
     assert LINK not in page.content()
 
 
-@pytest.mark.parametrize("days", ["0", "366", "1.5", ""])
-def test_an_invite_for_days_that_make_no_sense_is_not_sent(start: Callable[..., App], days: str) -> None:
-    app = start(IdentityWorld())
-    page = app.open("/settings/users", ready=".thing")
-    page.get_by_label("Good for days").fill(days)
-    page.get_by_role("button", name="Create invite link").click()
-    app.until("() => document.activeElement.matches(':invalid')")
-    expect(page.get_by_label("Good for days")).to_be_focused()
-    assert app.calls("auth.createInvite") == []
-
-
-def test_each_invite_tells_its_state_and_only_an_open_one_can_be_revoked(start: Callable[..., App]) -> None:
-    page = start(IdentityWorld()).open("/settings/users", ready="text=noor@harbour.example")
-    rows = page.get_by_role("region", name="Invites").locator(".thing")
-    states = [row.inner_text().split() for row in rows.all()]
-    assert [sum(word in row for word in ("open", "used", "revoked", "expired")) > 0 for row in states] == [True] * 5
-    expect(page.get_by_role("button", name="Revoke")).to_have_count(2)
-    page.get_by_role("button", name="Revoke: the invite for noor@harbour.example").click()
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_role("button", name="Revoke: the invite for noor@harbour.example")).to_be_focused()
-    page.keyboard.press("Enter")
-    page.get_by_role("button", name="Revoke: the invite for noor@harbour.example").click()
-    rows.first.get_by_text("revoked", exact=True).wait_for()
-
-
 @pytest.mark.thorough
-def test_a_pairing_code_is_shown_large_with_its_time_and_a_picture_that_reads_back(start: Callable[..., App]) -> None:
+def test_a_pairing_shows_a_code_large_with_its_time_and_its_picture_or_is_refused_in_words(
+    start: Callable[..., App],
+) -> None:
     app = start(IdentityWorld())
     page = app.open("/settings/devices", ready=".thing")
     page.get_by_role("button", name="Pair a device").click()
@@ -215,12 +209,24 @@ def test_a_pairing_code_is_shown_large_with_its_time_and_a_picture_that_reads_ba
     assert qr_reader.read(modules_of(picture.locator("path").element_handle())) == CODE
     left = page.get_by_role("timer").inner_text()
     page.wait_for_function("left => document.querySelector('[role=timer]').innerText !== left", arg=left)
+    app.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    app.tolerated = ("403",)
+    app.world.failing["devices.createPairingCode"] = Refusal("FORBIDDEN", 403, "Only an admin may open a shell.")
+    page.get_by_role("button", name="Pair a device").click()
+    page.get_by_role("button", name="Show the code").click()
+    page.get_by_role("dialog").get_by_text("Only an admin may open a shell.").wait_for()
 
 
 @pytest.mark.thorough
-def test_acting_as_an_admin_is_off_until_an_admin_ticks_it_and_says_what_it_means(start: Callable[..., App]) -> None:
+def test_a_device_may_act_as_an_admin_only_if_that_is_ticked_and_stands_in_the_list_once_it_took_the_code(
+    start: Callable[..., App],
+) -> None:
     app = start(IdentityWorld())
     page = app.open("/settings/devices", ready=".thing")
+    world_of(app).devices.append(device(11, "Added elsewhere", "mobile"))
+    page.evaluate("dispatchEvent(new Event('focus'))")  # the window is looked at again
+    page.get_by_text("Added elsewhere").wait_for()
     page.get_by_role("button", name="Pair a device").click()
     choices = page.get_by_role("dialog").get_by_role("checkbox")
     expect(choices).to_have_count(6)
@@ -231,17 +237,12 @@ def test_acting_as_an_admin_is_off_until_an_admin_ticks_it_and_says_what_it_mean
     page.get_by_role("button", name="Show the code").click()
     page.wait_for_selector(".code")
     assert app.called("devices.createPairingCode") == [{"capabilities": {"admin": True}}]
-    world_of(app).devices.append(device(9, "New phone", "mobile", capabilities={"admin": True}))
+    world_of(app).devices.append(device(9, "Somebody else’s", "mobile", userId=JONAS["id"]))
+    world_of(app).devices.append(device(10, "New phone", "mobile", capabilities={"admin": True}))
+    page.get_by_text("New phone is paired.").wait_for()
+    page.wait_for_selector("dialog", state="hidden")
     page.get_by_text("may act as an admin").wait_for()
-
-
-def test_a_member_is_not_offered_what_only_an_admin_may_give_a_device(start: Callable[..., App]) -> None:
-    page = start(IdentityWorld(me=signed_in(JONAS))).open("/settings/devices", ready="text=Pair a device")
-    page.get_by_role("button", name="Pair a device").click()
-    page.get_by_role("checkbox", name="Get notifications").wait_for()
-    expect(page.get_by_role("checkbox", name="Use terminals")).to_have_count(0)
-    expect(page.get_by_role("checkbox", name="Act as an admin")).to_have_count(0)
-    expect(page.get_by_role("checkbox", name="Open a shell")).to_have_count(0)
+    page.get_by_role("button", name="Revoke: New phone").wait_for()
 
 
 def test_the_picture_of_any_short_text_reads_back(app: App) -> None:
@@ -252,20 +253,6 @@ def test_the_picture_of_any_short_text_reads_back(app: App) -> None:
     }"""
     for text in ("A", "0O1I", "7KQ2M-XW4RT", "ZZZZZ-22222", "lower case", "https://tern.example/x", "ÄÖ€", "A" * 60):
         assert qr_reader.read(page.evaluate(draw, text)) == text
-
-
-@pytest.mark.thorough
-def test_a_device_that_took_the_code_closes_the_dialog_and_stands_in_the_list(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld())
-    page = app.open("/settings/devices", ready=".thing")
-    page.get_by_role("button", name="Pair a device").click()
-    page.get_by_role("button", name="Show the code").click()
-    page.wait_for_selector(".code")
-    world_of(app).devices.append(device(9, "Somebody else’s", "mobile", userId=JONAS["id"]))
-    world_of(app).devices.append(device(10, "New phone", "mobile"))
-    page.get_by_text("New phone is paired.").wait_for()
-    page.wait_for_selector("dialog", state="hidden")
-    page.get_by_role("button", name="Revoke: New phone").wait_for()
 
 
 @pytest.mark.thorough
@@ -289,19 +276,14 @@ def test_a_clock_that_is_wrong_does_not_end_the_code(start: Callable[..., App]) 
     expect(page.get_by_role("timer")).to_have_text("Good for 5:00")
 
 
-def test_a_refused_pairing_is_told_in_the_dialog(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld())
-    app.tolerated = ("403",)
-    app.world.failing["devices.createPairingCode"] = Refusal("FORBIDDEN", 403, "Only an admin may open a shell.")
-    page = app.open("/settings/devices", ready=".thing")
-    page.get_by_role("button", name="Pair a device").click()
-    page.get_by_role("button", name="Show the code").click()
-    page.get_by_role("dialog").get_by_text("Only an admin may open a shell.").wait_for()
-
-
 def test_the_current_session_is_marked_and_the_others_can_be_ended(start: Callable[..., App]) -> None:
     app = start(IdentityWorld())
-    page = app.open("/settings/sessions", ready=".thing")
+    app.tolerated = ("503",)
+    app.world.failing["auth.sessions"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
+    page = app.open("/settings/sessions", ready="[role=alert]")
+    page.get_by_text("Could not load the sessions: The database is busy.").wait_for()
+    app.world.failing.clear()
+    page.get_by_role("button", name="Try again").click()
     page.get_by_text("Safari on iPhone").wait_for()
     expect(page.locator(".thing").first).to_contain_text("this browser")
     page.get_by_role("button", name="Sign out all other browsers").click()
@@ -310,25 +292,6 @@ def test_the_current_session_is_marked_and_the_others_can_be_ended(start: Callab
     ).click()
     page.get_by_text("Safari on iPhone").wait_for(state="detached")
     assert [one["id"] for one in world_of(app).sessions] == ["ses_1"]
-
-
-def test_what_changed_elsewhere_shows_when_the_window_is_looked_at_again(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld())
-    page = app.open("/settings/devices", ready=".thing")
-    world_of(app).devices.append(device(9, "Added elsewhere", "mobile"))
-    page.evaluate("dispatchEvent(new Event('focus'))")
-    page.get_by_text("Added elsewhere").wait_for()
-
-
-def test_a_list_that_could_not_be_loaded_says_so_and_can_be_asked_for_again(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld())
-    app.tolerated = ("503",)
-    app.world.failing["auth.sessions"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
-    page = app.open("/settings/sessions", ready="[role=alert]")
-    page.get_by_text("Could not load the sessions: The database is busy.").wait_for()
-    app.world.failing.clear()
-    page.get_by_role("button", name="Try again").click()
-    page.wait_for_selector(".thing")
 
 
 def test_a_session_that_ends_leads_to_the_login_page_and_back_to_the_very_section(start: Callable[..., App]) -> None:

@@ -9,12 +9,13 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Dialog, Page, Route, expect
+from playwright.sync_api import Dialog, Error, Page, Route, expect
 
 from tests.peers.needs import AXE, needs
-from tests.support.browser import PHONE, fresh_page, settled, until
+from tests.support.browser import PHONE, settled, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
+from tests.web.conftest import Shared
 from tests.web.test_app_looks import check, check_in_both_lights
 
 pytestmark = pytest.mark.browser
@@ -56,14 +57,21 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess
 
 
 @pytest.fixture
-def visit(browser: Browser, service: ServiceProcess) -> Iterator[Callable[..., Page]]:
-    """Open the app at a path. After the test no script may have failed."""
-    failures = list[str]()
+def visit(shared: Shared, service: ServiceProcess) -> Iterator[Callable[..., Page]]:
+    """Open the app at a path, in the page of the tests before, cleared. After the test no script may have failed."""
+    failures = list[Error]()
+
+    def note(error: Error) -> None:
+        failures.append(error)
+
     with ExitStack() as stack:
 
         def visit_path(path: str, **context: Any) -> Page:
-            page = stack.enter_context(fresh_page(browser, **context))
-            page.on("pageerror", lambda error: failures.append(str(error)))
+            kept = shared.page(context)
+            stack.callback(shared.clear, kept, service.base)
+            page = kept.page
+            page.on("pageerror", note)
+            stack.callback(page.remove_listener, "pageerror", note)
             page.goto(service.base + path)
             settled(page)
             return page
@@ -256,6 +264,7 @@ def test_a_text_that_is_not_saved_outlives_a_reload_and_belongs_to_its_tab(visit
     page.get_by_role("heading", name="Pages", exact=True).wait_for()
     expect(page.get_by_role("region", name="Not saved yet")).to_have_count(0)
     assert asked == []
+    page.remove_listener("dialog", note)
 
 
 @pytest.mark.thorough

@@ -31,30 +31,33 @@ def undo(page: Page) -> Locator:
     return page.get_by_role("button", name="Undo")
 
 
-def archived(timed: App) -> Page:
-    """The first thread is archived, at the server too: a clock that jumps ends what is under way."""
+def archive(timed: App) -> None:
+    """The selected thread, at the server too: a clock that jumps ends what is under way."""
+    with timed.page.expect_request_finished(lambda request: request.url.endswith("mail.archive")):
+        timed.press("e")
+    undo(timed.page).wait_for()
+
+
+def test_a_notice_leaves_by_itself_unless_it_is_pointed_at_or_has_the_focus(timed: App) -> None:
     page = timed.open()
     page.clock.pause_at(BEGAN + timedelta(hours=1))
-    with page.expect_request_finished(lambda request: request.url.endswith("mail.archive")):
-        timed.press("j", "e")
-    undo(page).wait_for()
-    return page
-
-
-def test_a_notice_leaves_by_itself(timed: App) -> None:
-    page = archived(timed)
+    timed.press("j")
+    archive(timed)
     page.clock.run_for(LONG_MS)
     undo(page).wait_for(state="detached")
-
-
-def test_a_notice_stays_while_it_is_pointed_at(timed: App) -> None:
-    page = archived(timed)
+    archive(timed)
     page.get_by_text("Archived").hover()
     page.clock.run_for(LONG_MS)
     expect(undo(page)).to_be_visible()
     page.mouse.move(1, 1)
     page.clock.run_for(LONG_MS)
     undo(page).wait_for(state="detached")
+    archive(timed)
+    undo(page).focus()
+    page.clock.run_for(LONG_MS)
+    timed.press("Enter")
+    timed.row("thr_02").wait_for()
+    assert len(timed.called("mail.undo")) == 1
 
 
 def test_a_notice_stays_while_another_tab_is_in_front_and_one_that_stays_gives_no_place(timed: App) -> None:
@@ -75,15 +78,6 @@ def test_a_notice_stays_while_another_tab_is_in_front_and_one_that_stays_gives_n
     page.evaluate("() => { delete document.hidden; document.dispatchEvent(new Event('visibilitychange')); }")
     page.clock.run_for(LONG_MS)
     expect(notices).to_have_count(1)  # why no account was connected, until somebody has read it
-
-
-def test_a_notice_stays_while_it_has_the_focus(timed: App) -> None:
-    page = archived(timed)
-    undo(page).focus()
-    page.clock.run_for(LONG_MS)
-    timed.press("Enter")
-    timed.row("thr_00").wait_for()
-    assert len(timed.called("mail.undo")) == 1
 
 
 def test_undo_gives_the_focus_to_the_row_that_came_back(app: App) -> None:
