@@ -32,6 +32,15 @@ def line(page: Page) -> Any:
 
 def test_escape_keeps_the_draft_as_a_line_and_gives_the_thread_its_keys_and_once_more_the_list(app: App) -> None:
     page = answering(app)
+    app.press("Escape", "Escape")  # an answer nobody wrote anything in leaves no trace
+    app.at("/p/mail")
+    page.locator("#row-thr_00").wait_for()
+    expect(page.locator(".row-draft")).to_have_count(0)
+    assert app.calls("mail.saveDraft") == []
+    page.locator("#row-thr_00").click()
+    page.wait_for_selector("iframe")
+    app.press("r")
+    ready(page)
     page.keyboard.type("Half a thought")
     app.press("Escape")
     expect(window(page)).to_have_count(0)
@@ -43,16 +52,7 @@ def test_escape_keeps_the_draft_as_a_line_and_gives_the_thread_its_keys_and_once
     expect(page.locator("#row-thr_00 .row-draft")).to_have_text(re.compile("Draft"))
 
 
-def test_an_answer_nobody_wrote_anything_in_leaves_no_trace(app: App) -> None:
-    page = answering(app)
-    app.press("Escape", "Escape")
-    app.at("/p/mail")
-    page.locator("#row-thr_00").wait_for()
-    expect(page.locator(".row-draft")).to_have_count(0)
-    assert app.calls("mail.saveDraft") == []
-
-
-def test_the_same_key_goes_on_with_the_answer_that_is_begun_and_to_all_adds_the_others(app: App) -> None:
+def test_each_message_has_an_answer_of_its_own_with_which_the_same_key_goes_on(app: App) -> None:
     page = answering(app)
     page.keyboard.type("So far")
     app.press("Escape")
@@ -61,20 +61,14 @@ def test_the_same_key_goes_on_with_the_answer_that_is_begun_and_to_all_adds_the_
     ready(page)
     expect(text(page)).to_contain_text("So far")
     expect(people(page)).to_contain_text("To Jonas Feld, Cc Harbour Office")
-    draft(app, cc=["Harbour Office <office@harbour.example>"])
-
-
-def test_each_message_has_an_answer_of_its_own(app: App) -> None:
-    page = answering(app)
-    page.keyboard.type("To the newest")
+    draft(app, cc=["Harbour Office <office@harbour.example>"])  # to all adds the others
     app.press("Escape")
     line(page).wait_for()
-    first = page.locator("[data-message=thr_00_0]")
-    first.focus()
+    page.locator("[data-message=thr_00_0]").focus()
     app.press("r")
     ready(page)
     expect(page.locator(f"[data-message=thr_00_0] + {CARD}")).to_have_count(1)
-    expect(page.locator(f"{NEWEST} + .answer-line")).to_contain_text("To the newest")
+    expect(page.locator(f"{NEWEST} + .answer-line")).to_contain_text("So far")
     page.keyboard.type("To the first")
     line(page).click()
     ready(page)
@@ -97,7 +91,7 @@ def test_a_mail_that_comes_in_moves_neither_the_answer_nor_the_keyboard(app: App
     assert app.calls("mail.archive") == []
 
 
-def test_the_thread_has_its_keys_while_the_pointer_took_the_keyboard_out_of_the_answer(app: App) -> None:
+def test_out_of_the_answer_the_thread_has_its_keys_and_leaving_it_keeps_the_answer(app: App) -> None:
     page = answering(app)
     page.keyboard.type("Written")
     page.locator("h1").click()
@@ -107,14 +101,9 @@ def test_the_thread_has_its_keys_while_the_pointer_took_the_keyboard_out_of_the_
     text(page).click()
     page.keyboard.type("s")
     expect(text(page)).to_contain_text("s")
-
-
-def test_leaving_the_thread_keeps_the_answer_and_its_row_says_so(app: App) -> None:
-    page = answering(app)
-    page.keyboard.type("Kept")
     page.locator("h1").click()
     app.press("u")
-    expect(page.locator("#row-thr_00 .row-draft")).to_have_count(1)
+    expect(page.locator("#row-thr_00 .row-draft")).to_have_count(1)  # its row says so
     draft(app, replyTo="thr_00")
     expect(window(page)).to_have_count(0)
 
@@ -135,7 +124,7 @@ def test_an_answer_that_cannot_be_kept_stays_in_sight_as_a_window(app: App) -> N
 
 
 @pytest.mark.thorough
-def test_the_window_takes_the_answer_and_gives_it_back_with_the_caret_where_it_is(app: App) -> None:
+def test_the_window_takes_the_answer_with_its_files_and_gives_it_back_with_the_caret_where_it_is(app: App) -> None:
     page = answering(app)
     page.keyboard.type("one three")
     for _ in range(5):
@@ -152,6 +141,13 @@ def test_the_window_takes_the_answer_and_gives_it_back_with_the_caret_where_it_i
     expect(text(page)).to_have_text("one two and three")
     saved(page)
     draft(app, html="<div>one two and three</div>")
+    page.route("**/files", lambda route: None)  # it never ends
+    give_file(window(page), "drop", "film.mov", "video/quicktime", "frames")
+    page.get_by_role("button", name="Cancel: film.mov").wait_for()
+    app.press("Control+Shift+P")
+    page.locator("section.compose").wait_for()
+    page.get_by_role("button", name="Cancel: film.mov").click()
+    expect(page.locator(".upload")).to_have_count(0)
 
 
 @pytest.mark.thorough
@@ -185,17 +181,6 @@ def test_send_and_archive_goes_on_to_the_next_thread_and_one_undo_takes_both_bac
     expect(text(page)).to_contain_text("Done.")
     app.called("mail.unarchive")
     taken(app, state="cancelled")
-
-
-def test_files_go_on_being_uploaded_while_the_answer_goes_to_the_window(app: App) -> None:
-    page = answering(app)
-    page.route("**/files", lambda route: None)  # it never ends
-    give_file(window(page), "drop", "film.mov", "video/quicktime", "frames")
-    page.get_by_role("button", name="Cancel: film.mov").wait_for()
-    app.press("Control+Shift+P")
-    page.locator("section.compose").wait_for()
-    page.get_by_role("button", name="Cancel: film.mov").click()
-    expect(page.locator(".upload")).to_have_count(0)
 
 
 @pytest.mark.thorough

@@ -12,7 +12,7 @@ from tests.web.writer import chips, draft, people, ready, saved, text, window
 pytestmark = pytest.mark.browser
 
 
-def test_r_on_a_row_answers_it_with_the_caret_above_the_quote(app: App) -> None:
+def test_r_on_a_row_answers_it_with_the_caret_above_the_quote_and_the_focus_goes_back(app: App) -> None:
     app.world.signatures["acc_mia"] = "<div>Mia</div>"
     page = app.open()
     app.press("j", "r")
@@ -30,6 +30,15 @@ def test_r_on_a_row_answers_it_with_the_caret_above_the_quote(app: App) -> None:
     assert sent["html"] == '<div>Yes.</div><div><br></div><div data-signature="1"><div>Mia</div></div>'
     expect(page.locator("[data-message=thr_00_6]")).to_be_focused()
     app.press("Escape")
+    app.focuses("thr_00")
+    app.press("Enter")
+    page.wait_for_selector("iframe")
+    app.press("r")
+    ready(page)
+    app.press("Escape")
+    expect(window(page)).to_have_count(0)
+    app.press("u")
+    page.wait_for_selector(".thread", state="detached")
     app.focuses("thr_00")
 
 
@@ -105,16 +114,18 @@ def test_the_quoted_original_is_folded_shown_in_a_frame_without_rights_and_can_b
     draft(app, quote=None)
 
 
-@pytest.mark.parametrize(("kind", "reply_to"), [("reply", "thr_00"), ("forward", None)])
-def test_a_draft_of_an_answer_opens_with_its_quote(app: App, kind: str, reply_to: str | None) -> None:
-    quote = {"messageId": "thr_00_0", "kind": kind}
-    app.world.add_draft(subject="Re: mural", to=["jonas@x.example"], replyTo=reply_to, quote=quote)
+def test_a_draft_of_an_answer_opens_with_its_quote(app: App) -> None:
+    for subject, kind, reply_to in (("Re: mural", "reply", "thr_00"), ("Fwd: mural", "forward", None)):
+        quote = {"messageId": "thr_00_0", "kind": kind}
+        app.world.add_draft(subject=subject, to=["jonas@x.example"], replyTo=reply_to, quote=quote)
     page = app.open()
-    page.get_by_role("button", name="Drafts (1)").click()
-    page.get_by_role("group", name="Drafts").get_by_role("button").click()
-    ready(page)
-    page.get_by_role("button", name=f"Show the {'forwarded' if kind == 'forward' else 'quoted'} message").click()
-    expect(page.frame_locator(".quote iframe").get_by_text("they love the tern silhouettes")).to_be_visible()
+    for subject, words in (("Re: mural", "quoted"), ("Fwd: mural", "forwarded")):
+        page.get_by_role("button", name="Drafts (2)").click()
+        page.get_by_role("group", name="Drafts").get_by_role("button", name=subject).click()
+        ready(page)
+        page.get_by_role("button", name=f"Show the {words} message").click()
+        expect(page.frame_locator(".quote iframe").get_by_text("they love the tern silhouettes")).to_be_visible()
+        page.goto(f"{app.origin}/p/mail")
 
 
 def test_an_answer_that_cannot_be_prepared_says_why_and_gives_the_keys_back(app: App) -> None:
@@ -125,16 +136,3 @@ def test_an_answer_that_cannot_be_prepared_says_why_and_gives_the_keys_back(app:
     page.get_by_text("Could not open the message: There is no such thread.").wait_for()
     app.press("j")
     app.selects("thr_01")
-
-
-def test_closing_an_answer_gives_the_focus_back_to_the_thread(app: App) -> None:
-    page = app.open()
-    app.press("j", "Enter")
-    page.wait_for_selector("iframe")
-    app.press("r")
-    ready(page)
-    app.press("Escape")
-    expect(window(page)).to_have_count(0)
-    app.press("u")
-    page.wait_for_selector(".thread", state="detached")
-    app.focuses("thr_00")
