@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.web.mail_rules.desk import mock_world, sitting
+from tests.web.mail_rules.desk import empty_world, sitting
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
 
 def test_the_page_is_found_shows_an_input_and_tries_a_call(browser: Browser, tmp_path: Path) -> None:
-    with mock_world(tmp_path) as service, sitting(browser, service) as desk:
+    with empty_world(tmp_path) as service, sitting(browser, service) as desk:
         page = desk.go("/p/mail")
         said: list[str] = []
         page.on("console", lambda message: said.append(message.text))

@@ -16,7 +16,7 @@ from tests.peers.needs import AXE, CHROMIUM, CHROMIUM_PATH, VENDOR, need
 from tests.support.browser import FLAGS, PHONE, fresh_page, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
-from tests.web.mail_rules.desk import Desk, mock_world, sitting
+from tests.web.mail_rules.desk import Desk, empty_world, sitting
 from tests.web.test_app_looks import check_in_both_lights
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -51,7 +51,7 @@ def hearing(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with mock_world(tmp_path_factory.mktemp("meetings")) as running:
+    with empty_world(tmp_path_factory.mktemp("meetings")) as running:
         yield running
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.web.mail_rules.desk import mock_world, sitting
+from tests.web.mail_rules.desk import empty_world, sitting
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 PROMPT = re.compile(r"[$#]")
@@ -16,7 +16,7 @@ SCREEN = ".terminals-panel:not(.behind) .xterm-rows"
 
 
 def test_a_shell_is_typed_into_found_again_after_a_reload_and_ended(browser: Browser, tmp_path: Path) -> None:
-    with mock_world(tmp_path, SVC_SHELL="/bin/sh") as service, sitting(browser, service) as desk:
+    with empty_world(tmp_path, SVC_SHELL="/bin/sh") as service, sitting(browser, service) as desk:
         page = desk.go("/p/terminal")
         screen = page.locator(SCREEN)
         expect(screen).to_contain_text(PROMPT)

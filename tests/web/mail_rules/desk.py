@@ -143,6 +143,15 @@ def mock_world(directory: Path, **settings: str) -> Iterator[ServiceProcess]:
         assert service.stop() == 0
 
 
+@contextmanager
+def empty_world(directory: Path, **settings: str) -> Iterator[ServiceProcess]:
+    """No mail, for what is not about mail."""
+    with InstalledService(directory) as service:
+        service.start(PROVIDERS="fake", **settings)
+        yield service
+        assert service.stop() == 0
+
+
 def start_world(service: ServiceProcess, **settings: str) -> None:
     """Start it, and wait until all mail there is has been read."""
     service.start(PROVIDERS="fake", SVC_SEED="mock-world", **HELD | settings)
