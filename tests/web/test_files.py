@@ -53,7 +53,7 @@ FILES: dict[str, tuple[str, bytes]] = {
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
     with InstalledService(tmp_path_factory.mktemp("files")) as process:
-        process.start(PROVIDERS="fake", SVC_SEED="mock-world")
+        process.start(PROVIDERS="fake")
         yield process
 
 
