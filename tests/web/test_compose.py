@@ -179,6 +179,10 @@ def test_what_a_message_lacks_is_told_before_it_is_sent(app: App) -> None:
     app.press("Control+Enter")
     expect(dialog).to_contain_text("It has no subject.")
     expect(dialog).not_to_contain_text("attachment")
+    app.press("Escape")
+    text(page).fill(PROMISES[0])
+    app.press("Control+Enter")
+    expect(dialog).to_contain_text("You write of an attachment, and there is none.")
     assert app.calls("mail.send") == []
     page.get_by_role("button", name="Send anyway").click()
     expect(window(page)).to_have_count(0)
