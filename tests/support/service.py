@@ -14,7 +14,7 @@ import json
 import random
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -26,11 +26,12 @@ import trio
 import trio.testing
 from wsproto.events import CloseConnection, Ping, TextMessage
 
-from svc.app import all_rules, all_settings, run, workspace_of
+from svc import app
+from svc.app import all_rules, all_settings, features_of, run, workspace_of
 from svc.capabilities import Broker
 from svc.clock import Clock
 from svc.config import read_config
-from svc.feature import routes_of
+from svc.feature import Feature, routes_of
 from svc.listening import Role
 from svc.nursery import open_task_group
 from svc.pages.tasks import catch_up as index_pages
@@ -351,6 +352,23 @@ class _KeptTree:
         return app_tree(path, tuple(off))
 
 
+@asynccontextmanager
+async def _statistics_later() -> AsyncIterator[None]:
+    """The database's statistics come after their first hour, not at boot as well: those of an empty database say
+    nothing, and each connection is opened anew for them, which takes a third of a boot.
+    """
+    with patch.object(app, "features_of", lambda config: tuple(map(_with_statistics_later, features_of(config)))):
+        yield
+
+
+def _with_statistics_later(feature: Feature) -> Feature:
+    if all(job.name != "statistics" for job in feature.jobs):
+        return feature
+    return replace(
+        feature, jobs=tuple(replace(job, at_once=job.at_once and job.name != "statistics") for job in feature.jobs)
+    )
+
+
 @cache
 def app_tree(path: Path, off: tuple[str, ...]) -> StaticTree:
     return StaticTree.load(path, off=off)
@@ -385,6 +403,7 @@ async def open_service(
     lay_database(Home.database_of(directory / "home"))
     async with (
         _app_read_once(),
+        _statistics_later(),
         workspace_of(config, clock=clock, log=log, rng=random.Random(7), environ=environ) as workspace,
         open_task_group() as nursery,
     ):
