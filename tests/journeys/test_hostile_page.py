@@ -124,7 +124,7 @@ def is_at_rest(service: ServiceProcess) -> bool:
         r"^svc_consumer_behind_events\{.*\} (\d+)$", service.request("GET", "/metrics").body.decode(), re.MULTILINE
     )
     arrived = bool(accounts) and all(account["state"] == "caught-up" for account in accounts)
-    return arrived and set(behind) == {"0"}
+    return arrived and set(behind) == {"0"} and service.rows("select 1 from okf_queue") == []
 
 
 @pytest.fixture
@@ -200,10 +200,11 @@ def dump(service: ServiceProcess) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of every table, but for what changes by itself: some columns, and where the consumers stand."""
     found = {}
     named = "select name from sqlite_schema where type = 'table' and name != 'consumers' order by name"
-    for (table,) in service.rows(named):
-        columns = [name for (name,) in service.rows("select name from pragma_table_info(?)", table)]
-        steady = [f'"{name}"' for name in columns if not any(part in name for part in MOVES_BY_ITSELF)]
-        found[table] = service.rows(f'select {", ".join(steady)} from "{table}"')
+    with service.reading() as database:
+        for (table,) in database.execute(named).fetchall():
+            columns = [name for (name,) in database.execute("select name from pragma_table_info(?)", (table,))]
+            steady = [f'"{name}"' for name in columns if not any(part in name for part in MOVES_BY_ITSELF)]
+            found[table] = database.execute(f'select {", ".join(steady)} from "{table}"').fetchall()
     return found
 
 

@@ -21,7 +21,8 @@ import subprocess
 import sys
 import time
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
@@ -228,9 +229,15 @@ class ServiceProcess:
 
     def rows(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
         """What its database holds now, read beside it."""
+        with self.reading() as database:
+            return database.execute(sql, parameters).fetchall()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """Its database, read beside it. One connection for many statements: each new one reads the whole schema."""
         connection = sqlite3.connect(f"file:{self.home}/db/svc.sqlite3?mode=ro", uri=True)
         try:
-            return connection.execute(sql, parameters).fetchall()
+            yield connection
         finally:
             connection.close()
 
