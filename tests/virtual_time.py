@@ -59,5 +59,14 @@ def put_examples_on_virtual_time(item: pytest.Item) -> None:
     handle.inner_test = one_example
 
 
+async def hours_pass(clock: MockClock, hours: float) -> None:
+    """In jumps of a quarter of an hour, each with a minute in which all that came due is done. A service that sleeps
+    through an hour looks hundreds of times whether there is anything to do.
+    """
+    for _ in range(round(hours * 4)):
+        clock.jump(14 * 60)
+        await trio.sleep(60)
+
+
 def _is_real(item: pytest.Item) -> bool:
     return item.get_closest_marker(MARKER) is not None

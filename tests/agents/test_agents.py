@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from svc.clock import VirtualClock
 from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, RpcError, Service, open_service
 from tests.tools.tools_world import asked, call, until
+from tests.virtual_time import hours_pass
 
 AGENT = "---\ntools: [mail.*, pages.save, tasks.*]\napprovals: auto\n---\nSort the mail."
 
@@ -105,10 +107,10 @@ async def test_a_broken_page_is_told_and_the_last_whole_one_stays(service: Servi
 
 
 @pytest.mark.thorough
-async def test_an_agent_runs_at_its_time_and_when_a_mail_comes_once_each(service: Service) -> None:
+async def test_an_agent_runs_at_its_time_and_when_a_mail_comes_once_each(service: Service, clock: MockClock) -> None:
     await service.mutate("pages.save", path="agents/clock", body="---\nschedule: every 2 hours\n---\nTick.")
     await service.mutate("pages.save", path="agents/post", body="---\ntriggers: [mail]\n---\nRead it.")
-    await trio.sleep(5 * 3_600)
+    await hours_pass(clock, 5)
     ticks = [one for one in (await service.query("runs.list"))["runs"] if one["title"] == "clock"]
     assert len(ticks) in {2, 3}
     await service.synced("Known before")  # the first look at a mailbox triggers nothing

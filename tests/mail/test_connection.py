@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from svc.clock import VirtualClock
 from svc.mail.connecting.connection import ConnectCause
@@ -22,6 +23,7 @@ from tests.mail.scripted_http import answer
 from tests.recorded_log import RecordedLog
 from tests.support.http import Reply
 from tests.support.service import HOST, MIA, ORIGIN, PORT, Service, open_service
+from tests.virtual_time import hours_pass
 
 START = "/oauth/mail/start"
 CALLBACK = "/oauth/mail/callback"
@@ -345,13 +347,15 @@ def test_the_mail_page_has_words_for_every_code_that_the_server_sends_it() -> No
 
 
 @pytest.mark.thorough
-async def test_a_rotated_client_is_used_from_the_next_call_on(configured: Service, google: ScriptedGoogle) -> None:
+async def test_a_rotated_client_is_used_from_the_next_call_on(
+    configured: Service, google: ScriptedGoogle, clock: MockClock
+) -> None:
     await (await begin(configured, google)).consented()
     rotated = json.dumps({"id": "rotated-id", "secret": "canary-rotated"}).encode()
     secrets = configured.secrets
     await configured.workspace.store.write(lambda tx: secrets.write(tx, "idp.oauth", rotated))
     assert (await begin(configured, google)).query["client_id"] == "rotated-id"
-    await trio.sleep(2 * 3_600)  # the access token expires
+    await hours_pass(clock, 2)  # the access token expires
     assert {form["client_secret"] for form in google.forms("refresh_token")} == {"canary-rotated"}
     (account,) = await configured.query("mail.accounts")
     assert account["state"] == "caught-up"
@@ -381,17 +385,17 @@ async def test_an_account_syncs_again_after_a_restart(
 
 
 @pytest.mark.thorough
-async def test_no_secret_of_a_trip_is_in_the_log(configured: Service, google: ScriptedGoogle) -> None:
+async def test_no_secret_of_a_trip_is_in_the_log(configured: Service, google: ScriptedGoogle, clock: MockClock) -> None:
     trips = [await begin(configured, google, email=MIA)]
     await trips[0].consented()
-    await trio.sleep(2 * 3_600)
+    await hours_pass(clock, 2)
     trips.append(await begin(configured, google))
     google.refusal = answer({"error": "invalid_grant", "error_description": "canary-said"}, status=400)
     await trips[1].consented()
     trips.append(await begin(configured, google))
     await trips[2].consented(cookie="svc_oauth=other")
     google.cut = True
-    await trio.sleep(3_600)
+    await hours_pass(clock, 1)
     verifiers = [form["code_verifier"] for form in google.forms("authorization_code")]
     states = [trip.query["state"] for trip in trips]
     cookies = [trip.cookie.partition("=")[2] for trip in trips]

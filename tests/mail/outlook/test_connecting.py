@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from svc.clock import HOUR_MS, VirtualClock
 from svc.mail.sync.engine import MailEngine
@@ -14,6 +15,7 @@ from tests.mail.outlook.conftest import ADDRESS, Desk
 from tests.peers.microsoft import CLIENT_ID, CLIENT_SECRET, LOGIN, SCOPES
 from tests.recorded_log import RecordedLog
 from tests.support.service import HOST, ORIGIN, PORT
+from tests.virtual_time import hours_pass
 
 LANDING = f"http://localhost:{PORT}/oauth/mail/landing"
 
@@ -87,9 +89,11 @@ async def test_a_directory_can_not_lead_elsewhere(desk: Desk) -> None:
 
 
 @pytest.mark.thorough
-async def test_tokens_are_renewed_before_they_end_and_the_newest_is_kept(desk: Desk, wall: VirtualClock) -> None:
+async def test_tokens_are_renewed_before_they_end_and_the_newest_is_kept(
+    desk: Desk, clock: MockClock, wall: VirtualClock
+) -> None:
     await desk.connect()
-    await trio.sleep(3 * 3_600)
+    await hours_pass(clock, 3)
     renewals = desk.microsoft.forms("refresh_token")
     assert len(renewals) >= 2
     assert len({form["refresh_token"] for form in renewals}) == len(renewals), "an older one was used again"

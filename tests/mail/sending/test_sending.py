@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Millis, VirtualClock, rfc3339
 from svc.mail.model import message_id_of
@@ -12,6 +13,7 @@ from svc.mail.sync.fetch import Fetched, Fetcher
 from tests.mail.sending.mailer import TO, Mailer, mailer_of
 from tests.support.service import MIA, RpcError, Service
 from tests.surface.test_every_row import MEMBER
+from tests.virtual_time import hours_pass
 
 BEN = "ben@example.org"
 
@@ -267,14 +269,14 @@ async def test_after_ten_tries_it_has_failed_and_a_word_sends_it_after_all(maile
 
 
 @pytest.mark.parametrize("fault", [403, 404])
-async def test_what_is_refused_has_failed_at_once_with_its_reason(hasty: Mailer, fault: int) -> None:
+async def test_what_is_refused_has_failed_at_once_with_its_reason(hasty: Mailer, clock: MockClock, fault: int) -> None:
     await hasty.fault(fault)
     answer = await hasty.send()
     assert answer["state"] == "failed"
     row = await hasty.outgoing(answer["outgoingId"])
     assert (row["attempts"], row["nextAttemptAt"]) == (1, None)
     assert row["lastError"]
-    await trio.sleep(3_600)
+    await hours_pass(clock, 1)
     assert (await hasty.state(answer["outgoingId"]), hasty.accepted()) == ("failed", [])
 
 
@@ -295,12 +297,12 @@ async def test_a_refused_reply_is_sent_into_its_thread_later_unless_the_thread_i
 @pytest.mark.thorough
 @pytest.mark.parametrize("fault", [500, "timeout", "cut"])
 async def test_what_nobody_knows_the_end_of_is_uncertain_and_never_sent_again_by_itself(
-    hasty: Mailer, fault: object
+    hasty: Mailer, clock: MockClock, fault: object
 ) -> None:
     await hasty.fault(fault)
     answer = await hasty.send()
     assert answer["state"] == "uncertain"
-    await trio.sleep(3 * 3_600)
+    await hours_pass(clock, 3)
     assert (await hasty.state(answer["outgoingId"]), hasty.accepted()) == ("uncertain", [])
     await hasty.service.mutate("mail.retrySend", id=answer["outgoingId"])
     await hasty.until(answer["outgoingId"], "sent")
@@ -372,11 +374,13 @@ async def test_undo_takes_a_held_mail_back_too(mailer: Mailer) -> None:
 
 
 @pytest.mark.thorough
-async def test_of_a_disconnected_account_what_waits_has_failed_and_says_why(mailer: Mailer, wall: VirtualClock) -> None:
+async def test_of_a_disconnected_account_what_waits_has_failed_and_says_why(
+    mailer: Mailer, clock: MockClock, wall: VirtualClock
+) -> None:
     held = await mailer.send()
     scheduled = await mailer.send(sendAt=at(wall, HOUR_MS))
     await mailer.service.mutate("mail.disconnect", accountId=mailer.account_id)
-    await trio.sleep(2 * HOUR_MS / 1_000)
+    await hours_pass(clock, 2)
     for answer in (held, scheduled):
         row = await mailer.outgoing(answer["outgoingId"])
         assert row["state"] == "failed"
