@@ -13,7 +13,6 @@ from svc.protocol.direct import is_readable
 from svc.protocol.drain import Drain
 from svc.protocol.forwarded import NEAR_NETWORKS, Forwarded
 from svc.protocol.guard import Guard, LoopbackGuard, MachinesGuard, is_rpc
-from svc.protocol.head_gate import HeadGate
 from svc.protocol.http1 import serve_connection
 from svc.protocol.idle import Idle
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
@@ -51,6 +50,7 @@ from svc.protocol.rows import (
 )
 from svc.protocol.socket import Nudge, Socket, SocketClosed, encode_text_frame
 from svc.protocol.static import Asset, StaticTree
+from svc.protocol.strict_connection import StrictConnection
 from svc.protocol.traffic import Traffic
 from svc.protocol.trpc import RpcLayer
 from svc.protocol.websocket import SocketLimits
@@ -74,7 +74,6 @@ __all__ = [
     "FileBody",
     "Forwarded",
     "Guard",
-    "HeadGate",
     "Headers",
     "Idle",
     "Limits",
@@ -101,6 +100,7 @@ __all__ = [
     "SocketLimits",
     "SocketRoute",
     "StaticTree",
+    "StrictConnection",
     "Tell",
     "Traffic",
     "Wire",

@@ -34,7 +34,8 @@ _REFUSAL_EXTENSION: Final = "websocket.http.response"
 
 class AsgiFace:
     """Call it as an ASGI application. On drain it closes sockets with 1001, and an answer over HTTP/1.1 is the last of
-    its connection, as is one to a malformed head; the front ends what goes on."""
+    its connection, as is one to a malformed head or a chunked body: fronts read chunks less strictly than we do, and so
+    nothing is read after them. The front ends what goes on."""
 
     def __init__(
         self, application: Application[Any], *, log: Log, drain: Drain, limits: Limits = DEFAULT_LIMITS
@@ -65,7 +66,8 @@ class AsgiFace:
             response = await self._application(request)
         else:
             response = self._application.fault(refusal, peer=request.peer, secure=request.secure)
-        if (refusal is not None or self._drain()) and scope["http_version"].startswith("1"):
+        is_chunked = request.headers.get("transfer-encoding") is not None
+        if (is_chunked or refusal is not None or self._drain()) and scope["http_version"].startswith("1"):
             response.headers.append(("connection", "close"))
         await self._respond(request, response, send)
 

@@ -39,7 +39,7 @@ def check_unfinished_head(data: bytes | bytearray, *, seen: int, limits: Limits)
     if (len(data) if line_end == -1 else line_end) > limits.target_bytes + _LINE_OVERHEAD_BYTES:
         raise _target_too_long(limits)
     if len(data) > limits.head_bytes:
-        raise _head_too_large(limits)
+        raise head_too_large(limits)
 
 
 def check_request_line(line: bytes, limits: Limits) -> tuple[bytes, bytes, bytes]:
@@ -80,7 +80,7 @@ def check_read_head(target: bytes, fields: list[tuple[bytes, bytes]], version: b
     if len(fields) > limits.head_fields:
         raise _too_many_fields(limits)
     if len(target) + sum(len(name) + len(value) + len(": \r\n") for name, value in fields) > limits.head_bytes:
-        raise _head_too_large(limits)
+        raise head_too_large(limits)
     check_host(fields)
     if version in _VERSIONS:
         check_framing(fields, version)
@@ -146,7 +146,7 @@ def _too_many_fields(limits: Limits) -> Refusal:
     return Refusal(f"At most {limits.head_fields} header fields are read.", code="request_header_fields_too_large")
 
 
-def _head_too_large(limits: Limits) -> Refusal:
+def head_too_large(limits: Limits) -> Refusal:
     return Refusal(
         f"The request head may have at most {limits.head_bytes} bytes.", code="request_header_fields_too_large"
     )

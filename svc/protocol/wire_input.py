@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import trio
 
-from svc.errors import Refusal
 from svc.protocol.direct import Direct
 from svc.protocol.limits import Limits
-from svc.protocol.strict import HEAD_END, check_unfinished_head
+from svc.protocol.strict import HEAD_END, check_unfinished_head, head_too_large
 
 _CRLF = b"\r\n"
 
@@ -66,10 +65,7 @@ class WireInput:
             return None
         if end + len(HEAD_END) > self._limits.head_bytes:
             check_unfinished_head(buffer[:end], seen=0, limits=self._limits)
-            raise Refusal(
-                f"The request head may have at most {self._limits.head_bytes} bytes.",
-                code="request_header_fields_too_large",
-            )
+            raise head_too_large(self._limits)
         raw = bytes(buffer[:end])
         del buffer[: end + len(HEAD_END)]
         self._seen = 0

@@ -35,6 +35,7 @@ from hypercorn.logging import Logger
 from hypercorn.protocol.events import Body
 from hypercorn.protocol.events import Event as StreamEvent
 from hypercorn.protocol.h2 import H2Protocol
+from hypercorn.protocol.h11 import H11Protocol
 from hypercorn.trio.tcp_server import MAX_RECV, TCPServer
 from hypercorn.trio.worker_context import WorkerContext
 from hypercorn.typing import ASGIFramework, ConnectionState
@@ -51,9 +52,9 @@ from svc.protocol import (
     Application,
     AsgiFace,
     Drain,
-    HeadGate,
     Limits,
     SocketLimits,
+    StrictConnection,
     encode_head,
     is_readable,
 )
@@ -176,7 +177,6 @@ class _Connection(TCPServer):
         self._log = shared.log
         self._limits = shared.limits
         self._is_idle = True
-        self._gate = HeadGate(stream, shared.limits)
         self._reading = trio.CancelScope()
         ends_with_it = _UntilOver(shared.worker, self._over)
         super().__init__(self._face, shared.settings, ends_with_it, ConnectionState({}), stream)
@@ -194,6 +194,8 @@ class _Connection(TCPServer):
                 await self.protocol_send(RawData(self._http2.connection.data_to_send()))
 
     async def _read_data(self) -> None:
+        if isinstance(self.protocol.protocol, H11Protocol):
+            self.protocol.protocol.connection = StrictConnection(self._limits)
         with self._reading:
             while data := await self._receive():
                 for piece in self._pieces(data):
@@ -223,8 +225,7 @@ class _Connection(TCPServer):
     async def _hand_on(self, piece: bytes) -> bool:
         """Whether the connection goes on after this piece."""
         try:
-            if passed := self._gate.pass_on(piece) if self._begins_head() else piece:
-                await self.protocol.handle(RawData(passed))
+            await self.protocol.handle(RawData(piece))
         except Refusal as refusal:
             await self._refuse(refusal)
             return False
@@ -235,11 +236,6 @@ class _Connection(TCPServer):
             await self._end_http2(self._http2, ErrorCodes.PROTOCOL_ERROR)
             return False
         return self._http2 is None or await self._may_go_on(self._http2)
-
-    def _begins_head(self) -> bool:
-        """Whether what arrives now is of a head over HTTP/1.1 that Hypercorn holds nothing of."""
-        spoken = self.protocol.protocol
-        return self._is_idle and not isinstance(spoken, H2Protocol) and not spoken.connection.trailing_data[0]
 
     async def _may_go_on(self, http2: H2Protocol) -> bool:
         """After a piece of HTTP/2: the others have their turn, and what it began has begun to run."""
@@ -271,10 +267,11 @@ class _Connection(TCPServer):
         if isinstance(spoken, H2Protocol):
             frames = spoken.connection.incoming_buffer
             return bool(frames._headers_buffer) or frames._data[_KIND_OF_FRAME] in _FRAMES_OF_HEADS
-        return self._is_idle and (self._gate.holds or bool(spoken.connection.trailing_data[0]))
+        return self._is_idle and bool(spoken.connection.trailing_data[0])
 
     async def _refuse(self, refusal: Refusal) -> None:
         """Answer a head that is refused before Hypercorn reads it, and close."""
+        self._reading.deadline = math.inf  # or it would refuse once more, while this one lingers
         if self._http2 is not None:
             await self._end_http2(self._http2, ErrorCodes.ENHANCE_YOUR_CALM)
             return

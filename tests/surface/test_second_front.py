@@ -265,11 +265,74 @@ async def test_a_head_is_as_strictly_read_as_on_our_own_connection(tmp_path: Pat
     async with served(tmp_path, limits=replace(PATIENT, linger_silence_s=0.05)) as (world, slots, _):
         stream = await trio.open_tcp_stream("127.0.0.1", world.port)
         await stream.send_all((head + SMUGGLED).encode())
-        (reply,) = replies(await read_to_end(stream))
+        (reply,) = replies(await read_to_end(stream), ("GET", "GET"))
         assert (reply.status, reply.header("connection")) == (status, "close")
         assert reply.header("content-type") == "application/problem+json"
         assert world.seen == []
         await all_free(slots)
+
+
+FIRST: Final = "GET /hello HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+AFTER: Final = {
+    **{name: (FIRST, head, status) for name, (head, status) in REFUSED.items()},
+    "a version that nobody speaks": (FIRST, f"GET /hello HTTP/1.3\r\n{HOST}\r\n", 505),
+    "after a body": (
+        f"POST /upload HTTP/1.1\r\n{HOST}Content-Length: 5\r\n\r\nhello",
+        f"GET /hello HTTP/1.1\r\n{HOST}A: b\nContent-Length: 45\r\n\r\n",
+        400,
+    ),
+}
+
+
+@pytest.mark.wall_clock
+@pytest.mark.parametrize("ahead", [0, 1, None], ids=["after the answer", "one byte", "together"])
+@pytest.mark.parametrize(("first", "second", "status"), AFTER.values(), ids=AFTER)
+async def test_a_next_head_is_as_strictly_read_however_early_it_comes(
+    tmp_path: Path, first: str, second: str, status: int, ahead: int | None
+) -> None:
+    async with served(tmp_path, limits=replace(PATIENT, linger_silence_s=0.05)) as (world, slots, _):
+        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+        rest = (second + SMUGGLED).encode()
+        early = len(rest) if ahead is None else ahead
+        await stream.send_all(first.encode() + rest[:early])
+        await wait_all_tasks_blocked(0.01)
+        if rest[early:]:
+            await stream.send_all(rest[early:])
+        answered, refused = replies(await read_to_end(stream), ("GET", "GET"))
+        assert (answered.status, refused.status, refused.header("connection")) == (200, status, "close")
+        assert len([one for one in world.seen if one != "resolve"]) == 1
+        await all_free(slots)
+
+
+@pytest.mark.wall_clock
+async def test_nothing_is_read_after_chunks_which_two_programs_may_end_elsewhere(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, _, _):
+        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+        head = f"POST /upload HTTP/1.1\r\n{HOST}Transfer-Encoding: chunked\r\n\r\n"
+        await stream.send_all(f"{head}5\r\nhello\r\n0\r\n\n{SMUGGLED}".encode())
+        (reply,) = replies(await read_to_end(stream), ("GET", "GET"))
+        assert (reply.status, reply.header("connection")) == (200, "close")
+        assert [one for one in world.seen if one != "resolve"] == ["upload 5"]
+
+
+@pytest.mark.wall_clock
+async def test_no_request_asks_its_way_to_http2_past_a_proxy(tmp_path: Path) -> None:
+    async with served(tmp_path) as (world, _, _):
+        wish = {"upgrade": "h2c", "connection": "Upgrade, HTTP2-Settings", "http2_settings": "AAMAAABkAAQAAP__"}
+        await answered(world, "/hello", b"200", **wish)
+
+
+@pytest.mark.wall_clock
+@pytest.mark.parametrize("cut", [0, 2, 4])
+async def test_one_empty_line_before_a_head_is_passed_over(tmp_path: Path, cut: int) -> None:
+    async with served(tmp_path) as (world, _, _):
+        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+        data = f"\r\nGET /hello HTTP/1.1\r\n{HOST}Connection: close\r\n\r\n".encode()
+        await stream.send_all(data[:cut])
+        await wait_all_tasks_blocked(0.01)
+        await stream.send_all(data[cut:])
+        (reply,) = replies(await read_to_end(stream), ("GET", "GET"))
+        assert reply.status == 200
 
 
 @pytest.mark.wall_clock
