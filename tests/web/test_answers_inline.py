@@ -194,3 +194,19 @@ def test_a_forward_begins_with_whom_it_goes_to(app: App) -> None:
     ready(page)
     people(page).click()
     expect(chips(page)).to_have_text(["ann@sea.example"])
+
+
+def test_a_refusal_that_comes_after_the_thread_was_left_is_told_in_the_window(app: App) -> None:
+    app.tolerated = ("403",)
+    app.world.failing["mail.send"] = Refusal("FORBIDDEN", 403, "This mailbox may not send.")
+    page = answering(app)
+    page.keyboard.type("Precious")
+    sent = app.hold("mail.send")
+    app.press("Control+Enter")
+    sent.asked()
+    page.locator("h1").click()
+    app.press("u")
+    app.at("/p/mail")
+    sent.let_go()
+    expect(page.locator("section.compose").get_by_role("alert")).to_have_text("Not sent: This mailbox may not send.")
+    expect(text(page)).to_have_text("Precious")

@@ -135,3 +135,21 @@ def test_what_another_tab_saved_is_taken_without_the_words_typed_before_the_edit
     arrive()
     ready(page)
     expect(text(page)).to_have_text("theirs")
+
+
+def test_words_for_the_message_that_opens_next_stand_in_it_even_if_the_one_before_is_moved_meanwhile(app: App) -> None:
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    app.press("r")
+    ready(page)
+    kept = app.hold("mail.saveDraft")
+    page.keyboard.type("First")
+    page.get_by_role("button", name="Compose", exact=True).click()
+    kept.asked()
+    page.keyboard.type("ann@sea.example")
+    page.get_by_role("button", name="More for this answer").click()
+    page.get_by_role("button", name="Write in the window").click()
+    expect(window(page).locator(".compose-head")).to_be_visible()
+    expect(text(page)).to_contain_text("First")
+    expect(text(page)).not_to_contain_text("ann@sea.example")
+    kept.let_go()
+    expect(page.get_by_role("combobox", name="To", exact=True)).to_have_value("ann@sea.example")

@@ -1,6 +1,8 @@
 // @ts-check
 /** What a person types or pastes while a message is being fetched. It goes into the message once that is shown. */
 
+import { opening } from "./current.js";
+
 const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
 
 let words = "";
@@ -37,15 +39,17 @@ export function filesIn({ clipboardData }) {
   return clipboardData && !clipboardData.getData("text/plain") ? [...clipboardData.files] : [];
 }
 
-/** Gives the pasted files to the message. */
+/** Gives the pasted files to the message that is shown first now, not to one that moves while the next one opens. */
 export function pastedFiles() {
+  if (opening.peek()) return [];
   const now = files;
   files = [];
   return now;
 }
 
-/** Types the words into the field that has the focus. */
+/** Types the words into the field that has the focus, unless they are for the message that opens next. */
 export function typeNow() {
+  if (opening.peek()) return;
   const now = words;
   words = "";
   if (now) document.execCommand("insertText", false, now);

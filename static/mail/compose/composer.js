@@ -5,7 +5,7 @@
  * When it closes, the focus returns to where it was, or to the message that was answered. Starting another message
  * keeps the open one as a draft.
  */
-import { batch, effect } from "@preact/signals";
+import { batch, effect, signal } from "@preact/signals";
 import { Uploads } from "../../files/uploads.js";
 import { keyboardTaken } from "../../keys.js";
 import { RpcError, mutate, mutateAtLast, query } from "../../rpc.js";
@@ -17,7 +17,7 @@ import { offerUndoHere } from "../actions.js";
 import { connectOpen } from "../connect.js";
 import { select, selectedId } from "../selection.js";
 import { forgetTyped, pasteAhead, typeAhead } from "./ahead.js";
-import { composing, composition, fetching, full, inside, minimised, place, preparing } from "./current.js";
+import { composing, composition, fetching, full, inside, minimised, opening, place, preparing } from "./current.js";
 import { Draft } from "./draft.js";
 import { drafts, hideDraft, loadDrafts } from "./drafts.js";
 import { startPlaces, toThread } from "./places.js";
@@ -37,13 +37,16 @@ const leaving = new Map();
 
 /** The element that had the focus before the window. @type {HTMLElement | null} */
 let before = null;
-/** Whether a message is being opened: a second one does not begin meanwhile. */
-let opening = false;
 
 /** Called once. */
 export function startComposer() {
   startRefusedMail(OPENING);
   startPlaces(async (current) => {
+    if (current.handing) {
+      inside.value = false;
+      await current.handing;
+      return composition.value !== current; // one that was refused says why
+    }
     if (!(await current.draft.saveIfTouched())) return false;
     if (composition.value === current && mailPlace.value?.threadId !== current.about?.threadId) {
       shut(current, { focus: false });
@@ -368,9 +371,9 @@ async function whileKeysRest(answer) {
 
 /** @param {() => Promise<Composition>} make */
 async function open(make) {
-  if (opening) return;
+  if (opening.value) return;
   if (!composition.value) before = document.activeElement instanceof HTMLElement ? document.activeElement : null;
-  opening = true;
+  opening.value = true;
   fetching.value += 1;
   try {
     await putAside();
@@ -389,7 +392,7 @@ async function open(make) {
     if (!composition.value) giveFocusBack();
   } finally {
     fetching.value -= 1;
-    opening = false;
+    opening.value = false;
   }
 }
 
@@ -416,7 +419,7 @@ function shut(current, { focus = true } = {}) {
   const inline = place.value === "inline";
   current.draft.close();
   current.uploads.abort();
-  if (!opening) forgetTyped(); // what is typed now is for the next message
+  if (!opening.value) forgetTyped(); // what is typed now is for the next message
   batch(() => {
     composition.value = null;
     minimised.value = full.value = inside.value = false;
@@ -466,7 +469,7 @@ function begun(fields, known, about) {
     const record = { fileId: id, filename: name, mime, size };
     draft.write({ attachments: [...draft.fields.value.attachments, record] });
   });
-  return { draft, uploads, about, focus: "body", title: titleOf(fields) };
+  return { draft, uploads, about, focus: "body", title: titleOf(fields), problem: signal("") };
 }
 
 /** The answered thread and message, as far as the fields name them. @param {import("./wire.js").Fields} fields */

@@ -26,12 +26,15 @@ import { computed, signal } from "@preact/signals";
  * @property {() => void} [chooseSnippet] asks which
  * @property {import("../snippets/store.js").Snippet | null} [snippet] to insert once the editor is ready
  * @property {boolean} [entering] whether it takes the focus as soon as it is shown
+ * @property {import("@preact/signals").Signal<string>} problem why it was not sent, wherever it is shown meanwhile
  * @property {Promise<unknown> | null} [handing] it is on its way to the server, which sends it; never rejects
  */
 /** @typedef {"window" | "inline"} Place */
 
 export const composition = signal(/** @type {Composition | null} */ (null));
 export const place = signal(/** @type {Place} */ ("window"));
+/** Whether a message is being opened: a second one does not begin meanwhile. */
+export const opening = signal(false);
 /** How many contents for a message are being fetched. */
 export const fetching = signal(0);
 /** Whether the content for a message is being fetched: what is typed meanwhile goes into it. */

@@ -36,20 +36,17 @@ const archivedWith = new Map();
 
 /** @param {import("./current.js").Composition} current @returns {Sending} */
 export function useSending(current) {
-  const { draft } = current;
+  const { draft, problem } = current;
   const [found, setFound] = useState(/** @type {import("./checks.js").Finding[]} */ ([]));
-  const [problem, setProblem] = useState("");
   const [busy, setBusy] = useState(false);
-  const going = useRef(false);
   const wanted = useRef(/** @type {{ sendAt: string | undefined, archive: boolean }} */ ({ sendAt: undefined,
     archive: false }));
 
   const go = async () => {
-    if (going.current) return;
-    going.current = true;
+    if (current.handing) return;
     setBusy(true);
     setFound([]);
-    setProblem("");
+    problem.value = "";
     try {
       const fields = draft.fields.value;
       const { sendAt, archive } = wanted.current;
@@ -58,24 +55,23 @@ export function useSending(current) {
       const answer = await handOver(sendAt, group);
       if (answer) tell(answer, fields);
       if (thread && composition.value !== current) archiveWith(thread, group, answer);
-      else if (draft.problem.value) setProblem(draft.problem.value);
+      else if (draft.problem.value) problem.value = draft.problem.value;
     } catch (error) {
-      setProblem(refusal(error));
+      problem.value = refusal(error);
     }
-    going.current = false;
     setBusy(false);
   };
   const send = async (/** @type {string | undefined} */ sendAt, archive = false) => {
-    if (going.current) return;
+    if (current.handing) return;
     wanted.current = { sendAt, archive };
     const fields = draft.fields.value;
     const asks = findings(fields, { uploading: current.uploads.underWay,
       signature: signatureOf(fields.accountId).peek(), unfilled: unfilled([fields.subject, fields.html]) });
-    setProblem("");
+    problem.value = "";
     setFound(asks);
     if (!asks.length) await go();
   };
-  return { found, problem, busy, archives: answered(current) !== null, send, sendAnyway: go,
+  return { found, problem: problem.value, busy, archives: answered(current) !== null, send, sendAnyway: go,
     dismiss: () => setFound([]) };
 }
 
