@@ -14,6 +14,8 @@ import { reasonOf } from "../../settings/fetched.js";
 /** What becomes of the access, by provider; elsewhere the grant is taken back. @type {Record<string, string>} */
 const ENDS = {
   imap: "The password is erased here. If it is an app password, it works until you revoke it at the provider.",
+  outlook: "The access is erased here. Microsoft has no way to take it back from here: remove svc from the apps of your"
+    + " Microsoft account as well.",
 };
 
 /** @param {{ account: Account, onlyErase: boolean, close: () => void, changed: () => Promise<void> }} props */
