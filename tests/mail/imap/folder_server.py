@@ -54,6 +54,8 @@ class FolderServer:
     adds: bytes = b""
     answers_append: bool = True
     searches_headers: bool = True
+    closed: set[str] = field(default_factory=set)
+    """The folders that are listed and can't be opened."""
     boxes: dict[str, Box] = field(default_factory=lambda: {name: Box() for name in ("INBOX", *USES, "Boats")})
     between: Callable[[], None] = _nothing
     heard: list[str] = field(default_factory=list)
@@ -113,7 +115,9 @@ class FolderServer:
             self.between()
             done, said = "OK", list[bytes]()
             name = words[0].upper()
-            if name in {"SELECT", "EXAMINE"}:
+            if name in {"SELECT", "EXAMINE"} and words[1] in self.closed:
+                done, opened = "NO", None
+            elif name in {"SELECT", "EXAMINE"}:
                 opened = self.boxes[words[1]]
                 said = self._select(opened)
             elif name == "APPEND":

@@ -3,6 +3,7 @@ once, as it is now."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from itertools import pairwise
 
@@ -11,7 +12,8 @@ import pytest
 from svc.clock import VirtualClock
 from svc.mail.model import INBOX, STARRED, TRASH
 from svc.mail.providers.imap import looking
-from svc.mail.providers.imap.roles import own_label
+from svc.mail.providers.imap.roles import Place, own_label
+from svc.mail.providers.imap.rows import folders as folder_rows
 from svc.mail.providers.seam import Unreachable
 from svc.nursery import open_task_group
 from tests.mail.dying import Killed
@@ -131,6 +133,62 @@ async def test_what_is_read_after_an_interruption_counts_and_is_no_news(
         assert profile.messages_total == len(desk.places()) == 21
         desk.cursor = profile.cursor
         assert await desk.look() == ()
+        nursery.cancel_scope.cancel()
+
+
+def close(server: FolderServer) -> None:
+    server.closed.add("Boats")
+
+
+def remove(server: FolderServer) -> None:
+    del server.boxes["Boats"]
+
+
+def rename(server: FolderServer) -> None:
+    server.boxes["Ships"] = server.boxes.pop("Boats")
+
+
+@pytest.mark.parametrize("able", [PLAIN, COUNTING])
+@pytest.mark.parametrize("at_first", [True, False])
+@pytest.mark.parametrize("happens", [close, remove, rename])
+async def test_a_mail_that_comes_after_the_first_reading_is_always_news(
+    wall: VirtualClock, able: str, at_first: bool, happens: Callable[[FolderServer], None]
+) -> None:
+    """Sync asks for the number of mails after it has asked for the changes; it must not look at the mailbox then, and
+    keep to itself what it finds."""
+    server = FolderServer(able=able)
+    server.deliver("Boats", letter("Rope"))
+    if at_first:
+        happens(server)
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        provider, _ = desk.started()
+        desk.cursor = (await provider.profile()).cursor
+        if not at_first:
+            happens(server)
+        await desk.look(provider)
+        server.deliver("INBOX", letter("Lunch"))
+        await provider.profile()
+        assert [one.kind for one in await desk.look(provider)] == ["added"]
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_mail_that_comes_after_we_made_a_folder_is_news(wall: VirtualClock) -> None:
+    server = FolderServer()
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        provider, _ = desk.started()
+        desk.cursor = (await provider.profile()).cursor
+        folder_rows.add_folder(
+            desk.tx,
+            account_id="acc",
+            place=Place(name=b"Ships", label=own_label(b"Ships"), shown="Ships"),
+            uid_validity=1,
+        )
+        server.boxes["Ships"] = Box()
+        server.deliver("INBOX", letter("Lunch"))
+        await provider.profile()
+        assert [one.kind for one in await desk.look(provider)] == ["added"]
         nursery.cancel_scope.cancel()
 
 

@@ -198,6 +198,8 @@ class Look:
         except CommandRefused:
             if folder.label == INBOX:
                 raise  # each mailbox has one: a mailbox whose inbox stays closed would seem to be empty
+            if not folder.was_looked_at:
+                await self.store.write(folder_rows.note_closed, folder_id=folder.id)
             return None
         changed = Changed(folder=folder, opened=opened)
         if folder.uid_validity != opened.uid_validity or not folder.is_read:

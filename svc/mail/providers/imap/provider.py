@@ -280,10 +280,10 @@ def _told(*, writes: bool = False) -> Iterator[None]:
 
 
 def _is_known(tx: ReadTx, account_id: str) -> bool:
-    """Whether a look has read each folder to its end. If it was interrupted, the next one must not report the rest as
-    mail that has just arrived."""
+    """Whether the first look has come to its end. If it was interrupted, the next one must not report the rest as mail
+    that has just arrived."""
     folders = folder_rows.folders(tx, account_id=account_id)
-    return bool(folders) and all(one.is_read for one in folders)
+    return bool(folders) and all(one.was_looked_at for one in folders)
 
 
 def _profile(tx: ReadTx, account_id: str, address: str) -> Profile:

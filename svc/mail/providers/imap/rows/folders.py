@@ -57,17 +57,23 @@ def add_folder(tx: Tx, *, account_id: str, place: roles.Place, uid_validity: int
     """Stores a folder that was just made or found, without messages: nothing of it was read yet."""
     tx.run(
         """
-        insert into mail_imap_folders (account_id, name, label, shown, uid_validity)
-        values (:account_id, :name, :label, :shown, :uid_validity)
-        on conflict do update set label = :label, uid_validity = :uid_validity
+        insert into mail_imap_folders (account_id, name, label, shown, uid_validity, looked_at)
+        values (:account_id, :name, :label, :shown, :uid_validity, :now)
+        on conflict do update set label = :label, uid_validity = :uid_validity, looked_at = :now
         """,
         account_id=account_id,
         name=place.name,
         label=place.label,
         shown=place.shown,
         uid_validity=uid_validity,
+        now=tx.now,
     )
     return next(one for one in folders(tx, account_id=account_id) if one.name == place.name)
+
+
+def note_closed(tx: Tx, *, folder_id: int) -> None:
+    """Notes that a folder can't be opened."""
+    tx.run("update mail_imap_folders set looked_at = :now where id = :id", now=tx.now, id=folder_id)
 
 
 def store_state(

@@ -30,6 +30,12 @@ class FolderRow:
         """Whether it was read to its end."""
         return self.uid_validity != 0 and self.messages != UNFINISHED
 
+    @property
+    def was_looked_at(self) -> bool:
+        """Whether a look was done with it at least once: it was read to its end, or could not be opened. It stays true
+        if the folder is gone."""
+        return self.looked_at != 0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
