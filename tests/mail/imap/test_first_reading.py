@@ -3,7 +3,7 @@ once, as it is now."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import pairwise
 
@@ -12,10 +12,14 @@ import pytest
 from svc.clock import VirtualClock
 from svc.mail.model import INBOX, STARRED, TRASH
 from svc.mail.providers.imap import looking
+from svc.mail.providers.imap.protocol.sets import MAX_UID
 from svc.mail.providers.imap.roles import Place, own_label
 from svc.mail.providers.imap.rows import folders as folder_rows
+from svc.mail.providers.imap.rows import messages as message_rows
+from svc.mail.providers.imap.rows.model import Flags
 from svc.mail.providers.seam import Unreachable
 from svc.nursery import open_task_group
+from svc.store import Tx
 from tests.mail.dying import Killed
 from tests.mail.imap.folder_desk import FolderDesk
 from tests.mail.imap.folder_server import COUNTING, PLAIN, Box, FolderServer, subject_of
@@ -192,8 +196,11 @@ async def test_a_mail_that_comes_after_we_made_a_folder_is_news(wall: VirtualClo
         nursery.cancel_scope.cancel()
 
 
-async def test_of_mails_read_before_the_list_only_their_own_flags_are_asked_for(wall: VirtualClock) -> None:
+async def test_of_mails_read_before_the_list_only_their_own_flags_are_asked_for_some_at_once(
+    wall: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All flags of a large mailbox are megabytes, and each mail that is listed comes with its own."""
+    monkeypatch.setattr(looking, "FLAGS_AT_ONCE", 2)
     server = FolderServer(able=COUNTING)
     for number in range(9):
         server.deliver("INBOX", letter(f"Mail {number}"))
@@ -203,7 +210,45 @@ async def test_of_mails_read_before_the_list_only_their_own_flags_are_asked_for(
         server.heard.clear()
         await desk.started()[0].profile()
         asked = [one.split()[2] for one in server.heard if one.endswith("(UID FLAGS)")]
-        assert asked == ["7:9"]
+        assert asked == ["7:8", "9"]
+        nursery.cancel_scope.cancel()
+
+
+async def test_all_flags_are_asked_for_some_at_once_and_only_those_that_changed_are_written(
+    wall: VirtualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looking, "FLAGS_AT_ONCE", 4)
+    written = list[Flags]()
+    store_flags = message_rows.store_flags
+
+    def noted(tx: Tx, *, account_id: str, folder_id: int, found: Sequence[Flags]) -> None:
+        written.extend(found)
+        store_flags(tx, account_id=account_id, folder_id=folder_id, found=found)
+
+    monkeypatch.setattr(message_rows, "store_flags", noted)
+    server = FolderServer(able=PLAIN)
+    for number in range(9):
+        server.deliver("INBOX", letter(f"Mail {number}"))
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        provider, _ = desk.started()
+        desk.cursor = (await provider.profile()).cursor
+        wall.offset_ms += looking.ALL_FLAGS_EVERY_MS + 1
+        for name in ("Mail 0", "Mail 7"):
+            server.flag("INBOX", name, "\\Flagged")
+        server.flag("INBOX", "Mail 4", "\\Deleted")
+        server.deliver("INBOX", letter("Lunch"))
+        server.heard.clear()
+        told = await desk.look(provider)
+        asked = [one.split()[2] for one in server.heard if one.endswith("(UID FLAGS)")]
+        assert asked[:3] == ["1:4", "5:8", f"9:{MAX_UID}"]
+        assert sorted(one.uid for one in written) == [1, 8]
+        assert sorted((one.kind, *one.labels) for one in told) == [
+            ("added",),
+            ("deleted",),
+            ("labels-added", STARRED),
+            ("labels-added", STARRED),
+        ]
         nursery.cancel_scope.cancel()
 
 

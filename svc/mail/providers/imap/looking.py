@@ -45,6 +45,8 @@ MEET_AT_ONCE: Final = 500
 """The most new messages in one command and one transaction."""
 NEWEST_FLAGS: Final = 300
 ALL_FLAGS_EVERY_MS: Final = 10 * MINUTE_MS
+FLAGS_AT_ONCE: Final = 2_000
+"""The most known messages whose flags are asked for in one command."""
 MAX_MESSAGES: Final = 5_000_000
 MAX_SET_CHARS: Final = 4_000
 """The longest set of UIDs in one command; servers accept lines of 8,000 characters."""
@@ -231,8 +233,9 @@ class Look:
         if met:  # their flags may have changed since
             known = set(await self.store.read(queries.known_uids, folder_id=folder.id))
             changed.lost = sorted(known - (met & there))
-            flags = await self.using.command("UID", "FETCH", _set_of(met), self._flags)
-            self._sort(changed, met, flags.all(Message))
+            ordered = sorted(met)
+            for start in range(0, len(ordered), FLAGS_AT_ONCE):
+                await self._ask_flags(changed, met, _set_of(ordered[start : start + FLAGS_AT_ONCE]))
         else:
             changed.lost = None
         changed.new = sorted(uid for uid in there - met if uid not in deleted)
@@ -275,11 +278,23 @@ class Look:
     async def _newest(self, changed: Changed, known: set[int]) -> bool:
         """Without CONDSTORE: reads the new messages, and the flags of the newest ones, or of all if that is due."""
         changed.looked = self.clock.now() - changed.folder.looked_at > ALL_FLAGS_EVERY_MS
-        newest = sorted(known)[-NEWEST_FLAGS:]
-        first = 1 if changed.looked or not newest else newest[0]
-        answer = await self.using.command("UID", "FETCH", f"{first}:{MAX_UID}", self._flags)
-        self._sort(changed, known, answer.all(Message))
+        ordered = sorted(known)
+        firsts = (ordered if changed.looked else ordered[-NEWEST_FLAGS:])[::FLAGS_AT_ONCE] or [1]
+        if changed.looked:
+            firsts[0] = 1
+        for first, after in zip(firsts, [*firsts[1:], MAX_UID + 1], strict=True):
+            await self._ask_flags(changed, known, f"{first}:{after - 1}")
         return True
+
+    async def _ask_flags(self, changed: Changed, known: set[int], uids: str) -> None:
+        """Reads the flags of some messages, and keeps those that changed: a transaction that compared all of a large
+        mailbox would hold up every other one."""
+        answer = await self.using.command("UID", "FETCH", uids, self._flags)
+        before = len(changed.flags)
+        self._sort(changed, known, answer.all(Message))
+        changed.flags[before:] = await self.store.read(
+            message_rows.other_flags, folder_id=changed.folder.id, found=changed.flags[before:]
+        )
 
     def _sort(self, changed: Changed, known: set[int], found: Iterable[Message]) -> None:
         new: set[int] = set()
@@ -292,7 +307,7 @@ class Look:
                 new.add(one.uid)
             elif one.flags is not None:
                 changed.flags.append(flags_of(one.uid, one, labelled=self.using.keeps_labels))
-        changed.new = sorted(new)
+        changed.new = sorted({*changed.new, *new})
 
     @property
     def _flags(self) -> str:

@@ -14,7 +14,7 @@ from svc.mail.providers.imap.rows import moves, queries
 from svc.mail.providers.imap.rows.changes import has_news, note, tell
 from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow, Kept, kept_of
 from svc.mail.providers.imap.rows.queries import PLACE, place_by
-from svc.store import ReadTx, Tx, Value, json_array
+from svc.store import ReadTx, Tx, Value, json_array, texts_of
 
 ERASED_AT_ONCE: Final = 5_000
 _AWAY: Final = frozenset({SPAM, TRASH})
@@ -34,6 +34,31 @@ def lose(tx: Tx, *, account_id: str, folder_id: int, uids: Sequence[int] | None,
         moves.numbered_anew(tx, folder_id=folder_id)
     elif not are_there:
         moves.removed(tx, folder_id=folder_id, uids=uids)
+
+
+def other_flags(tx: ReadTx, *, folder_id: int, found: Sequence[Flags]) -> list[Flags]:
+    """Those that differ from the stored ones."""
+    if not found:
+        return []
+    rows = tx.all(
+        """
+        select uid, seen, flagged, keywords from mail_imap_places
+        where folder_id = :folder_id and uid between :first and :last
+        """,
+        folder_id=folder_id,
+        first=min(one.uid for one in found),
+        last=max(one.uid for one in found),
+    )
+    stored = {
+        cast(int, uid): (bool(seen), bool(flagged), frozenset(texts_of(str(keywords))))
+        for uid, seen, flagged, keywords in rows
+    }
+    return [
+        one
+        for one in found
+        if (before := stored.get(one.uid)) is not None
+        and before != (one.seen, one.flagged, before[2] if one.keywords is None else one.keywords)
+    ]
 
 
 def store_flags(tx: Tx, *, account_id: str, folder_id: int, found: Iterable[Flags]) -> None:
