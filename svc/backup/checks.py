@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from svc.backup.archive import PARTS
+from svc.backup.archive import PARTS, Part
 from svc.backup.service import Backup
 from svc.backup.settings import target_of
 from svc.check import Check, CheckContext, Finding, ok, skipped
 
+_PUBLIC: Final[Mapping[Part, str]] = {
+    "archiver": "not archived",
+    "base backup": "no base backup",
+    "archive check": "not whole",
+    "drill": "restore test failed",
+}
+"""What anybody may read of a problem."""
 _REMEDY: Final = "It is tried again by itself; the page Backups says more, and docs/backup.md what to do"
 
 
@@ -23,11 +30,11 @@ async def _archive(context: CheckContext) -> Sequence[Finding]:
     if parts is None:
         return [skipped("No service runs")]
     archive = parts.archive
-    wrong = [problem for part in PARTS if (problem := archive.problem_of(part)) is not None]
+    wrong = [(part, problem) for part in PARTS if (problem := archive.problem_of(part)) is not None]
     if wrong:
         return [
-            Finding(state="warning", detail=problem[:1].upper() + problem[1:], remedy=_REMEDY, public="not archived")
-            for problem in wrong
+            Finding(state="warning", detail=problem[:1].upper() + problem[1:], remedy=_REMEDY, public=_PUBLIC[part])
+            for part, problem in wrong
         ]
     if not archive.runs or archive.lag_s is None:
         return [Finding(state="warning", detail="The archiver is starting", remedy=_REMEDY, public="starting")]

@@ -148,7 +148,8 @@ async def _verify(call: Invocation) -> int:
         faults.append(f"no point is signed by the key {expected}; the archive has {', '.join(keys) or 'no key'}")
     for fault in faults:
         print(fault)
-    print(f"{len(points)} recovery points, {len(faults)} faults; signed by {', '.join(keys) or 'nobody yet'}")
+    found = f"{_counted(len(points), 'recovery point')}, {_counted(len(faults), 'fault')}"
+    print(f"{found}; signed by {', '.join(keys) or 'nobody yet'}")
     return EXIT_FAILURE if faults else OK
 
 
@@ -240,6 +241,10 @@ def _run(command: Callable[[Invocation], Awaitable[int]], call: Invocation) -> i
         raise Refusal(as_sentence(fault)) from fault
 
 
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
 def _place(text: str) -> Place:
     try:
         return any_place(text)
@@ -257,7 +262,10 @@ def _at(text: str) -> Millis | None:
 
 _LATEST: Final = "latest"
 _FROM: Final = Argument(
-    name="--from", metavar="URL", type=_place, help="where the archive is; without it, the place in the settings"
+    name="--from",
+    metavar="URL",
+    type=_place,
+    help="where the archive is, such as s3://bucket/svc or /mnt/disk/svc; without it, the place in the settings",
 )
 
 COMMANDS: Final = (

@@ -21,12 +21,14 @@ from svc.backup.litestream import ArchiveFault
 from svc.backup.points import KEEP_MS, Point
 from svc.backup.restoring import RestoreFault, Restoring, Wanted
 from svc.backup.verifying import fault_of
-from svc.clock import DAY_MS, SECOND_MS, Millis, rfc3339
+from svc.clock import DAY_MS, MINUTE_MS, SECOND_MS, Millis, rfc3339
 from svc.nursery import ThreadPool
 
 NO_POINT: Final = "there is no recovery point to restore"
 LONGEST_S: Final = 20 * 3_600.0
 """Of one restore test. Beyond: it is given up and said to have failed; the next night's base backup waits for it."""
+AGAIN_MS: Final = 15 * MINUTE_MS
+"""Pause before the one further try of a night, after one that failed: the replica may have been away for a moment."""
 OLDEST_MS: Final = KEEP_MS - 2 * DAY_MS
 """Of a point that is tried: the files of an older one may be pruned at any moment."""
 TOO_LONG: Final = "it did not end within 20 hours: the line is too slow, or the place hangs"
@@ -46,6 +48,8 @@ class Drill:
     restoring: Callable[[], Restoring]
     settle: Callable[[], Awaitable[None]]
     rng: random.Random
+    _again_at: Millis | None = None
+    """When the one that failed last is tried once more."""
     _turn: trio.Lock = field(default_factory=trio.Lock)
 
     async def run(self) -> DrillState:
@@ -53,19 +57,30 @@ class Drill:
         async with self._turn:
             return await self._run()
 
-    async def catch_up(self, due: Millis) -> None:
-        """Run the drill of the night that began at ``due``, unless it was done. One that was cut off is begun anew by
-        the next start. If that is cut off, too, it is said to have failed: it may be what ends the service."""
+    async def catch_up(self, due: Millis) -> Millis | None:
+        """Run the drill of the night that began at ``due``, unless it was done. Returns when there is more to do.
+
+        One that failed is tried once more after a while. One that was cut off is begun anew by the next start. If that
+        is cut off, too, it is said to have failed: it may be what ends the service."""
         async with self._turn:
             catalogue, now = self.archive.catalogue, self.archive.clock.now()
             last = await self.threads.run(catalogue.drill)
             if last is not None and due <= last.at <= now:
-                return
+                if self._again_at is None or (last.problem is not None and now < self._again_at):
+                    return self._again_at
+                self._again_at = None
+                if last.problem is not None:  # or who asked for one got it since
+                    await self._run()
+                return None
             trying = await self.threads.run(catalogue.trying)
             if trying is not None and trying.cut_off:
                 await self._note(DrillState(at=now, seconds=0.0, point="", problem=CUT_OFF))
             elif await self.threads.run(catalogue.points):
-                await self._run()
+                state = await self._run()
+                may_pass = state.problem not in {None, TOO_LONG}
+                self._again_at = self.archive.clock.now() + AGAIN_MS if may_pass else None
+                return self._again_at
+            return None
 
     async def recall(self) -> None:
         """At a start: that the last one failed holds until the next one."""

@@ -50,14 +50,14 @@ def _at_hour(day: date, zone: tzinfo | None) -> Millis:
 @dataclass(kw_only=True)
 class Nightly:
     """``then``: runs after a successful base backup. ``drill``: runs the drill of the night that began at that time,
-    unless it was done, so that a restart after the base backup doesn't leave it out. ``begun_at``: of the base backup
-    in progress."""
+    unless it was done, so that a restart after the base backup doesn't leave it out, and returns when it wants to try
+    once more. ``begun_at``: of the base backup in progress."""
 
     archive: Archive
     archiver: Archiver
     threads: ThreadPool
     then: Callable[[], Awaitable[object]]
-    drill: Callable[[Millis], Awaitable[None]]
+    drill: Callable[[Millis], Awaitable[Millis | None]]
     zone: tzinfo | None = None
     begun_at: Millis | None = None
     _failed_at: Millis | None = None
@@ -72,9 +72,9 @@ class Nightly:
         due = latest_due(now, self.zone)
         state = await self.threads.run(self.archive.catalogue.base)
         if state is not None and due <= state.at <= now:  # else the clock was wrong
-            await self.drill(due)
+            again_at = await self.drill(due)
             if self._failed_at is None:
-                return next_due(now, self.zone)
+                return min(filter(None, (next_due(now, self.zone), again_at)))
         if self._failed_at is not None and self._failed_at <= now < self._again_at:
             return self._again_at
         if await self.make(is_first=state is None) is not None:

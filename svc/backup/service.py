@@ -130,10 +130,10 @@ class Backup:
             tell=tell,
         )
 
-    async def drill_of(self, due: Millis) -> None:
-        """The restore test of the night that began at ``due``, unless it was done, or is switched off."""
-        if self.workspace.config[DRILL]:
-            await self.on().drill.catch_up(due)
+    async def drill_of(self, due: Millis) -> Millis | None:
+        """The restore test of the night that began at ``due``, unless it was done, or is switched off. Returns when
+        there is more to do."""
+        return await self.on().drill.catch_up(due) if self.workspace.config[DRILL] else None
 
 
 def build(workspace: Workspace) -> None:

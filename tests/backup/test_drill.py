@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from svc.backup.drill import CUT_OFF, OLDEST_MS, Drill, older_of
+from svc.backup.drill import AGAIN_MS, CUT_OFF, OLDEST_MS, Drill, older_of
 from svc.backup.points import public_of, sign
 from svc.backup.restoring import Restored, RestoreFault, Restoring, Wanted
 from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, VirtualClock
@@ -124,6 +124,30 @@ async def test_one_that_was_cut_off_is_begun_anew_and_told_if_that_is_cut_off_to
     assert noted is not None
     assert (noted.problem, len(deadly.asked), len(sound.asked)) == (CUT_OFF, 3, 1)
     assert (await again.run()).problem is None, "who asks for it gets it"
+
+
+async def test_one_that_failed_is_tried_once_more_in_that_night(
+    tmp_path: Path, threads: ThreadPool, wall: VirtualClock
+) -> None:
+    """The replica may have been away for a minute."""
+    restores, due = Restores(bad=("rp_0",)), wall.now()
+    drill = drill_of(tmp_path, wall, threads, restores, (0,))
+
+    async def tries(*, after_ms: int) -> int:
+        wall.offset_ms += after_ms
+        before = len(restores.asked)
+        await drill.catch_up(due)
+        return len(restores.asked) - before
+
+    again_at = await drill.catch_up(due)
+    assert again_at == wall.now() + AGAIN_MS
+    assert [await tries(after_ms=one) for one in (0, AGAIN_MS, AGAIN_MS, HOUR_MS)] == [0, 1, 0, 0]
+    due += DAY_MS
+    assert await tries(after_ms=DAY_MS) == 1
+    restores.bad = ()
+    assert (await drill.run()).problem is None
+    assert await tries(after_ms=AGAIN_MS) == 0, "who asked for it got it"
+    assert await drill.catch_up(due) is None
 
 
 async def test_one_that_failed_is_known_after_a_restart_too(
