@@ -24,8 +24,8 @@ WHAT = {"archive": "archive", "trash": "trash", "spam": "spam", "inbox": "unarch
 
 @dataclass
 class EverythingPart:
-    """Mixed into the world, which has ``ordered()``, ``change()`` and ``steps``. ``slow``: a step goes on at the server
-    until :meth:`finish`."""
+    """Mixed into the world, which has ``ordered()``, ``change_all()`` and ``steps``. ``slow``: a step goes on at the
+    server until :meth:`finish`."""
 
     chosen: dict[str, Rows] = field(default_factory=dict)
     bulk: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -68,8 +68,7 @@ class EverythingPart:
         patch = PATCHES.get(step["do"], {})
         if step["do"] == "snooze":
             patch = {"inInbox": False, "snoozedUntil": self.untils[step_id]}
-        for row in self.chosen[step_id]:
-            self.change(row["id"], **patch)  # type: ignore[attr-defined]
+        self.change_all({row["id"]: patch for row in self.chosen[step_id]})  # type: ignore[attr-defined]
         step |= {"state": "done", "taken": step["total"], "passed": passed}
         self.emit("mail", "bulk.changed", step_id, {"step": step})  # type: ignore[attr-defined]
 

@@ -100,8 +100,7 @@ class LabelPart:
         if not self.steps:
             return {"undone": None}
         what, before = self.steps.pop()
-        for row in before:
-            self.change(row["id"], **row)  # type: ignore[attr-defined]
+        self.change_all({row["id"]: row for row in before})  # type: ignore[attr-defined]
         ids = [row["id"] for row in before]
         return {"undone": {"id": str(len(self.steps)), "what": what, "threadIds": ids, "draftId": None}}
 

@@ -112,11 +112,19 @@ class World(
 
     def change(self, thread_id: str, **patch: Any) -> None:
         """A thread changes at the server: its row, its account's badge, and the events that say so."""
+        self.change_all({thread_id: patch})
+
+    def change_all(self, patches: dict[str, dict[str, Any]]) -> None:
+        """Many at once: each badge is told of only after the last of its threads."""
         with self.lock:
-            thread = self.thread(thread_id)
-            thread.update(patch)
-            self.emit("mail", "thread.changed", thread_id, {"accountId": thread["accountId"], "thread": thread})
-            self.recount(thread["accountId"])
+            accounts = {}
+            for thread_id, patch in patches.items():
+                thread = self.thread(thread_id)
+                thread.update(patch)
+                self.emit("mail", "thread.changed", thread_id, {"accountId": thread["accountId"], "thread": thread})
+                accounts[thread["accountId"]] = True
+            for account_id in accounts:
+                self.recount(account_id)
 
     def add(self, **fields: Any) -> str:
         with self.lock:
