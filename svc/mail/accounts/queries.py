@@ -96,7 +96,9 @@ def account_by_address(tx: ReadTx, address: str) -> Account | None:
 
 
 def addresses_of(tx: ReadTx, *, owner_id: str | None) -> frozenset[str]:
-    """The addresses of all accounts of one owner, with their aliases, in lower case."""
+    """The addresses of all accounts of one owner, with their aliases, in lower case; of accounts that are only here the
+    names, as they were typed.
+    """
     rows = tx.all(
         """
         select address from mail_accounts where owner_id is :owner_id
