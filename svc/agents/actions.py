@@ -29,10 +29,10 @@ from svc.tools import (
     give,
     inert,
     outside_of,
-    page_taint,
     taint,
     taint_by_descriptions,
     taint_of,
+    vouched_later,
 )
 from svc.worker.agents import AGENT
 from svc.workflow import Json
@@ -119,13 +119,27 @@ def begin(tx: Tx, workspace: Workspace, principal: Principal, wanted: Wanted) ->
     names = chosen(there, definition.tools)
     give(tx, run_id, tools=names, approvals=definition.approvals)
     runs.grant_more(tx, run_id, {grant for name in names for grant in there[name].grants})
-    if page is not None and page_taint(tx, page.page_id):
-        taint(tx, run_id, outside=f"the page {page.path}, which was written from outside text")
+    source = None if page is None else _instructed_from_outside(tx, principal_of(tx, row), page)
+    if source is not None:
+        taint(tx, run_id, outside=source)
     outside = wanted.outside or _named_from_outside(tx, principal, wanted.input)
     if outside is not None:
         taint(tx, run_id, outside=outside)
     taint_by_descriptions(tx, run_id, {by for name in names if (by := there[name].described_by) is not None})
     return run_id
+
+
+def _instructed_from_outside(tx: ReadTx, owner: Principal, one: Configured[Definition]) -> str | None:
+    """The source of an agent's instructions if they may be from outside: its page counts as any page that a run reads.
+
+    The text in force may be an older one than the text that its owner has vouched for.
+    """
+    page = readable_page(tx, owner, one.path)
+    if page is None:  # a plugin brings it
+        return None
+    if vouched_later(tx, page.id, revision=one.revision):
+        return f"an older text of the page {page.path}, which nobody has vouched for"
+    return outside_of(tx, owner, page)
 
 
 def _named_from_outside(tx: ReadTx, principal: Principal, input: Json) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from svc.pages.model import EVERYONE
+from svc.pages.model import EVERYONE, acts
 from svc.pages.queries import nearest_above
 from svc.principal import Principal
 from svc.store import ReadTx
@@ -48,7 +48,7 @@ def openness(tx: ReadTx, principal: Principal, path: str) -> Openness:
         foreign=owner_id is not None and owner_id != principal.user_id,
         by_another=author_id is not None and author_id != principal.user_id,
         others_read=bool(levels),
-        others_write="write" in levels,
+        others_write="write" in levels and not acts(path),
         synced=tx.value("select 1 from page_managed where page_id = :id", id=page_id) is not None,
     )
 

@@ -20,10 +20,10 @@ from svc.tools.taint import (
     bring_mark_back,
     copy_trust,
     page_mark,
-    page_taint,
     taint,
     taint_by_descriptions,
     taint_of,
+    vouched_later,
 )
 
 __all__ = [
@@ -50,9 +50,9 @@ __all__ = [
     "inert",
     "outside_of",
     "page_mark",
-    "page_taint",
     "taint",
     "taint_by_descriptions",
     "taint_of",
     "understood",
+    "vouched_later",
 ]

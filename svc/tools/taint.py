@@ -117,6 +117,12 @@ def trust_page(tx: Tx, page_id: str, *, revision: int) -> None:
         )
 
 
+def vouched_later(tx: ReadTx, page_id: str, *, revision: int) -> bool:
+    """Whether a person's word for the page is for a later text than this revision, so not for this one."""
+    vouched = tx.value("select revision from page_vouched where page_id = :id", id=page_id)
+    return vouched is not None and revision < vouched
+
+
 def copy_trust(tx: Tx, run_id: str, new_id: str) -> None:
     """Copy the tools, the taint and the calls of a run to the run that continues it."""
     tx.run(

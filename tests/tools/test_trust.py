@@ -326,6 +326,8 @@ async def test_a_card_hides_nothing_that_is_sent(service: Service) -> None:
         ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u0915\u094d\u200d\u0937", False),
         ("a\u200cb", True),
         ("no\ufe0f\ufe0f", True),
+        ("a\U0001d173\U0001bca0", True),
+        ("a\U0001d159", True),
         ("\u0645\u200c\u200d\u200c", True),
     ],
 )
