@@ -120,11 +120,15 @@ def service(tmp_path: Path) -> Iterator[ServiceProcess]:
 def is_at_rest(service: ServiceProcess) -> bool:
     """All the seeded mail has arrived, and what follows from it is done."""
     accounts = service.query("mail.accounts")
-    behind = re.findall(
-        r"^svc_consumer_behind_events\{.*\} (\d+)$", service.request("GET", "/metrics").body.decode(), re.MULTILINE
-    )
     arrived = bool(accounts) and all(account["state"] == "caught-up" for account in accounts)
-    return arrived and set(behind) == {"0"} and service.rows("select 1 from okf_queue") == []
+    return arrived and nothing_follows(service)
+
+
+def nothing_follows(service: ServiceProcess, cookie: str | None = None) -> bool:
+    """What follows from mail, and from a sign-in, is done: people have their pages, and pages their files."""
+    metrics = service.request("GET", "/metrics", headers={} if cookie is None else {"cookie": cookie}).body.decode()
+    behind = re.findall(r"^svc_consumer_behind_events\{.*\} (\d+)$", metrics, re.MULTILINE)
+    return set(behind) == {"0"} and service.rows("select 1 from okf_queue") == []
 
 
 @pytest.fixture
@@ -222,6 +226,7 @@ def test_it_does_nothing_and_reads_nothing(
 def is_hit_in_vain(
     browser: Browser, service: ServiceProcess, attack: Attack, chance: random.Random, *, cookie: str | None
 ) -> None:
+    until(lambda: nothing_follows(service, cookie), what="the files of all pages", deadline_s=READY_DEADLINE_S)
     before = dump(service)
     attack = attack.shuffled(chance)
     for at, vantage in enumerate(VANTAGES):

@@ -34,7 +34,7 @@ from playwright.sync_api import TimeoutError as Timeout
 
 from tests.peers.needs import HEADLESS_PATH
 from tests.sizes import HANGS_S, SLOW_PROCESSOR
-from tests.web.fake_server import STATIC, World
+from tests.web.fake_server import BLANK, STATIC, World
 
 QUIET_FLAGS: Final = (
     "--no-sandbox",
@@ -62,6 +62,10 @@ PLAYWRIGHTS_OWN: Final = tuple(f"Blocked script execution in 'about:{page}'" for
 """Playwright puts helpers into every frame; a mail's frame runs none, and is blank first."""
 PATIENCE_MS: Final = HANGS_S * 1_000
 LOOK_AGAIN_MS: Final = 20
+PROBE: Final = f"{BLANK}?is-it-intercepted"
+INTERCEPTED: Final = """async probe => {
+    while (await (await fetch(probe)).text() !== "intercepted") await new Promise(requestAnimationFrame);
+}"""
 TWICE: Final = "one => { one.click(); one.click(); }"
 """Pressed again before the answer of the first press, as people do on a slow connection."""
 
@@ -160,6 +164,19 @@ def _complains(message: ConsoleMessage) -> bool:
     return message.type in {"error", "warning"} and message.text != BLOCKED_WORKER
 
 
+def intercept(
+    page: Page, url: str | re.Pattern[str], handler: Callable[[Route], Any], *, times: int | None = None
+) -> None:
+    """``page.route``, but in force when it returns: a page that has loaded goes on asking without it for a moment."""
+    page.route(url, handler, times=times)
+    if not page.url.startswith("http"):
+        return  # what loads later is intercepted from its beginning
+    probe = re.compile(re.escape(PROBE))
+    page.route(probe, lambda route: route.fulfill(body="intercepted"))
+    page.evaluate(INTERCEPTED, PROBE)
+    page.unroute(probe)
+
+
 def until(page: Page, holds: Callable[[], bool], *, what: str = "", tell: Callable[[], str] = str) -> None:
     """For what the page can't tell. ``what`` completes "waited for …"; without it the code is told."""
     deadline = time.monotonic() + PATIENCE_MS / 1_000
@@ -240,6 +257,7 @@ class Held:
     """The next call of a procedure, which is heard only when it is let go."""
 
     page: Page
+    tell: Callable[[], str]
     routes: list[Route] = field(default_factory=list)
 
     def take(self, route: Route) -> None:
@@ -250,7 +268,7 @@ class Held:
 
     def asked(self) -> None:
         """Wait until the page has made the call."""
-        until(self.page, lambda: bool(self.routes), what="the call that is held back")
+        until(self.page, lambda: bool(self.routes), what="the call that is held back", tell=self.tell)
 
     def let_go(self) -> None:
         self.routes[0].continue_()
@@ -357,8 +375,8 @@ class App(AppPage):
 
     def hold(self, name: str) -> Held:
         """Hold back the next call of a procedure."""
-        held = Held(self.page)
-        self.page.route(re.compile(rf"/trpc/([\w.,]*,)?{re.escape(name)}([,?]|$)"), held.take)
+        held = Held(self.page, tell=lambda: f"{self.problems} {self.world.calls}")
+        intercept(self.page, re.compile(rf"/trpc/([\w.,]*,)?{re.escape(name)}([,?]|$)"), held.take)
         return held
 
     def calls(self, name: str) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import App
+from tests.support.browser import App, intercept
 from tests.web.fake_server import Refusal
 from tests.web.fake_world import message
 from tests.web.writer import chips, draft, give_file, people, ready, saved, taken, text, window
@@ -141,7 +141,7 @@ def test_the_window_takes_the_answer_with_its_files_and_gives_it_back_with_the_c
     expect(text(page)).to_have_text("one two and three")
     saved(page)
     draft(app, html="<div>one two and three</div>")
-    page.route("**/files", lambda route: None)  # it never ends
+    intercept(page, "**/files", lambda route: None)  # it never ends
     give_file(window(page), "drop", "film.mov", "video/quicktime", "frames")
     page.get_by_role("button", name="Cancel: film.mov").wait_for()
     app.press("Control+Shift+P")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import APIResponse, Route, expect
 
-from tests.support.browser import App, until
+from tests.support.browser import App, intercept, until
 from tests.web import fake_world
 from tests.web.fake_server import MODULES, World
 
@@ -48,7 +48,7 @@ def test_a_part_of_the_app_says_that_it_is_loading_or_does_not_come_and_the_app_
     app.tolerated = ("net::ERR_FAILED",)
     page = app.open()
     held: list[Route] = []
-    page.route("**/*.js", lambda route: held.append(route))
+    intercept(page, "**/*.js", lambda route: held.append(route))
     page.get_by_role("link", name="Pages", exact=True).first.click()
     expect(page.get_by_role("status").get_by_text("Loading", exact=True)).to_be_visible()
     for route in held:
@@ -205,7 +205,7 @@ def test_news_that_comes_by_the_hundred_is_drawn_together_and_the_first_at_once(
 def first_rows_held(app: App) -> tuple[Route, APIResponse, list[Any]]:
     """Opens the inbox, and holds back the answer with the first rows. Also the frames of the socket so far."""
     page, held, frames = app.page, list[Route](), list[Any]()
-    page.route("**/trpc/*mail.threads*", lambda route: route.fallback() if held else held.append(route))
+    intercept(page, "**/trpc/*mail.threads*", lambda route: route.fallback() if held else held.append(route))
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(frame)))
     page.goto(app.origin + "/p/mail")
     until(page, lambda: bool(held), what="the first rows to be asked for")
@@ -223,7 +223,7 @@ def test_what_came_between_the_first_rows_and_the_first_news_is_there(start: Cal
 
 
 def test_the_first_rows_are_asked_for_together_with_the_accounts_before_the_app_is_here(app: App) -> None:
-    app.page.route("**/app.js", lambda route: held.append(route))
+    intercept(app.page, "**/app.js", lambda route: held.append(route))
     held: list[Route] = []
     with app.page.expect_request("**/trpc/*mail.threads*") as asked:
         app.page.goto(app.origin + "/p/mail", wait_until="commit")

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import APIResponse, Page, Route, expect
 
-from tests.support.browser import App, until
+from tests.support.browser import App, intercept, until
 from tests.web.fake_server import Refusal
 from tests.web.writer import address, chips, compose, draft, fill, give_file, paste, ready, saved, taken, text, window
 
@@ -269,7 +269,7 @@ def test_files_come_by_picker_paste_and_drop_and_can_be_refused_and_taken_away(a
 def test_a_message_with_a_file_under_way_waits_before_it_closes_or_goes(app: App) -> None:
     page = compose(app)
     fill(page)
-    page.route("**/files", lambda route: None)  # it never ends
+    intercept(page, "**/files", lambda route: None)  # it never ends
     give_file(window(page), "drop", "film.mov", "video/quicktime", "frames")
     page.get_by_role("button", name="Cancel: film.mov").wait_for()
     app.press("Escape")
@@ -357,7 +357,7 @@ def test_a_mail_that_is_sent_before_the_window_hears_that_it_was_taken_is_told_o
 def answered_later(page: Page, procedure: str) -> Callable[[], None]:
     """The server does what is asked; the page hears the answer when the test says so."""
     held = list[tuple[Route, APIResponse]]()
-    page.route(f"**/trpc/{procedure}", lambda route: held.append((route, route.fetch())))
+    intercept(page, f"**/trpc/{procedure}", lambda route: held.append((route, route.fetch())))
 
     def answer() -> None:
         until(page, lambda: bool(held), what=f"the server to have done {procedure}")

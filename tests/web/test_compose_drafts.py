@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.support.browser import PATIENCE_MS, App
+from tests.support.browser import PATIENCE_MS, App, intercept
 from tests.web import fake_world
 from tests.web.fake_server import Refusal, World
 from tests.web.writer import compose, draft, fill, ready, saved, taken, text, window
@@ -122,7 +122,7 @@ def test_a_message_whose_first_saving_was_never_answered_is_one_draft(app: App, 
             lost.append(route.fetch())
             route.abort()
 
-    page.route("**/trpc/mail.saveDraft*", lose)
+    intercept(page, "**/trpc/mail.saveDraft*", lose)
     fill(page, subject="Once")
     expect(page.locator(".save-state")).to_contain_text("Not saved yet: The server can't be reached.")
     if closes:
@@ -214,7 +214,12 @@ def test_a_send_whose_answer_was_lost_goes_out_once_when_it_is_sent_again(app: A
     app.tolerated = ("Failed to load resource",)
     page = compose(app)
     fill(page)
-    page.route("**/trpc/mail.send*", lambda route: (route.fetch(), route.abort()))
+
+    def lose_the_answer(route: Route) -> None:
+        route.fetch()
+        route.abort()
+
+    intercept(page, "**/trpc/mail.send*", lose_the_answer)
     app.press("Control+Enter")
     expect(page.get_by_text("The server can’t be reached.")).to_be_visible(timeout=PATIENCE_MS)
     page.unroute("**/trpc/mail.send*")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.support.browser import App, until
+from tests.support.browser import App, intercept, until
 from tests.web.writer import draft, give, paste, png, ready, saved, text, window
 
 pytestmark = pytest.mark.browser
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 def without_an_editor(page: Page) -> Callable[[], None]:
     """Holds back every script that is loaded from now on, as the editor's is. What it returns has them arrive."""
     held = list[Route]()
-    page.route("**/*.js", lambda route: held.append(route))
+    intercept(page, "**/*.js", lambda route: held.append(route))
 
     def arrive() -> None:
         until(page, lambda: bool(held), what="the page to ask for the editor")

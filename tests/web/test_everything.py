@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.sizes import HANGS_S
-from tests.support.browser import PHONE, App, until
+from tests.support.browser import PHONE, App, intercept, until
 from tests.web import fake_world
 from tests.web.fake_server import Refusal, World
 
@@ -57,7 +57,7 @@ def test_an_action_before_the_count_waits_for_all_that_match(start: Callable[...
     app = start(full())
     page = app.open()
     held: list[Route] = []
-    page.route("**/trpc/mail.selectAll*", lambda route: held.append(route))
+    intercept(page, "**/trpc/mail.selectAll*", lambda route: held.append(route))
     app.press("*", "*")
     app.press("e", "e")
     waiting = page.get_by_role("status").filter(has_text="Counting all in Inbox. Your action follows.")
@@ -78,7 +78,7 @@ def test_an_action_before_a_count_that_fails_changes_nothing(start: Callable[...
     app.tolerated = ("503",)
     app.world.failing["mail.selectAll"] = Refusal("SERVICE_UNAVAILABLE", 503, "Busy.")
     held: list[Route] = []
-    page.route("**/trpc/mail.selectAll*", lambda route: held.append(route))
+    intercept(page, "**/trpc/mail.selectAll*", lambda route: held.append(route))
     app.press("*", "*", "#")
     until(page, lambda: len(held) == 1)
     held[0].continue_()
@@ -92,7 +92,7 @@ def test_an_action_before_the_count_is_told_of_where_the_list_is_left(start: Cal
     app = start(full())
     page = app.open()
     held: list[Route] = []
-    page.route("**/trpc/mail.selectAll*", lambda route: held.append(route))
+    intercept(page, "**/trpc/mail.selectAll*", lambda route: held.append(route))
     app.press("*", "*", "e", "g", "d")
     page.get_by_text("Nothing was changed: you left the list before its threads were counted.").wait_for()
     until(page, lambda: len(held) == 1)

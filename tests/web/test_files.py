@@ -16,7 +16,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.peers.needs import AXE, need
-from tests.support.browser import DESKTOP, PHONE, drawn, fresh_page, hear, settled, until
+from tests.support.browser import DESKTOP, PHONE, drawn, fresh_page, hear, intercept, settled, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.pdf_files import pages
@@ -110,7 +110,7 @@ def a_large_one_goes_on_after_its_link_broke(page: Page, folder: Path, problems:
         else:
             route.continue_()
 
-    page.route("**/files/tus**", break_once)
+    intercept(page, "**/files/tus**", break_once)
     page.locator("#files-pick").set_input_files([folder / "film.zip"])
     expect(page.locator(".upload")).to_contain_text("film.zip")
     expect(page.locator(".file-row").first).to_contain_text("film.zip")
@@ -256,7 +256,7 @@ def test_files_are_dropped_onto_the_page_and_an_upload_can_be_cancelled(
         expect(page.get_by_role("link", name="dropped.txt", exact=True)).to_be_visible()
         expect(page.get_by_text("Drop to upload")).to_have_count(0)
         held: list[Route] = []
-        page.route("**/files/tus/*", lambda route: held.append(route) if not held else route.continue_())
+        intercept(page, "**/files/tus/*", lambda route: held.append(route) if not held else route.continue_())
         page.locator("#files-pick").set_input_files([folder / "film.zip"])
         cancel = page.get_by_role("button", name="Cancel: film.zip")
         cancel.wait_for()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.support.browser import PATIENCE_MS, App, launch
+from tests.support.browser import PATIENCE_MS, App, intercept, launch
 from tests.web import qr_reader
 from tests.web.fake_identity import CODE, JONAS, LINK, OTHER_CODE, IdentityWorld, device, signed_in
 from tests.web.fake_server import MODULES, Refusal, serving
@@ -44,7 +44,7 @@ def test_signing_out_deletes_what_was_not_saved_and_loads_nothing_for_it(start: 
     app.tolerated = ("net::ERR_FAILED",)
     page = app.open("/settings", ready=".who")
     page.evaluate("localStorage['svc.left.page.one'] = JSON.stringify({ key: 'one', user: 'usr_mia', at: Date.now() })")
-    page.route("**/*.js", lambda route: route.abort())
+    intercept(page, "**/*.js", lambda route: route.abort())
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/login", wait_until="commit")
     assert page.evaluate("Object.keys(localStorage).filter(one => one.startsWith('svc.left.'))") == []

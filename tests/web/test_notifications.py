@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, Page, Route, Worker, expect
 
-from tests.support.browser import App, drawn, fresh_page, until
+from tests.support.browser import App, drawn, fresh_page, intercept, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web import fake_world
@@ -63,7 +63,7 @@ def test_one_says_of_what_in_how_many_words_and_when(app: App) -> None:
 def test_two_quick_choices_are_both_kept(app: App) -> None:
     page = app.open("/settings/notifications", ready="#quiet-title")
     held: list[Route] = []
-    page.route("**/trpc/notifications.set", lambda route: held.append(route), times=1)
+    intercept(page, "**/trpc/notifications.set", lambda route: held.append(route), times=1)
     page.get_by_role("checkbox", name="mia@ternandtide.example").check()
     page.get_by_label("Only that there is new mail").check()
     until(page, lambda: bool(held), what="the first to be on its way")

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Dialog, Error, Page, Route, expect
 
 from tests.peers.needs import AXE, needs
-from tests.support.browser import PHONE, settled, until
+from tests.support.browser import PHONE, intercept, settled, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.conftest import Shared
@@ -286,7 +286,7 @@ def test_what_is_typed_while_the_text_is_being_saved_stays_unsaved_and_its_tabs(
 ) -> None:
     page = visit("/p/left/late")
     held = list[Route]()
-    page.route("**/trpc/pages.save*", lambda route: held.append(route))
+    intercept(page, "**/trpc/pages.save*", lambda route: held.append(route))
     leave_behind(page, "first")
     page.keyboard.press("Control+s")
     until(page, lambda: bool(held), what="the text to be sent")
@@ -316,7 +316,7 @@ def test_a_text_is_its_writers_also_if_it_becomes_known_late_who_that_is(visit: 
         else:
             route.fulfill(status=503, json={})
 
-    page.route("**/auth/me", answer)
+    intercept(page, "**/auth/me", answer)
     page.goto(f"{page.url}left/by-mia")
     page.get_by_role("button", name="Create this page").click()
     page.get_by_label("Text, in Markdown").fill("by Mia")
@@ -402,7 +402,7 @@ def test_files_come_by_picker_paste_and_drop_and_stand_at_the_caret(
 @pytest.mark.parametrize(("status", "words"), [(413, "larger than"), (415, "kind of file"), (507, "disk is full")])
 def test_why_a_file_was_not_taken_is_said_in_a_sentence(visit: Callable[..., Page], status: int, words: str) -> None:
     page = visit("/p/refused")
-    page.route("**/files", lambda route: route.fulfill(status=status, json={}))
+    intercept(page, "**/files", lambda route: route.fulfill(status=status, json={}))
     page.get_by_role("button", name="Create this page").click()
     page.set_input_files("input[type=file]", {"name": "a.bin", "mimeType": "", "buffer": b"a"})
     expect(page.get_by_role("alert")).to_contain_text(words)
@@ -412,7 +412,7 @@ def test_why_a_file_was_not_taken_is_said_in_a_sentence(visit: Callable[..., Pag
 def test_an_upload_that_finds_no_server_says_so_and_one_shows_how_far_it_is(visit: Callable[..., Page]) -> None:
     page = visit("/p/offline")
     held = list[Route]()
-    page.route("**/files", lambda route: held.append(route))
+    intercept(page, "**/files", lambda route: held.append(route))
     page.get_by_role("button", name="Create this page").click()
     page.set_input_files("input[type=file]", {"name": "a.bin", "mimeType": "", "buffer": os.urandom(1000)})
     expect(page.get_by_role("progressbar", name="Uploading a.bin")).to_be_visible()

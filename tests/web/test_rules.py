@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import TWICE, fresh_page, hear
+from tests.support.browser import TWICE, fresh_page, hear, intercept
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.support.shots import keep_picture
@@ -150,7 +150,7 @@ def test_an_agent_is_written_without_yaml_begun_on_a_page_and_a_thread_and_goes_
         page.get_by_role("button", name="Ask an agent").click()
         dialog = page.get_by_role("dialog", name="Ask an agent")
         dialog.get_by_label("What is to be done").fill("Read this page")
-        page.route("**/trpc/agents.run*", lambda route: route.abort(), times=1)
+        intercept(page, "**/trpc/agents.run*", lambda route: route.abort(), times=1)
         dialog.get_by_role("button", name="Begin").click()
         expect(dialog.get_by_role("alert")).to_contain_text("can't be reached")
         check(page, "desktop-agent-ask")

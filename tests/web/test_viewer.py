@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.mail.images.pictures import PNG
-from tests.support.browser import App
+from tests.support.browser import App, intercept
 from tests.web.test_images import world_with
 
 pytestmark = pytest.mark.browser
@@ -73,7 +73,7 @@ def test_the_same_file_stands_there_once_and_all_of_them_can_be_saved_at_once(op
 
 def test_what_can_not_be_shown_says_so(opened: App) -> None:
     opened.world.files["/files/fil_4/content"] = ("image/png", b"no picture")
-    opened.page.route("**/files/fil_2/content", lambda route: route.fulfill(status=503))
+    intercept(opened.page, "**/files/fil_2/content", lambda route: route.fulfill(status=503))
     opened.tolerated = ("503",)
     opened.page.get_by_role("button", name="View door.png").click()
     dialog = opened.page.get_by_role("dialog")
