@@ -139,7 +139,7 @@ def _instructed_from_outside(tx: ReadTx, owner: Principal, one: Configured[Defin
         return None
     if vouched_later(tx, page.id, revision=one.revision):
         return f"an older text of the page {page.path}, which nobody has vouched for"
-    return outside_of(tx, owner, page)
+    return outside_of(tx, owner, page, revision=one.revision)
 
 
 def _named_from_outside(tx: ReadTx, principal: Principal, input: Json) -> str | None:

@@ -26,15 +26,18 @@ class Openness:
         return not (self.foreign or self.others_read or self.others_write or self.synced)
 
 
-def openness(tx: ReadTx, principal: Principal, path: str) -> Openness:
-    """For the page at ``path``; if there is none, for a new page there, by what it would inherit."""
+def openness(tx: ReadTx, principal: Principal, path: str, *, revision: int | None = None) -> Openness:
+    """For the page at ``path``; if there is none, for a new page there, by what it would inherit. ``revision``: the one
+    whose text is meant, if not the newest.
+    """
     row = tx.one(
         """
         select p.id, p.owner_id, p.source_id, r.author_id from pages p
-            left join page_revisions r on r.page_id = p.id and r.revision = p.revision
+            left join page_revisions r on r.page_id = p.id and r.revision = coalesce(:revision, p.revision)
         where p.path = :path
         """,
         path=path,
+        revision=revision,
     )
     author_id = None
     if row is not None:

@@ -93,6 +93,12 @@ BIG: Final = 1_000_000
 UPGRADE: Final = {"upgrade": "websocket", "connection": "Upgrade", "sec_websocket_version": "13"}
 
 
+async def ignore_all_that_comes(world: HttpWorld, who: Who, request: Request) -> Response:
+    """Answers once as much of the body has come as comes unread."""
+    await wait_all_tasks_blocked(0.05)
+    return Response(body=b"ignored")
+
+
 @asynccontextmanager
 async def served(
     tmp_path: Path, *, limits: Limits | None = None
@@ -151,11 +157,7 @@ async def test_who_is_gone_holds_no_place(tmp_path: Path) -> None:
 async def test_who_sends_more_than_anybody_reads_holds_no_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def ignore(world: HttpWorld, who: Who, request: Request) -> Response:
-        await wait_all_tasks_blocked(0.05)  # as much has come as will
-        return Response(body=b"ignored")
-
-    monkeypatch.setattr(HttpWorld, "ignore", ignore)
+    monkeypatch.setattr(HttpWorld, "ignore", ignore_all_that_comes)
     async with served(tmp_path) as (world, slots, _), trio.open_nursery() as client:
         stream = await trio.open_tcp_stream("127.0.0.1", world.port)
         fields = {"host": f"127.0.0.1:{world.port}", "content_length": str(10 * BIG)}

@@ -29,7 +29,7 @@ from trio.testing import wait_all_tasks_blocked
 from svc.protocol.messages import Request, Response
 from svc.surface.hypercorn_front import FRAMES_BYTES, MAX_RUNNING
 from tests.support.http import HttpWorld, Who
-from tests.surface.test_second_front import PATIENT, served
+from tests.surface.test_second_front import PATIENT, ignore_all_that_comes, served
 
 pytestmark = pytest.mark.wall_clock
 
@@ -99,11 +99,7 @@ async def test_the_rest_of_a_request_that_was_answered_before_its_end_harms_no_o
 async def test_more_than_anybody_reads_of_one_request_stops_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def ignore(world: HttpWorld, who: Who, request: Request) -> Response:
-        await wait_all_tasks_blocked(0.05)  # as much has come as will
-        return Response(body=b"ignored")
-
-    monkeypatch.setattr(HttpWorld, "ignore", ignore)
+    monkeypatch.setattr(HttpWorld, "ignore", ignore_all_that_comes)
     async with served(tmp_path) as (world, _, _), _connected(world) as client:
         client.begin(1, "POST", "/ignore", ends=False)
         for _ in range(40):

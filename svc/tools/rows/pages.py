@@ -93,11 +93,13 @@ def seen(tx: ReadTx, principal: Principal, path: str) -> Page:
     return page
 
 
-def outside_of(tx: ReadTx, principal: Principal, page: Page, *, title_alone: bool = False) -> str | None:
-    """The source of a page's text if it is not from the reader; else ``None``."""
+def outside_of(
+    tx: ReadTx, principal: Principal, page: Page, *, title_alone: bool = False, revision: int | None = None
+) -> str | None:
+    """The source of a page's text, or of that of an older ``revision``, if it is not from the reader; else ``None``."""
     if title_taint(tx, page.id) if title_alone else page_taint(tx, page.id):
         return f"the page {page.path}, which was written from outside text"
-    found = openness(tx, principal, page.path)
+    found = openness(tx, principal, page.path, revision=revision)
     if found.foreign or found.others_write:
         return f"the page {page.path}, which others may write"
     if found.by_another:
