@@ -82,7 +82,10 @@ interface AgentsTrustOut {
   outside: string | null;
 }
 
-/** `lastAt`: when the target last had everything. `unsentBytes` are still waiting here. */
+/**
+ * `lastAt`: when the target last had everything. `unsentBytes` are still waiting here. `sameDisk`: the target is a
+ * folder on the disk of the home, and lost with it.
+ */
 interface BackupArchivingOut {
   enabled: boolean;
   target: string | null;
@@ -91,6 +94,7 @@ interface BackupArchivingOut {
   problem: string | null;
   version: string | null;
   unsentBytes: number;
+  sameDisk: boolean;
 }
 
 interface BackupBaseOut {

@@ -76,7 +76,8 @@ function Archive({ status, load }) {
     ${archiving.problem && html`<${Bad} text=${archiving.problem} />`}
     ${replica.problem && html`<${Bad} text=${replica.problem} />`}
     <dl class="backup-facts">
-      <dt>Kept at</dt><dd><code>${archiving.target}</code></dd>
+      <dt>Kept at</dt><dd><code>${archiving.target}</code>${archiving.sameDisk && html` <span class="fine">on the
+        disk of the home: if that disk fails, both are lost</span>`}</dd>
       <dt>Last sent</dt><dd>${archiving.lastAt ? html`<${Moment} at=${archiving.lastAt} />` : "nothing yet"}
         ${archiving.unsentBytes > 0 && ` · ${fileSize(archiving.unsentBytes)} to send`}</dd>
       <dt>Full copies</dt><dd>${baseBackups.length === 0 ? "none yet"
@@ -142,7 +143,7 @@ function Drill({ status, load }) {
     ${drill?.ok && html`<p>Restored and checked <${Moment} at=${drill.at} />, in${" "}
       ${duration(Math.max(1, Math.round(drill.seconds)))}.${drill.older && html` So was the database as it was at${" "}
       <time dateTime=${drill.older}>${fullTime(drill.older)}</time>, a moment that is chosen anew each night.`}</p>`}
-    ${drill && !drill.ok && html`<${Bad} text=${`It failed ${ago(drill.at, now.value)}: ${drill.problem}`} />`}
+    ${drill && !drill.ok && html`<${Bad} text=${`It failed ${ago(drill.at, now.value)}: ${drill.problem}.`} />`}
     ${!drill && html`<p class="quiet-text">Not tried yet. Each night the archive is restored into a folder, checked
       and removed.</p>`}
     ${!status.drillEnabled && html`<p class="fine">It is off at night. Set on the server:${" "}
@@ -153,8 +154,7 @@ function Drill({ status, load }) {
 
 /** @param {{ text: string }} props */
 function Bad({ text }) {
-  const sentence = text.replace(/^[a-z](?!\w*:)/, (letter) => letter.toUpperCase()); // an address stays as it is
-  return html`<div class="notice bad" role="status"><${Icon} name="warning" /><p>${sentence}.</p></div>`;
+  return html`<div class="notice bad" role="status"><${Icon} name="warning" /><p>${text}</p></div>`;
 }
 
 /** @param {{ at: string }} props */

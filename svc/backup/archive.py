@@ -40,6 +40,8 @@ class Archive:
     synced_at: Millis | None = None
     unsent_bytes: int = 0
     runs: bool = False
+    is_on_the_same_disk: bool = False
+    """As the database; found out when the archiver starts."""
     changed: Wake = field(default_factory=Wake)
     """Called once the archiver runs, for tasks that wait for that."""
     _moved: float | None = None

@@ -46,7 +46,7 @@ from svc.backup.litestream import (
     unsent,
 )
 from svc.backup.settings import BIN
-from svc.backup.target import Part
+from svc.backup.target import Part, is_on_the_same_disk
 from svc.backup.writers import look_and_take_over
 from svc.clock import Millis
 from svc.config import Config
@@ -259,10 +259,12 @@ class Archiver:
         environ = self.config.environ
         program = found_program(self.config[BIN], environ)
         self.archive.version = await refuse_old(program, environ)
+        target, database = self.archive.target, self.home.database
+        self.archive.is_on_the_same_disk = await self.threads.run(is_on_the_same_disk, target.place, database)
         return Litestream(
             program=program,
-            target=self.archive.target,
-            database=self.home.database,
+            target=target,
+            database=database,
             ledger=self.archive.catalogue.ledger.path,
             environ=environ,
             sync_s=self.sync_s,

@@ -66,19 +66,47 @@ _YEAR_1_MS: Final = 62_135_596_800_000
 _MULTIPLES: Final = 100
 _AZURE: Final = re.compile(r"RESPONSE \d+: (.+?)\s+ERROR CODE: (\w+)", re.DOTALL)
 """The form of a server's answer in Azure's library: rules above and below it, and the whole answer after it."""
+_UNKNOWN: Final = "the archive doesn't know these credentials"
+_REFUSED: Final = "the credentials of the archive may not do that"
 _CAUSES: Final = (
     ("no space left on device", "the disk of the archive is full"),
+    ("disk quota exceeded", "the archive has no room left for this user"),
+    ("read-only file system", "the disk of the archive can't be written"),
     ("failed to refresh cached credentials", "no credentials are set for the archive"),
     ("could not find default credentials", "no credentials are set for the archive"),
-    ("InvalidAccessKeyId", "the archive doesn't know these credentials"),
-    ("SignatureDoesNotMatch", "the archive doesn't know these credentials"),
-    ("AccessDenied", "the credentials of the archive may not do that"),
+    ("error getting credentials", "the credentials of the archive can't be read"),
+    ("cannot create shared key credential", "the key of the archive is not whole"),
+    ("RequestTimeTooSkewed", "the clock of this machine is wrong"),
+    ("Request date header too old", "the clock of this machine is wrong"),
+    ("InvalidAccessKeyId", _UNKNOWN),
+    ("SignatureDoesNotMatch", _UNKNOWN),
+    ("failed to authenticate the request", _UNKNOWN),
+    ("AuthenticationFailed", _UNKNOWN),
+    ("googleapi: Error 401", _UNKNOWN),
+    ("invalid_grant", _UNKNOWN),
+    ("ssh: unable to authenticate", "the server of the archive doesn't know this key"),
+    ("ssh: host key mismatch", "another server than the one that is set answers"),
+    ("ExpiredToken", "the credentials of the archive have expired"),
+    ("AccessDenied", _REFUSED),
+    ("AuthorizationFailure", _REFUSED),
+    ("AuthorizationPermissionMismatch", _REFUSED),
+    ("googleapi: Error 403", _REFUSED),
+    ("AccountIsDisabled", "the account of the archive is switched off"),
+    ("AuthorizationHeaderMalformed", "the bucket is in another region"),
+    ("PermanentRedirect", "the bucket is in another region"),
     ("NoSuchBucket", "there is no such bucket"),
+    ("bucket doesn't exist", "there is no such bucket"),
+    ("ContainerNotFound", "there is no such container"),
     ("no such host", "the name of its server is not known here"),
     ("connection refused", "nothing answers at its address"),
-    ("permission denied", "svc may not use that folder"),
+    ("network is unreachable", "there is no way to its server from here"),
+    ("no route to host", "there is no way to its server from here"),
+    ("i/o timeout", "its server does not answer"),
+    ("x509: ", "the certificate of its server can't be trusted"),
+    ("permission denied", "the user of this service may not use that folder"),
 )
-"""What the archiver says of frequent causes, and how they are told."""
+"""What the archiver says of frequent causes, and how they are told; the first one that fits counts."""
+_SMALL: Final = ("svc", "litestream")
 _OBTAIN: Final = "install it with `pipx install --force 'svc[archive]'`"
 _PASSED_ON: Final = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "HTTPS_PROXY", "NO_PROXY")
 
@@ -88,10 +116,14 @@ class ArchiveFault(Exception):
 
 
 def as_sentence(fault: Exception | str) -> str:
-    """A fault's words as a sentence; names and paths in it stay as they are."""
-    words = str(fault).rstrip(".")
+    """A fault's words as a sentence."""
+    return f"{begun(str(fault)).rstrip('.')}."
+
+
+def begun(words: str) -> str:
+    """With a capital, but for an address or a name that has none."""
     first = words.partition(" ")[0]
-    return f"{words}." if "://" in first else f"{words[:1].upper()}{words[1:]}."
+    return words if "://" in first or first in _SMALL else words[:1].upper() + words[1:]
 
 
 class ArchiverSilent(ArchiveFault):
@@ -370,9 +402,11 @@ def in_our_words(fault: ArchiveFault, place: Place) -> ArchiveFault:
 
 def complaint(said: bytes) -> str:
     """Its last error message, in one line."""
-    if _AZURE.search(said.decode(errors="replace")) is not None:
-        return _shortened(said.decode(errors="replace"))
-    for line in reversed(said.decode(errors="replace").splitlines()):
+    text = said.decode(errors="replace")
+    _, ends, last = f"\n{text}".rpartition("\nError: ")
+    if ends:  # several lines with Azure and Google, of which the first say most
+        return _shortened(last)
+    for line in reversed(text.splitlines()):
         try:
             spoken = msgspec.json.decode(line)
         except msgspec.DecodeError:

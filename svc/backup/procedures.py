@@ -9,6 +9,7 @@ from svc import replica
 from svc.backup import wire
 from svc.backup.archive import Archive
 from svc.backup.catalogue import BaseState, DrillState
+from svc.backup.litestream import as_sentence
 from svc.backup.nightly import next_due
 from svc.backup.points import SIGNING, Point, fingerprint, public_of
 from svc.backup.service import Asked, Backup, Parts
@@ -38,7 +39,14 @@ from svc.workspace import RequestContext, Workspace
 NOW_PATH: Final = "/internal/backup/now"
 
 _OFF: Final = ArchivingOut(
-    enabled=False, target=None, last_at=None, lag_seconds=None, problem=None, version=None, unsent_bytes=0
+    enabled=False,
+    target=None,
+    last_at=None,
+    lag_seconds=None,
+    problem=None,
+    version=None,
+    unsent_bytes=0,
+    same_disk=False,
 )
 
 
@@ -59,7 +67,7 @@ async def status(context: RequestContext, wanted: Empty) -> StatusOut:
             pending=beyond.pending,
             failed=beyond.failed,
             last_at=wire.time_out(beyond.last_at),
-            problem=beyond.problem,
+            problem=_sentence(beyond.problem),
         ),
         recovery_points=tuple(wire.point_out(one, broken=broken) for one in points[: wire.POINTS_SHOWN]),
         point_count=len(points),
@@ -82,10 +90,15 @@ def _archiving(archive: Archive) -> ArchivingOut:
         target=str(archive.target.place),
         last_at=wire.time_out(archive.synced_at),
         lag_seconds=None if lag_s is None else round(lag_s, 1),
-        problem=archive.problem,
+        problem=_sentence(archive.problem),
         version=archive.version or None,
         unsent_bytes=archive.unsent_bytes,
+        same_disk=archive.is_on_the_same_disk,
     )
+
+
+def _sentence(problem: str | None) -> str | None:
+    return None if problem is None else as_sentence(problem)
 
 
 def _kept(archive: Archive) -> tuple[list[Point], BaseState | None, DrillState | None, Sealed | None]:

@@ -109,10 +109,17 @@ def is_on_a_disk_of_its_own(place: Place, database: Path) -> bool:
     return place.kind == "file" and _disk_of(Path(place.path)) not in {_disk_of(database), _disk_of(Path("/"))}
 
 
+def is_on_the_same_disk(place: Place, database: Path) -> bool:
+    """Whether a folder is in the file system of the database: a disk that breaks takes both. That two file systems are
+    on one disk is not seen. Folders are compared, since some containers give files the number of another disk. Blocks.
+    """
+    return place.kind == "file" and _disk_of(Path(place.path)) == _disk_of(database.parent)
+
+
 def _disk_of(path: Path) -> int:
-    """Of a path that does not exist: of the folder in which it would be made."""
+    """Of a path that does not exist, or may not be seen: of the folder above."""
     for one in (path, *path.parents):
-        with suppress(FileNotFoundError):
+        with suppress(OSError):
             return one.stat().st_dev
     return 0
 

@@ -15,7 +15,8 @@ class Empty(Wire, frozen=True):
 
 
 class ArchivingOut(Wire, frozen=True):
-    """``lastAt``: when the target last had everything. ``unsentBytes`` are still waiting here."""
+    """``lastAt``: when the target last had everything. ``unsentBytes`` are still waiting here.
+    ``sameDisk``: the target is a folder on the disk of the home, and lost with it."""
 
     enabled: bool
     target: str | None
@@ -24,6 +25,7 @@ class ArchivingOut(Wire, frozen=True):
     problem: str | None
     version: str | None
     unsent_bytes: int
+    same_disk: bool
 
 
 class BaseOut(Wire, frozen=True):

@@ -114,8 +114,10 @@ class Replicator:
                 raise
             await self._put_off(one, fault.words, fault.pause_s)
         except (BlobMissing, BlobCorrupt) as damage:
-            self.blobs.doubt(sha256, size=None if isinstance(damage, BlobMissing) else 0)
-            await self._put_off(one, f"The blob is not whole here: {damage.detail}", 0.0)
+            is_missing = isinstance(damage, BlobMissing)
+            self.blobs.doubt(sha256, size=None if is_missing else 0)
+            what = "missing" if is_missing else "damaged"
+            await self._put_off(one, f"A mail or a file is {what} here (blob {sha256[:12]}).", 0.0)
         else:
             await self.store.write(rows.arrived, sha256)
             self._failures = 0
