@@ -159,8 +159,8 @@ def people_of(tx: ReadTx, *, owner_id: str | None, addresses: Iterable[str]) -> 
     """By plain address: those that are the owner's correspondents."""
     rows = tx.all(
         f"""
-        select {_PERSON} from people p
-        where p.owner_id is :owner_id and p.address in (select value from json_each(:addresses))
+        select {_PERSON} from json_each(:addresses) wanted cross join people p
+        where p.owner_id is :owner_id and p.address = wanted.value
         """,
         owner_id=owner_id,
         addresses=json_array(dict.fromkeys(plain_address(one) for one in addresses)),

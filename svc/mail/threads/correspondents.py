@@ -55,9 +55,11 @@ def titles(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None = Non
     what another person calls somebody.
     """
     found: Titles = {}
-    owners = account_queries.owners_of(tx, account_ids={row.account_id for row in rows})
-    if viewer is not None and not viewer.sees_everything:
-        owners = dict.fromkeys(owners, viewer.user_id)
+    account_ids = {row.account_id for row in rows}
+    if viewer is None or viewer.sees_everything:
+        owners = account_queries.owners_of(tx, account_ids=account_ids)
+    else:
+        owners = dict.fromkeys(account_ids, viewer.user_id)
     for owner_id in set(owners.values()):
         theirs = [row for row in rows if owners[row.account_id] == owner_id]
         addresses = {row.sender_address for row in theirs}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice, product
 from typing import Final, cast
 
@@ -77,6 +78,8 @@ decode_headers = msgspec.json.Decoder(MessageHeaders).decode
 
 
 _decode_words: Final = msgspec.json.Decoder(Words).decode
+_label_ids: Final = lru_cache(maxsize=256)(texts_of)
+"""Most threads of a page have the same labels as another one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -362,7 +365,7 @@ def _thread(row: Row) -> ThreadRow:
     """Positional arguments, because a page makes fifty rows, and keyword arguments take three times as long."""
     made: Row = (
         *row[:_AS_THEY_ARE],
-        texts_of(row[16]),
+        _label_ids(row[16]),
         row[17] > 0,
         row[18] > 0,
         decode_writers(row[19]),
