@@ -7,6 +7,7 @@ import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
 import { CopyLine } from "../ui/copy.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { clientIn, flawOf } from "./client_json.js";
 
@@ -15,25 +16,18 @@ import { clientIn, flawOf } from "./client_json.js";
 /** @param {{ credential: Credential, saved: () => void, close?: () => void, focused?: boolean }} props */
 export function CredentialForm({ credential, saved, close, focused = true }) {
   const [values, setValues] = useState(/** @type {Record<string, string>} */ ({}));
-  const [problem, setProblem] = useState("");
+  const { busy, problem, run } = useDeed();
   const [flaw, setFlaw] = useState("");
-  const [busy, setBusy] = useState(false);
   const { name, fields, callbacks } = credential;
-  const submit = async (/** @type {SubmitEvent} */ event) => {
+  const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    setProblem("");
-    try {
+    void run(async () => {
       const given = Object.fromEntries(Object.entries(values).filter(([, text]) => text.trim()));
       const [only] = fields;
       await mutate("capabilities.set", { name, value: fields.length === 1 && only ? given[only.name] ?? "" : given });
       setValues({});
       saved();
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    setBusy(false);
+    });
   };
   const type = (/** @type {string} */ field, /** @type {string} */ text) => {
     const client = callbacks.length ? clientIn(text) : null;

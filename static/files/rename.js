@@ -2,7 +2,7 @@
 /** The dialog that renames a file. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
-import { reasonOf } from "../settings/fetched.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { Modal } from "../ui/modal.js";
 import { renaming } from "./deeds.js";
@@ -16,8 +16,7 @@ export function RenameDialog() {
 /** @param {{ file: import("./reading.js").Listed }} props */
 function Dialog({ file }) {
   const [name, setName] = useState(file.name);
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, run } = useDeed();
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const close = () => {
     renaming.value = null;
@@ -27,17 +26,13 @@ function Dialog({ file }) {
     field.current?.focus();
     field.current?.setSelectionRange(0, end > 0 ? end : file.name.length); // select the name without its extension
   }, []);
-  const save = async (/** @type {Event} */ event) => {
+  const save = (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (busy || !name.trim()) return;
-    setBusy(true);
-    try {
+    if (!name.trim()) return;
+    void run(async () => {
       if (name !== file.name) await mutate("files.rename", { id: file.id, name });
       close();
-    } catch (error) {
-      setProblem(reasonOf(error));
-      setBusy(false);
-    }
+    });
   };
   return html`<${Modal} label="Rename" class="file-rename" close=${close}>
     <form onSubmit=${save}>

@@ -7,10 +7,11 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { plural } from "../ui/format.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { Modal } from "../ui/modal.js";
 import { accountOf, accounts, isShared } from "./accounts.js";
-import { inOrder, newGroup, offerUndo, reason } from "./actions.js";
+import { inOrder, newGroup, offerUndo } from "./actions.js";
 import { opened } from "./details.js";
 import { stepChanged } from "./everything.js";
 import { isMe } from "./names.js";
@@ -52,24 +53,18 @@ function Question({ about: { messageId, address, accountId } }) {
   const [to, setTo] = useState(/** @type {Place} */ ("trash"));
   const [everywhere, setEverywhere] = useState(true);
   const [move, setMove] = useState(true);
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const { busy, problem, run } = useDeed();
   const here = useHere(address, everywhere ? null : accountId);
   const own = (accounts.value ?? []).filter((one) => !isShared(one));
   const close = () => {
     asked.value = null;
   };
-  const submit = async (/** @type {SubmitEvent} */ event) => {
+  const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    try {
+    void run(async () => {
       await block({ messageId, address, to, everywhere, moved: move && here?.count ? here : null });
       close();
-    } catch (error) {
-      setProblem(reason(error));
-      setBusy(false);
-    }
+    });
   };
   /** @param {string} name @param {boolean} checked @param {() => void} choose @param {unknown} words */
   const choice = (name, checked, choose, words) => html`<label class="choice">

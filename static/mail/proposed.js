@@ -4,6 +4,7 @@
  */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { show } from "./details.js";
@@ -14,24 +15,15 @@ import { MessageFrame } from "./frame.js";
 /** @param {{ reply: Reply, threadId: string, acts: boolean }} props */
 export function ProposedReply({ reply, threadId, acts }) {
   const [text, setText] = useState(/** @type {string | null} */ (null));
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const { busy, problem, run } = useDeed();
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const editing = text !== null;
   useLayoutEffect(() => field.current?.focus(), [editing]); // the button that started it is gone
-  const act = async (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => {
-    if (busy) return;
-    setBusy(true);
-    setProblem("");
-    try {
-      await work();
-      toast(said);
-      await show(threadId);
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    }
-    setBusy(false);
-  };
+  const act = (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => run(async () => {
+    await work();
+    toast(said);
+    await show(threadId);
+  });
   const approve = () =>
     act(() => mutate("mail.approveReply", { id: reply.id, ...(text === null ? {} : { html: htmlOf(text) }) }),
       "It is being sent. For a moment you can undo that.");

@@ -4,11 +4,10 @@
  * steps. The browser stores which steps were left.
  */
 import { signal } from "@preact/signals";
-import { useState } from "preact/hooks";
 import { navigate } from "../router.js";
 import { mutate } from "../rpc.js";
 import { isAdmin } from "../session.js";
-import { reasonOf } from "../settings/fetched.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { mailPath } from "./address.js";
@@ -54,22 +53,13 @@ export function Welcome() {
 
 /** Adds a made-up mailbox beside the person's own: an account like an imported one, removed by erasing it. */
 export function TryOut() {
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
-  const begin = async () => {
-    if (busy) return;
-    setBusy(true);
-    setProblem("");
-    try {
-      const { accountId } = await mutate("demo.tryOut");
-      await Promise.all([loadAccounts(), loadLabels()]);
-      toast("The demo’s mail is in your inbox.", { action: { label: "Show it", run: () => navigate(mailPath(accountId))
-        } });
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    setBusy(false);
-  };
+  const { busy, problem, run } = useDeed();
+  const begin = () => run(async () => {
+    const { accountId } = await mutate("demo.tryOut");
+    await Promise.all([loadAccounts(), loadLabels()]);
+    toast("The demo’s mail is in your inbox.", { action: { label: "Show it", run: () => navigate(mailPath(accountId))
+      } });
+  });
   return html`<p class="lead">A small studio’s mailbox comes as an account named <i>demo</i>: to read, archive, snooze,
       label and search, as long as you like.</p>
     <p>It is kept on this server alone. Nothing is sent from it, and nobody else sees it. When you have seen${" "}

@@ -3,8 +3,8 @@
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { isAdmin } from "../session.js";
-import { reasonOf } from "../settings/fetched.js";
 import { isSwitchedOff } from "../switches.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/;
@@ -14,24 +14,20 @@ const WORD = /"([^"]*)"|'([^']*)'|(\S+)/g;
 export function Declare({ taken, load }) {
   const [name, setName] = useState("");
   const [target, setTarget] = useState("");
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
+  const [wrong, setWrong] = useState("");
+  const { busy, problem, run } = useDeed();
   const programs = isAdmin() && !isSwitchedOff("stdio-mcp");
-  const save = async (/** @type {Event} */ event) => {
+  const save = (/** @type {Event} */ event) => {
     event.preventDefault();
-    const wrong = flaw(name, target, taken, programs);
-    setProblem(wrong);
-    if (wrong || busy) return;
-    setBusy(true);
-    try {
+    const found = flaw(name, target, taken, programs);
+    setWrong(found);
+    if (found) return;
+    void run(async () => {
       await mutate("pages.save", { path: `mcp/${name}`, body: pageOf(target), revision: 0 });
       setName("");
       setTarget("");
       await load();
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    setBusy(false);
+    });
   };
   return html`<section class="setting" aria-labelledby="mcp-new">
     <h2 id="mcp-new">Add a server</h2>
@@ -44,7 +40,7 @@ export function Declare({ taken, load }) {
         onInput=${(/** @type {Event} */ event) => setTarget(/** @type {HTMLInputElement} */ (event.target).value)}
         /></label>
       <button type="submit" class="button primary" aria-busy=${busy}>Add</button>
-      ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
+      ${(wrong || problem) && html`<p class="form-problem" role="alert">${wrong || problem}</p>`}
     </form>
     <p class="fine">It is saved as ${name ? `the page mcp/${name}` : "a page of yours"}. There you can also set what
       the server gets: variables or headers, and credentials by name.</p>

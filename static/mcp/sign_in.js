@@ -5,8 +5,8 @@
  */
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
-import { reasonOf } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
@@ -41,21 +41,11 @@ export function refusalOf(name) {
 export function SignIn({ server, load }) {
   const { name, title, signIn, signInProblem } = server;
   const [place, setPlace] = useState(/** @type {Place | null} */ (null));
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, run } = useDeed();
   if (signIn === "none") return null;
   const isAgain = signIn === "ended" || signIn === "more";
   if (signIn === "done") return html`<${SignedIn} name=${name} title=${title} load=${load} />`;
-  const look = async () => {
-    setBusy(true);
-    setProblem("");
-    try {
-      setPlace(await mutate("mcp.signIn", { name }));
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    setBusy(false);
-  };
+  const look = () => run(async () => setPlace(await mutate("mcp.signIn", { name })));
   const refused = refusalOf(name);
   return html`<div class="mcp-sign-in">
     ${isAgain && html`<div class="notice bad" role="status"><${Icon} name="warning" />
@@ -92,15 +82,13 @@ function SignedIn({ name, title, load }) {
 function OwnClient({ name, place, look }) {
   const [clientId, setClientId] = useState("");
   const [clientSecret, setClientSecret] = useState("");
-  const [problem, setProblem] = useState("");
-  const save = async (/** @type {Event} */ event) => {
+  const { busy, problem, run } = useDeed();
+  const save = (/** @type {Event} */ event) => {
     event.preventDefault();
-    try {
+    void run(async () => {
       await mutate("mcp.setClient", { name, clientId: clientId.trim(), clientSecret: clientSecret.trim() });
       await look();
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
+    });
   };
   return html`<form class="mcp-form" onSubmit=${save}>
     <p>${place.wantsClient && `${place.place} lets no program register itself. `}Make an OAuth client there, with this
@@ -111,7 +99,7 @@ function OwnClient({ name, place, look }) {
     <label class="field"><span>Client secret, if it has one</span><input type="password" value=${clientSecret}
       autocomplete="off" onInput=${(/** @type {Event} */ event) =>
         setClientSecret(/** @type {HTMLInputElement} */ (event.target).value)} /></label>
-    <button type="submit" class="button">Keep it</button>
+    <button type="submit" class="button" aria-busy=${busy}>Keep it</button>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </form>`;
 }

@@ -3,8 +3,8 @@
 import { useState } from "preact/hooks";
 import { accounts, isShared } from "../mail/accounts.js";
 import { mutate } from "../rpc.js";
-import { reasonOf } from "../settings/fetched.js";
 import { dollars, plural } from "../ui/format.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { listOf, TextField } from "../ui/text_field.js";
 import { toast } from "../ui/toast.js";
@@ -42,24 +42,12 @@ const ACTIONS = [
 export function Editor({ edited, write, done }) {
   const { title, rule } = edited;
   const [tried, setTried] = useState(/** @type {Tried | null} */ (null));
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, run } = useDeed();
   const change = (/** @type {Partial<Rule>} */ part) => {
     write({ rule: { ...rule, ...part } });
     setTried(null);
   };
-  const work = async (/** @type {() => Promise<unknown>} */ what) => {
-    if (busy) return;
-    setBusy(true);
-    setProblem("");
-    try {
-      await what();
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    setBusy(false);
-  };
-  const save = (/** @type {boolean} */ enabled) => work(async () => {
+  const save = (/** @type {boolean} */ enabled) => run(async () => {
     await mutate("rules.save", { ...(edited.path ? { path: edited.path } : {}), title, rule: { ...rule, enabled } });
     toast(enabled ? "Saved and on. It holds for mail that comes from now on." : "Saved, and off.");
     await done();
@@ -90,7 +78,7 @@ export function Editor({ edited, write, done }) {
         on</button>
       <button type="button" class="button" disabled=${!title.trim()} onClick=${() => save(false)}>Save, off</button>
       <button type="button" class="button" aria-busy=${busy} onClick=${() =>
-        work(async () => setTried(await mutate("rules.test", { rule })))}>Try it</button>
+        run(async () => setTried(await mutate("rules.test", { rule })))}>Try it</button>
       <button type="button" class="button" onClick=${done}>Cancel</button>
     </p>
     ${tried && html`<${Result} tried=${tried} />`}

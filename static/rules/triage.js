@@ -1,30 +1,21 @@
 // @ts-check
 /** Settings, Triage: whether new mail is sorted by kind, and the kinds that the person has chosen for senders. */
-import { useState } from "preact/hooks";
 import { KIND_WORDS, triageOn } from "../mail/kinds.js";
 import { mutate } from "../rpc.js";
-import { Pending, reasonOf, useFetched } from "../settings/fetched.js";
+import { Pending, useFetched } from "../settings/fetched.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 
 export function TriageSection() {
   const fetched = useFetched("triage.get");
-  const [problem, setProblem] = useState("");
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, run } = useDeed();
   const found = fetched.data;
-  const act = async (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => {
-    if (busy) return;
-    setBusy(true);
-    setProblem("");
-    try {
-      await work();
-      toast(said);
-      await fetched.load();
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    setBusy(false);
-  };
+  const act = (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => run(async () => {
+    await work();
+    toast(said);
+    await fetched.load();
+  });
   const set = (/** @type {boolean} */ enabled, /** @type {boolean} */ asksModel, /** @type {string} */ said) =>
     act(async () => {
       triageOn.value = (await mutate("triage.set", { enabled, asksModel })).enabled;

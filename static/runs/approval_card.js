@@ -5,6 +5,7 @@ import { now } from "../now.js";
 import { until } from "../settings/dates.js";
 import { reasonOf } from "../settings/fetched.js";
 import { ago, fullTime } from "../ui/format.js";
+import { useDeed } from "../ui/deed.js";
 import { html } from "../ui/html.js";
 import { runHref } from "./address.js";
 import { approvals, approvalsProblem, decide, loadApprovals } from "./approvals.js";
@@ -28,7 +29,8 @@ export function WaitingApprovals() {
 export function ApprovalCard({ approval, linked = false }) {
   const { summary, tool, requestedAt, expiresAt, runId } = approval;
   const [editing, setEditing] = useState(false);
-  const { busy, problem, act } = useDecision(approval);
+  const { busy, problem, run } = useDeed();
+  const act = (/** @type {{ approve: boolean, input?: unknown }} */ decision) => run(() => decide(approval, decision));
   const title = useId();
   const isOver = Date.parse(expiresAt) <= now.value;
   return html`<article class="approval" aria-labelledby=${title} data-task tabindex="-1">
@@ -63,24 +65,6 @@ function Card({ rows }) {
     <dt>${label}</dt>
     <dd><span class="approval-text"><bdi>${text}</bdi></span>
       ${marks.map((mark) => html`<span class="approval-mark" key=${mark}>${mark}</span>`)}</dd></div>`)}</dl>`;
-}
-
-/** @param {Approval} approval */
-function useDecision(approval) {
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
-  const act = async (/** @type {{ approve: boolean, input?: unknown }} */ decision) => {
-    if (busy) return;
-    setBusy(true);
-    setProblem("");
-    try {
-      await decide(approval, decision);
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    setBusy(false);
-  };
-  return { busy, problem, act };
 }
 
 /** @param {{ input: unknown, busy: boolean, approve: (input: unknown) => void, close: () => void }} props */

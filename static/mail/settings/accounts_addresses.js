@@ -4,10 +4,10 @@ import { useState } from "preact/hooks";
 import { mutate } from "../../rpc.js";
 import { ConfirmButton } from "../../ui/confirm.js";
 import { plural } from "../../ui/format.js";
+import { useDeed } from "../../ui/deed.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { toast } from "../../ui/toast.js";
-import { reasonOf } from "../../settings/fetched.js";
 
 const MAX_NAME_CHARS = 200;
 const MAX_ADDRESS_CHARS = 320;
@@ -52,24 +52,18 @@ function aboutOf({ name, source, confirmed, default: isDefault }) {
 function AddAddress({ account }) {
   const [address, setAddress] = useState("");
   const [name, setName] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const { busy, problem, run } = useDeed();
   const typed = (/** @type {(value: string) => void} */ set) => (/** @type {Event} */ event) =>
     set(/** @type {HTMLInputElement} */ (event.currentTarget).value);
-  const add = async (/** @type {Event} */ event) => {
+  const add = (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (busy || !address.trim()) return;
-    setBusy(true);
-    setProblem("");
-    try {
+    if (!address.trim()) return;
+    void run(async () => {
       await mutate("mail.setAddress", { accountId: account.id, address, name });
       toast(`Mail from ${account.address} may be from ${address.trim()} now.`);
       setAddress("");
       setName("");
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    setBusy(false);
+    });
   };
   return html`<form class="account-name" onSubmit=${add}>
     <div class="account-name-row">

@@ -6,10 +6,10 @@
 import { useState } from "preact/hooks";
 import { mutate } from "../../rpc.js";
 import { number } from "../../ui/format.js";
+import { useDeed } from "../../ui/deed.js";
 import { html } from "../../ui/html.js";
 import { Modal } from "../../ui/modal.js";
 import { toast } from "../../ui/toast.js";
-import { reasonOf } from "../../settings/fetched.js";
 
 /** What becomes of the access, by provider; elsewhere the grant is taken back. @type {Record<string, string>} */
 const ENDS = {
@@ -22,24 +22,18 @@ const ENDS = {
 export function DisconnectDialog({ account, onlyErase, close, changed }) {
   const [erase, setErase] = useState(onlyErase);
   const [typed, setTyped] = useState("");
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const { busy, problem, run } = useDeed();
   const { id, address } = account;
   const isSure = !erase || typed.trim().toLowerCase() === address.toLowerCase();
-  const submit = async (/** @type {SubmitEvent} */ event) => {
+  const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    if (busy || !isSure) return;
-    setBusy(true);
-    setProblem("");
-    try {
+    if (!isSure) return;
+    void run(async () => {
       const { notice } = await mutate("mail.disconnect", { accountId: id, erase });
       toast(notice ?? (erase ? `${address} is being erased from this server.` : `${address} is disconnected.`));
       close();
       await changed();
-    } catch (error) {
-      setProblem(reasonOf(error));
-      setBusy(false);
-    }
+    });
   };
   const choice = (/** @type {boolean} */ value, /** @type {string} */ label, /** @type {string} */ about) =>
     html`<label class="choice">

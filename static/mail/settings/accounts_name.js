@@ -2,31 +2,24 @@
 /** The name that is shown beside the address in From of an account's mail. */
 import { useState } from "preact/hooks";
 import { mutate } from "../../rpc.js";
+import { useDeed } from "../../ui/deed.js";
 import { html } from "../../ui/html.js";
 import { toast } from "../../ui/toast.js";
-import { reasonOf } from "../../settings/fetched.js";
 
 const MAX_CHARS = 200;
 
 /** @param {{ account: Account }} props */
 export function SenderName({ account }) {
   const [name, setName] = useState(account.senderName ?? "");
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState("");
+  const { busy, problem, run } = useDeed();
   const id = `name-${account.id}`;
   const typed = (/** @type {Event} */ event) => setName(/** @type {HTMLInputElement} */ (event.currentTarget).value);
-  const save = async (/** @type {Event} */ event) => {
+  const save = (/** @type {Event} */ event) => {
     event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    setProblem("");
-    try {
+    void run(async () => {
       await mutate("mail.setSenderName", { accountId: account.id, name });
       toast(`Mail from ${account.address} bears ${name.trim() ? "this" : "no"} name now.`);
-    } catch (error) {
-      setProblem(reasonOf(error));
-    }
-    setBusy(false);
+    });
   };
   return html`<form class="account-name" onSubmit=${save}>
     <label class="fine" for=${id}>Your name in From</label>
