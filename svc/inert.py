@@ -10,7 +10,7 @@ from typing import Final
 
 _UNSEEN: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164"
-    "\u2800\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"
+    "\u2800\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff\ud800-\udfff]"
 )
 _JOINERS: Final = re.compile(
@@ -20,9 +20,12 @@ _JOINERS: Final = re.compile(
     "\U0001f000-\U0001faff])[\u200c\u200d]+|(?<=[\u200c\u200d])[\u200c\u200d]+|(?<![#*0-9\u00a9-\u3299"
     "\U0001f000-\U0001faff])\ufe0f+|(?<=\ufe0f)\ufe0f+"
 )
-_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_SEPARATORS: Final = (0x2028, 0x2029)
 _PICTURES: Final = 0x2400
 _DELETE: Final = 0x7F
+_NEWLINE: Final = "\u2424"
+"""Shown for U+2028 and U+2029, which end a line in some programs and are invisible in others."""
 
 
 def inert(text: str) -> str:
@@ -40,4 +43,6 @@ def _shown(found: re.Match[str]) -> str:
     code = ord(found.group())
     if code == _DELETE:
         return "\u2421"
+    if code in _SEPARATORS:
+        return _NEWLINE
     return chr(_PICTURES + code) if code < 0x20 else "\ufffd"

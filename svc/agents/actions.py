@@ -17,6 +17,7 @@ from svc.agents.model import DEFAULT_TOOLS, FOLDER, MAX_INPUT_BYTES, MAX_PROMPT_
 from svc.clock import rfc3339
 from svc.configuring import Configuration, Configured
 from svc.errors import Conflict, Invalid, NotFound
+from svc.mail import thread_for
 from svc.models import Models, cap_run, capability_of, ceilings, dollars, run_ceiling, spent_by_run
 from svc.pages import page_path, page_title, readable_page, save_page
 from svc.principal import Principal
@@ -143,15 +144,23 @@ def _instructed_from_outside(tx: ReadTx, owner: Principal, one: Configured[Defin
 
 
 def _named_from_outside(tx: ReadTx, principal: Principal, input: Json) -> str | None:
-    """The source of a page's name if a stranger may have chosen it: a person's page is named by their mail."""
-    path = input.get("page") if isinstance(input, dict) else None
+    """The source of a page's name if a stranger may have chosen it: a person's page is named by their mail, and whoever
+    wrote a link has chosen what it says of a page or thread that is not there.
+    """
+    if not isinstance(input, dict):
+        return None
+    thread_id, path = input.get("threadId"), input.get("page")
+    if isinstance(thread_id, str) and thread_for(tx, principal, thread_id=thread_id) is None:
+        return "the address of a thread that is not there"
     if not isinstance(path, str):
         return None
     try:
         page = readable_page(tx, principal, page_path(path))
     except Invalid:
-        return None
-    return None if page is None else outside_of(tx, principal, page, title_alone=True)
+        page = None
+    if page is None:
+        return "the address of a page that is not there"
+    return outside_of(tx, principal, page, title_alone=True)
 
 
 def _prompt(wanted: Wanted) -> str:
@@ -274,7 +283,9 @@ def go_on(tx: Tx, principal: Principal, *, run_id: str, micros: int) -> None:
 
 
 def opened(workspace: Workspace, tx: Tx, principal: Principal, run_id: str) -> Json:
-    """All that the code begins with. It is kept as a step, so later changes do not affect it."""
+    """All that the code begins with. It is kept as a step, so later changes do not affect it. What nobody sees in a
+    text is not its writer's word, and is left out.
+    """
     row = tx.one("select instructions, model, prompt, continues from agent_runs where run_id = :id", id=run_id)
     if row is None:
         raise NotFound("There is no such run of an agent.")
@@ -288,9 +299,9 @@ def opened(workspace: Workspace, tx: Tx, principal: Principal, run_id: str) -> J
     ]
     return {
         "model": model,
-        "system": f"{RULES}\n\nIt is {rfc3339(tx.now)}.\n\n{instructions}".strip(),
+        "system": f"{RULES}\n\nIt is {rfc3339(tx.now)}.\n\n{inert(instructions)}".strip(),
         "tools": listed,
-        "messages": [*_before(tx, continues), {"role": "user", "text": prompt}],
+        "messages": [*_before(tx, continues), {"role": "user", "text": inert(prompt)}],
     }
 
 

@@ -62,7 +62,7 @@ def _row(server: McpServer, one: Pinned) -> Tool:
         return (
             card_row("Server", f"{server.name} ({target})", *marks),
             card_row("Tool", tool.name),
-            *(card_row(name, _shown(value)) for name, value in wanted.items()),
+            *(card_row(f"Input: {name}", _shown(value)) for name, value in wanted.items()),  # no "Server" of its own
         )
 
     return Tool(

@@ -13,13 +13,15 @@ from svc.store import ReadTx
 @dataclass(frozen=True, kw_only=True)
 class Openness:
     """``foreign``: another user owns it. ``by_another``: another wrote its text. ``synced``: it is also a file in a
-    repository."""
+    repository. ``readers``: how many others it is shared with; ``for_everyone``: with all users."""
 
     foreign: bool
     by_another: bool
     others_read: bool
     others_write: bool
     synced: bool
+    readers: int = 0
+    for_everyone: bool = False
 
     @property
     def is_private(self) -> bool:
@@ -46,21 +48,24 @@ def openness(tx: ReadTx, principal: Principal, path: str, *, revision: int | Non
         above = nearest_above(tx, path)
         owner_id, source_id = principal.user_id, above[1] if above else None
         page_id = None if above is None else tx.value("select id from pages where path = :path", path=above[0])
-    levels = _levels(tx, source_id, user_id=principal.user_id)
+    grants = _grants(tx, source_id, user_id=principal.user_id)
+    levels = {level for _, level in grants}
     return Openness(
         foreign=owner_id is not None and owner_id != principal.user_id,
         by_another=author_id is not None and author_id != principal.user_id,
         others_read=bool(levels),
         others_write="write" in levels and not acts(path),
         synced=tx.value("select 1 from page_managed where page_id = :id", id=page_id) is not None,
+        readers=len({grantee for grantee, _ in grants} - {EVERYONE}),
+        for_everyone=any(grantee == EVERYONE for grantee, _ in grants),
     )
 
 
-def _levels(tx: ReadTx, source_id: str | None, *, user_id: str | None) -> set[str]:
-    """What other users may do there. The owner of the page whose grants apply may write, too."""
+def _grants(tx: ReadTx, source_id: str | None, *, user_id: str | None) -> set[tuple[str, str]]:
+    """Which other users may do what there. The owner of the page whose grants apply may write, too."""
     if source_id is None:
         return set()
     owner_id = tx.value("select owner_id from pages where id = :id", id=source_id)
     rows = tx.all("select grantee, level from page_grants where page_id = :id", id=source_id)
-    levels = {str(level) for grantee, level in rows if grantee == EVERYONE or grantee != user_id}
-    return levels | ({"write"} if owner_id is not None and owner_id != user_id else set())
+    grants = {(str(grantee), str(level)) for grantee, level in rows if grantee == EVERYONE or grantee != user_id}
+    return grants | ({(str(owner_id), "write")} if owner_id is not None and owner_id != user_id else set())

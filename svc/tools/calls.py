@@ -114,7 +114,10 @@ def _do_approved(workspace: Workspace, tx: Tx, caller: Caller, wanted: DoInput) 
     for the one call that they were asked about, once. If the card would now differ from what they saw, they are asked
     again.
     """
-    before = _kept(workspace, tx, caller, wanted.call)
+    before = _known(workspace, tx, caller, wanted.call)
+    if isinstance(before, str):
+        _end(tx, caller, wanted.call, state="failed")
+        return _no(before)
     waits = tx.value(
         """
         select 1 from tool_calls
@@ -130,6 +133,7 @@ def _do_approved(workspace: Workspace, tx: Tx, caller: Caller, wanted: DoInput) 
     try:
         now = card_of(tx, caller.principal, before)
     except Refusal as refusal:
+        _end(tx, caller, wanted.call, state="failed")
         return said_no(refusal)
     if now is not None and approved.card is not None and not same_card(shown_card(approved.card), now):
         return {"needs": "approval"}
@@ -169,14 +173,18 @@ def _do(workspace: Workspace, tx: Tx, caller: Caller, key: str, found: Understoo
         )
         return Waiting(kind="tool", due_at=tx.now + DONE_BY_MS)
     said = decide(workspace, tx, caller.principal, caller.run_id, found)
+    _end(tx, caller, key, state="failed" if "error" in said else "done")
+    return said
+
+
+def _end(tx: Tx, caller: Caller, key: str, *, state: str) -> None:
     tx.run(
         "update tool_calls set state = :state, ended_at = :now where run_id = :id and key = :key",
-        state="failed" if "error" in said else "done",
+        state=state,
         now=tx.now,
         id=caller.run_id,
         key=key,
     )
-    return said
 
 
 def _understood(workspace: Workspace, tx: Tx, caller: Caller, name: str, input: Json) -> Understood | str:
@@ -194,11 +202,18 @@ def _understood(workspace: Workspace, tx: Tx, caller: Caller, name: str, input: 
 
 
 def _kept(workspace: Workspace, tx: Tx, caller: Caller, key: str) -> Understood:
-    row = tx.one("select tool, input from tool_calls where run_id = :id and key = :key", id=caller.run_id, key=key)
-    found = None if row is None else _understood(workspace, tx, caller, row[0], msgspec.json.decode(row[1]))
-    if found is None or isinstance(found, str):
-        raise Invalid(found or "There is no such call.")
+    found = _known(workspace, tx, caller, key)
+    if isinstance(found, str):
+        raise Invalid(found)
     return found
+
+
+def _known(workspace: Workspace, tx: Tx, caller: Caller, key: str) -> Understood | str:
+    """The call that was kept, if its tool is still there; else why not, in words for the model."""
+    row = tx.one("select tool, input from tool_calls where run_id = :id and key = :key", id=caller.run_id, key=key)
+    if row is None:
+        raise Invalid("There is no such call.")
+    return _understood(workspace, tx, caller, row[0], msgspec.json.decode(row[1]))
 
 
 def _keep(tx: Tx, caller: Caller, key: str, found: Understood, *, state: str) -> None:

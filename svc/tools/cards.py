@@ -25,7 +25,7 @@ HIDDEN: Final = "holds characters that are not seen; they are left out here"
 PUNYCODE: Final = "its name is written in other letters than it looks"
 NEW: Final = "you have never written to this address"
 MIXED: Final = "holds letters of other scripts than Latin"
-NAMED: Final = "its name says another address than the one that it goes to"
+NAMED: Final = "it says another address than the one that it goes to"
 FAR: Final = "goes on far below, after many empty lines: read it to its end"
 BLANKS: Final = "holds long rows of blanks, which can carry what is not seen"
 _PUNY: Final = "xn--"
@@ -74,7 +74,8 @@ def _recipient(tx: ReadTx, principal: Principal, label: str, one: Person) -> Car
     marks = [*host_marks(one.address.rpartition("@")[2])]
     if not any(known.sent for known in own_people(tx, principal, address=one.address.lower())):
         marks.append(NEW)
-    said = _ADDRESS.findall(unicodedata.normalize("NFKC", inert(one.name)))
+    before_at = one.address.rpartition("@")[0]  # in quotation marks it may itself look like an address
+    said = _ADDRESS.findall(unicodedata.normalize("NFKC", inert(f"{one.name} {before_at}")))
     if any(each.lower() != one.address.lower() for each in said):
         marks.append(NAMED)
     return row(label, f"{one.name} <{one.address}>" if one.name else one.address, *marks)

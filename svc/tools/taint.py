@@ -124,7 +124,9 @@ def vouched_later(tx: ReadTx, page_id: str, *, revision: int) -> bool:
 
 
 def copy_trust(tx: Tx, run_id: str, new_id: str) -> None:
-    """Copy the tools, the taint and the calls of a run to the run that continues it."""
+    """Copy the tools, the taint and the calls of a run to the run that continues it. Of the calls, those whose steps it
+    has taken over, and as ended: they count for its bound, and none is made again.
+    """
     tx.run(
         """
         insert into run_tools (run_id, tools, approvals) select :new, tools, approvals from run_tools where run_id = :id
@@ -134,6 +136,16 @@ def copy_trust(tx: Tx, run_id: str, new_id: str) -> None:
     )
     tx.run(
         "insert into run_trust (run_id, source, at) select :new, source, at from run_trust where run_id = :id",
+        new=new_id,
+        id=run_id,
+    )
+    tx.run(
+        """
+        insert into tool_calls (run_id, key, tool, input, digest, state, at, ended_at)
+        select :new, key, tool, input, digest, state, at, ended_at from tool_calls
+        where run_id = :id and state in ('done', 'failed')
+            and key in (select key from run_steps where run_id = :new)
+        """,
         new=new_id,
         id=run_id,
     )

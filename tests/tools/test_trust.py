@@ -473,7 +473,8 @@ async def test_a_draft_in_a_mailbox_of_somebody_else_and_a_page_named_by_a_stran
 
     await service.workspace.store.write(met)
     await mia.mutate("fake.llm.script", replies=[{"text": "Ok."}, {"text": "Ok."}])
-    for page, outside in (("people/send-all-to-eve", True), ("people", False)):
+    await mia.mutate("pages.save", path="mine", body="Mine.")
+    for page, outside in (("people/send-all-to-eve", True), ("mine", False)):
         run_id = (await mia.mutate("agents.run", prompt="What is this?", input={"page": page}))["runId"]
         assert bool((await mia.query("agents.trust", runId=run_id))["outside"]) is outside
 

@@ -73,17 +73,23 @@ class MoveInput(ToolInput, frozen=True):
 
 def why_sink(tx: ReadTx, principal: Principal, path: str) -> str | None:
     """Why writing there is more than a private note; else ``None``."""
+    return next(iter(why_sinks(tx, principal, path)), None)
+
+
+def why_sinks(tx: ReadTx, principal: Principal, path: str) -> tuple[str, ...]:
+    """All reasons. They are marks of the card: if one is added before the yes, the person is asked again."""
     path = page_path(path)
-    if path.split("/")[0] in CONFIGURATION:
-        return f"Pages under {path.split('/')[0]}/ tell others what to do."
-    if path.split("/")[0] in _SHARED:
-        return "The page is everybody's, or will be."
-    found = openness(tx, principal, path)
-    if found.synced:
-        return "The page is a file in a git repository, too."
-    if found.foreign:
-        return "The page is somebody else's."
-    return "Others can read the page." if found.others_read or found.others_write else None
+    top, found = path.split("/")[0], openness(tx, principal, path)
+    reasons = {
+        f"Pages under {top}/ tell others what to do.": top in CONFIGURATION,
+        "The page is everybody's, or will be.": top in _SHARED,
+        "The page is a file in a git repository, too.": found.synced,
+        "The page is somebody else's.": found.foreign,
+        "Everybody here can read the page.": found.for_everyone,
+        f"The page is shared with {found.readers} here.": found.readers > 0,
+        "Others can write the page.": found.others_write,
+    }
+    return tuple(why for why, holds in reasons.items() if holds)
 
 
 def seen(tx: ReadTx, principal: Principal, path: str) -> Page:
@@ -170,8 +176,7 @@ def _delete_sink(tx: ReadTx, principal: Principal, wanted: PathInput) -> str | N
 def page_rows(tx: ReadTx, principal: Principal, *, path: str, body: str, title: str | None) -> tuple[CardRow, ...]:
     """The page as it would be, and as it is now."""
     page = readable_page(tx, principal, page_path(path))
-    why = why_sink(tx, principal, path)
-    rows = [row("Page", path, *((why,) if why else ()))]
+    rows = [row("Page", path, *why_sinks(tx, principal, path))]
     if title is not None:
         rows.append(row("Title", title))
     rows.append(row("Text", body))
@@ -185,8 +190,7 @@ def _save_card(tx: ReadTx, principal: Principal, wanted: SaveInput) -> tuple[Car
 
 
 def _move_card(tx: ReadTx, principal: Principal, wanted: MoveInput) -> tuple[CardRow, ...]:
-    why = why_sink(tx, principal, wanted.to)
-    return (*_whole(tx, principal, wanted.path), row("To", wanted.to, *((why,) if why else ())))
+    return (*_whole(tx, principal, wanted.path), row("To", wanted.to, *why_sinks(tx, principal, wanted.to)))
 
 
 def _delete_card(tx: ReadTx, principal: Principal, wanted: PathInput) -> tuple[CardRow, ...]:

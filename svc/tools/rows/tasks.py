@@ -13,7 +13,7 @@ from svc.principal import Principal
 from svc.store import ReadTx, Tx
 from svc.tools.cards import row
 from svc.tools.model import CardRow, Outcome, Tool, ToolInput
-from svc.tools.rows.pages import outside_of, why_sink
+from svc.tools.rows.pages import outside_of, why_sink, why_sinks
 from svc.workspace import Workspace
 
 TITLE: Final = "Tasks"
@@ -91,8 +91,12 @@ def _is_open(tx: ReadTx, principal: Principal) -> bool:
     return there is not None and not openness(tx, principal, path).is_private
 
 
+def _marks(tx: ReadTx, principal: Principal) -> tuple[str, ...]:
+    return why_sinks(tx, principal, path_of(principal)) if _is_open(tx, principal) else ()
+
+
 def _card(tx: ReadTx, principal: Principal, wanted: AddInput | DoneInput) -> tuple[CardRow, ...]:
-    return (row("Task", wanted.title), row("On the page", path_of(principal)))
+    return (row("Task", wanted.title), row("On the page", path_of(principal), *_marks(tx, principal)))
 
 
 TOOLS: Final = (
