@@ -3,9 +3,11 @@ once, as it is now."""
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import pairwise
+from typing import Any, cast
 
 import pytest
 
@@ -23,10 +25,13 @@ from svc.store import Tx
 from tests.mail.dying import Killed
 from tests.mail.imap.folder_desk import FolderDesk
 from tests.mail.imap.folder_server import COUNTING, PLAIN, Box, FolderServer, subject_of
+from tests.mail.imap.label_server import LabelServer
 from tests.mail.imap.office import letter
 
 STEPS_A_LIFE = 72
 """A few of the commands that read two mails each, after those that every life begins with."""
+STEPS_AT_LABELS = 52
+"""The same at a server with labels, which begins with fewer."""
 
 
 @pytest.mark.parametrize("able", [PLAIN, COUNTING])
@@ -73,12 +78,65 @@ async def test_a_first_reading_goes_on_where_it_was_interrupted(
         assert all(0 <= done <= total <= len(names) for life in counts for done, total in life)
         desk.cursor = (await desk.started()[0].profile()).cursor
         told = await desk.look()
-        assert {one.kind for one in told} <= {"deleted"}  # the one that was read before it was deleted
+        assert {one.kind for one in told} <= {"labels-added", "deleted"}  # of those that were read before
         rows = desk.tx.all("select uid, flagged from mail_imap_places order by arrived_at, uid")
         assert sorted(uid for uid, _ in rows) == sorted(one.uid for one in server.boxes["INBOX"].mails)
         assert [uid for uid, flagged in rows if flagged] == [server.uid("INBOX", names[-1])]
         assert await desk.look() == ()
         nursery.cancel_scope.cancel()
+
+
+async def test_at_a_server_with_labels_a_first_reading_goes_on_where_it_was_interrupted(
+    wall: VirtualClock, chance: random.Random, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There the ids of mails do not say under which numbers they were read."""
+    monkeypatch.setattr(looking, "MEET_AT_ONCE", 2)
+    server = LabelServer(chance=chance)
+    for number in range(20):
+        server.deliver(letter(f"Mail {number}"), "\\Inbox")
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=cast(Any, server))
+        await desk.started()[0].list_messages(limit=3)
+        with pytest.raises(Killed):
+            await desk.started(last=STEPS_AT_LABELS)[0].profile()
+        assert 3 < len(desk.places()) < 20
+        server.relabel("Mail 19", add="Boats")
+        server.mails.remove(server.find("Mail 18"))
+        await desk.started()[0].profile()
+        asked = [int(uid) for one in server.heard if "HEADER" in one for uid in _numbers(one.split()[2])]
+        assert sorted(asked) == list(range(1, 21)), "each is asked for once"
+        rows = desk.tx.all("select server_id, keywords from mail_imap_places where uid is not null")
+        assert {number for number, _ in rows} == {f"{one.number:x}" for one in server.mails}
+        assert [number for number, words in rows if "Boats" in str(words)] == [f"{server.find('Mail 19').number:x}"]
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_server_with_labels_that_numbers_anew_in_the_first_reading_is_read_anew(
+    wall: VirtualClock, chance: random.Random, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looking, "MEET_AT_ONCE", 2)
+    server = LabelServer(chance=chance)
+    for number in range(20):
+        server.deliver(letter(f"Mail {number}"), "\\Inbox")
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=cast(Any, server))
+        with pytest.raises(Killed):
+            await desk.started(last=STEPS_AT_LABELS)[0].profile()
+        before = desk.places()
+        assert 0 < len(before) < 20
+        server.number_anew()
+        profile = await desk.started()[0].profile()
+        rows = desk.tx.all("select server_id, uid from mail_imap_places")
+        assert sorted(rows) == sorted((f"{one.number:x}", one.uid) for one in server.mails)
+        assert before.keys() < desk.places().keys()
+        desk.cursor = profile.cursor
+        assert await desk.look() == ()
+        nursery.cancel_scope.cancel()
+
+
+def _numbers(written: str) -> list[int]:
+    ends = [part.split(":") for part in written.split(",")]
+    return [uid for one in ends for uid in range(int(one[0]), int(one[-1]) + 1)]
 
 
 @pytest.mark.parametrize("able", [PLAIN, COUNTING])
@@ -114,7 +172,32 @@ async def test_the_newest_can_be_read_before_the_mailbox_is_listed(
         assert {first[name] == found.get(name) for name in (names[-1], names[-3])} == {True}
         flagged = await provider.list_messages(label=STARRED)
         assert [one.id for one in flagged.messages] == [first[names[-1]]]
+        told = {(one.kind, one.message_id) for one in await desk.look()}
+        assert told <= {("labels-added", first[names[-1]]), ("deleted", first[names[-2]])}
         assert await desk.look() == ()
+        nursery.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("asks", [1, 2])
+async def test_what_changed_since_the_newest_were_read_is_told_after_the_first_look(
+    wall: VirtualClock, asks: int
+) -> None:
+    """Sync has stored those as they were. It may ask twice for the place in the history, having died in between."""
+    server = FolderServer(able=COUNTING)
+    for number in range(3):
+        server.deliver("INBOX", letter(f"Mail {number}"))
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        provider, _ = desk.started()
+        newest = (await provider.list_messages(limit=2)).messages[0]
+        read = await provider.get(newest.id)
+        assert STARRED not in read.labels
+        server.flag("INBOX", subject_of(read.raw), "\\Flagged")
+        for _ in range(asks):
+            desk.cursor = (await provider.profile()).cursor
+        told = [(one.kind, one.message_id, one.labels) for one in await desk.look(provider)]
+        assert told == [("labels-added", newest.id, frozenset({STARRED}))]
+        assert await desk.look(provider) == ()
         nursery.cancel_scope.cancel()
 
 

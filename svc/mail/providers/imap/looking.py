@@ -35,7 +35,7 @@ from svc.mail.providers.imap.rows import folders as folder_rows
 from svc.mail.providers.imap.rows import keywords as keyword_rows
 from svc.mail.providers.imap.rows import messages as message_rows
 from svc.mail.providers.imap.rows import queries
-from svc.mail.providers.imap.rows.model import UNFINISHED, Arrival, Flags, FolderRow
+from svc.mail.providers.imap.rows.model import Arrival, Flags, FolderRow
 from svc.mail.providers.imap.session import Opened, Using
 from svc.mail.providers.seam import Listed, Unreachable
 from svc.nursery import ThreadPool
@@ -124,21 +124,16 @@ class Look:
         listed, _ = await self._list()
         folders = await self.store.write(folder_rows.store_folders, account_id=self.account_id, found=listed)
         folder = next(one for one in folders if one.label == (ARCHIVE if self.using.keeps_labels else INBOX))
-        if folder.uid_validity:
+        if folder.is_read:
             return
         opened = await self.using.open(folder.name, anew=True)
         there, deleted = await self._uids(), await self._uids(which=_DELETED)
         newest = sorted(uid for uid in there.uids(at_most=MAX_MESSAGES) if uid not in deleted)[-at_most:]
-        await self._read(folder, opened, newest, Count())
-        await self.store.write(
-            folder_rows.store_state,
-            folder_id=folder.id,
-            uid_validity=opened.uid_validity,
-            uid_next=0,
-            modseq=0,
-            messages=UNFINISHED,
-            looked=False,
-        )
+        if folder.uid_validity != opened.uid_validity:
+            begins = Changed(folder=folder, opened=opened, lost=None, begins=True)
+            await self.store.write(_store_known, account_id=self.account_id, changed=[begins])
+        known = set(await self.store.read(queries.known_uids, folder_id=folder.id))
+        await self._read(folder, opened, [uid for uid in newest if uid not in known], Count())
 
     async def _round(self) -> bool:
         """Looks at each folder once. Messages that were lost before and are still missing count as deleted. Returns
@@ -220,25 +215,16 @@ class Look:
     async def _begin(self, changed: Changed) -> None:
         """The first reading of a folder, or of one with new UIDs. If a first reading was interrupted, it goes on behind
         the messages that it has stored: a large mailbox on a bad line would never come to its end."""
-        folder, changed.looked, changed.begins = changed.folder, True, True
+        folder, changed.looked, changed.begins, changed.lost = changed.folder, True, True, None
         there, deleted = set((await self._uids()).uids(at_most=MAX_MESSAGES)), await self._uids(which=_DELETED)
-        met: set[int] = set()
-        if folder.uid_validity in {0, changed.opened.uid_validity}:
-            met = await self.store.read(
-                message_rows.met_before,
-                account_id=self.account_id,
-                folder=folder,
-                uid_validity=changed.opened.uid_validity,
-            )
-        if met:  # their flags may have changed since
+        known = set[int]()
+        if folder.uid_validity == changed.opened.uid_validity:
             known = set(await self.store.read(queries.known_uids, folder_id=folder.id))
-            changed.lost = sorted(known - (met & there))
-            ordered = sorted(met)
-            for start in range(0, len(ordered), FLAGS_AT_ONCE):
-                await self._ask_flags(changed, met, _set_of(ordered[start : start + FLAGS_AT_ONCE]))
-        else:
-            changed.lost = None
-        changed.new = sorted(uid for uid in there - met if uid not in deleted)
+            changed.lost = sorted(known - there)
+            met = sorted(known & there)
+            for start in range(0, len(met), FLAGS_AT_ONCE):  # their flags may have changed since
+                await self._ask_flags(changed, known, _set_of(met[start : start + FLAGS_AT_ONCE]))
+        changed.new = sorted(uid for uid in there - known if uid not in deleted)
 
     def _may_differ(self, folder: FolderRow, state: FolderStatus) -> bool:
         told = state.items
@@ -411,6 +397,8 @@ def _store_known(tx: Tx, *, account_id: str, changed: Sequence[Changed]) -> None
         message_rows.lose(tx, account_id=account_id, folder_id=one.folder.id, uids=one.lost)
         message_rows.lose(tx, account_id=account_id, folder_id=one.folder.id, uids=one.marked, are_there=True)
         message_rows.store_flags(tx, account_id=account_id, folder_id=one.folder.id, found=one.flags)
+        if one.begins:
+            folder_rows.begin(tx, folder_id=one.folder.id, uid_validity=one.opened.uid_validity)
 
 
 def is_deleted(message: Message) -> bool:

@@ -289,7 +289,7 @@ def _is_known(tx: ReadTx, account_id: str) -> bool:
 def _profile(tx: ReadTx, account_id: str, address: str) -> Profile:
     return Profile(
         address=address,
-        cursor=str(change_rows.newest_change(tx)),
+        cursor=str(change_rows.place(tx, account_id=account_id)),
         messages_total=queries.total(tx, account_id=account_id),
     )
 

@@ -14,6 +14,13 @@ def newest_change(tx: ReadTx) -> int:
     return cast(int, tx.value("select coalesce(max(seq), 0) from sqlite_sequence where name = 'mail_imap_changes'"))
 
 
+def place(tx: ReadTx, *, account_id: str) -> int:
+    """The place before all changes of the account that sync has not applied yet. A first look notes some, too: of the
+    messages that sync has read before it."""
+    oldest = tx.value("select min(seq) from mail_imap_changes where account_id = :id", id=account_id)
+    return newest_change(tx) if oldest is None else cast(int, oldest) - 1
+
+
 def changes(tx: ReadTx, *, account_id: str, since: int, limit: int) -> list[tuple[int, HistoryChange]]:
     rows = tx.all(
         """

@@ -10,7 +10,7 @@ from svc.mail.providers.imap import roles
 from svc.mail.providers.imap.rows import moves
 from svc.mail.providers.imap.rows.changes import note
 from svc.mail.providers.imap.rows.messages import lose
-from svc.mail.providers.imap.rows.model import FolderRow, folder_of
+from svc.mail.providers.imap.rows.model import UNFINISHED, FolderRow, folder_of
 from svc.store import ReadTx, Tx
 
 _FOLDER: Final = "id, name, label, shown, uid_validity, uid_next, modseq, messages, looked_at"
@@ -74,6 +74,19 @@ def add_folder(tx: Tx, *, account_id: str, place: roles.Place, uid_validity: int
 def note_closed(tx: Tx, *, folder_id: int) -> None:
     """Notes that a folder can't be opened."""
     tx.run("update mail_imap_folders set looked_at = :now where id = :id", now=tx.now, id=folder_id)
+
+
+def begin(tx: Tx, *, folder_id: int, uid_validity: int) -> None:
+    """Notes that a folder is being read from its beginning. From now on all its stored UIDs are of this UIDVALIDITY."""
+    tx.run(
+        """
+        update mail_imap_folders set uid_validity = :uid_validity, uid_next = 0, modseq = 0, messages = :messages
+        where id = :id
+        """,
+        id=folder_id,
+        uid_validity=uid_validity,
+        messages=UNFINISHED,
+    )
 
 
 def store_state(

@@ -89,7 +89,7 @@ def store_arrivals(
         )
         if known is not None or moves.is_left(tx, folder=folder, arrival=one):
             continue
-        is_edited = folder.label == DRAFT and folder.uid_validity == uid_validity
+        is_edited = folder.label == DRAFT and folder.is_read and folder.uid_validity == uid_validity
         if not _known_again(tx, account_id, folder, one, is_edited=is_edited):
             message_id = one.server_id or _new_id(tx, account_id, folder, uid_validity=uid_validity, uid=one.uid)
             insert(tx, account_id, message_id, folder_id=folder.id, arrival=one, uid=one.uid)
@@ -321,17 +321,6 @@ def insert(
         server_id=arrival.server_id,
         server_thread=arrival.server_thread,
     )
-
-
-def met_before(tx: ReadTx, *, account_id: str, folder: FolderRow, uid_validity: int) -> set[int]:
-    """The UIDs of the messages that a first reading of the folder stored before it was interrupted. Their ids are made
-    of this UIDVALIDITY, so these UIDs still mean the same messages."""
-    rows = tx.all("select uid, id from mail_imap_places where folder_id = :id and uid is not null", id=folder.id)
-    return {
-        uid
-        for uid, message_id in cast("list[tuple[int, str]]", rows)
-        if message_id == _id_of(account_id, folder, uid_validity=uid_validity, uid=uid)
-    }
 
 
 def _id_of(account_id: str, folder: FolderRow, *, uid_validity: int, uid: int, again: int = 0) -> str:

@@ -10,7 +10,7 @@ from svc.mail.providers.folders import Place
 from svc.store import Value, texts_of
 
 UNFINISHED: Final = -1
-"""As the number of messages: only the newest ones of the folder were read so far."""
+"""As the number of messages: only some of the folder's were read so far, under its UIDVALIDITY."""
 
 
 @dataclass(frozen=True, kw_only=True)
