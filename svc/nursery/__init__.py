@@ -13,7 +13,7 @@ from svc.backoff import Backoff
 from svc.nursery.autojump import autojump_held
 from svc.nursery.child_process import kill_group, leash, process_group
 from svc.nursery.inspector import Inspector, TreeRow
-from svc.nursery.memory import give_back_memory
+from svc.nursery.memory import give_back_memory, share_memory
 from svc.nursery.process_pool import ProcessPool, WorkerCrashed, WorkerTimeout
 from svc.nursery.root import Root
 from svc.nursery.schedule import every
@@ -55,6 +55,7 @@ __all__ = [
     "open_task_group",
     "process_group",
     "resident_bytes",
+    "share_memory",
     "verdict_on",
     "watch_signals",
 ]

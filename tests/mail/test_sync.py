@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from svc.clock import DAY_MS, VirtualClock
 from svc.fakes.mail.provider import FakeProvider
 from svc.log import Log
 from svc.mail.providers.seam import HistoryPage, ListPage, MessageRef, RawMessage, Unreachable
+from svc.mail.sync import account_sync
 from svc.mail.threads.tables import DRAFTS_NOT_RECEIVED
 from svc.nursery import ThreadPool
 from svc.store import Tx
@@ -132,6 +135,40 @@ async def test_a_listing_that_goes_in_circles_ends_as_a_fault(rig: Rig) -> None:
     account_id = await rig.connect()
     with pytest.raises(Unreachable, match="again and again"):
         await rig.sync_of(account_id, Circular(world=rig.world, address=MIA)).step()
+
+
+@pytest.mark.parametrize("is_expired", [False, True])
+async def test_of_the_list_of_a_mailbox_no_more_than_a_page_is_held(
+    rig: Rig, monkeypatch: pytest.MonkeyPatch, is_expired: bool
+) -> None:
+    """Of a large mailbox the whole list would be tens of megabytes."""
+    monkeypatch.setattr(account_sync, "ID_PAGE_SIZE", 10)
+    for number in range(95):
+        await rig.inject(f"Mail {number}")
+    account_id = await rig.connect()
+    if is_expired:
+        await rig.sync_of(account_id).step()
+        await rig.world.expire_history(address=MIA)
+    listed, held = weakref.WeakSet[MessageRef](), list[int]()
+
+    class Watched(FakeProvider):
+        async def list_messages(
+            self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
+        ) -> ListPage:
+            page = await super().list_messages(label=label, page_token=page_token, limit=limit)
+            if limit != 10:
+                return page
+            gc.collect()
+            held.append(len(listed))
+            page = replace(page, messages=tuple(replace(ref) for ref in page.messages))
+            for ref in page.messages:
+                listed.add(ref)
+            return page
+
+    await rig.sync_of(account_id, Watched(world=rig.world, address=MIA)).step()
+    assert (await rig.account(account_id)).messages == 95
+    assert len(held) >= 10
+    assert max(held) <= 20
 
 
 async def test_repeated_and_doubled_history_changes_nothing(rig: Rig) -> None:

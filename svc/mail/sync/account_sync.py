@@ -7,9 +7,10 @@ be cancelled or killed anywhere, and then repeated. ``tasks.py`` decides when a 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 
 import trio
@@ -116,12 +117,10 @@ class AccountSync:
         else:
             await self.store.write(progress.resume_full_sync, account_id=self.account_id)
         await self._full_sync_pages()
-        ids = await self._ids_of(None)
-        await self._fetch_missed(ids)
-        await self._forget_failures(ids)
+        await self._fetch_missed()
         if repair:
             with self.confirmed.reading() as since:
-                await self._correct_labels(ids, since)
+                await self._correct_labels(since)
         while await self.store.write(ingest.delete_unseen, account_id=self.account_id, limit=DELETE_BATCH):
             pass
         await self.store.write(progress.finish_full_sync, account_id=self.account_id)
@@ -187,46 +186,51 @@ class AccountSync:
         self.rate.done(len(page.ids))
         await self.stored(self.account_id, stored.incoming)
 
-    async def _fetch_missed(self, refs: Mapping[str, MessageRef]) -> None:
+    async def _fetch_missed(self) -> None:
         """Fetches messages that no page listed (page tokens are offsets at some providers, and a deletion shifts them),
         and those that failed alone. If one fails again, raises its fault after all others are stored; in the end such a
-        message goes to the failures."""
-        ids = list(refs)
-        doubt: ProviderFault | None = None
-        for start in range(0, len(ids), ID_PAGE_SIZE):
-            batch = ids[start : start + ID_PAGE_SIZE]
+        message goes to the failures. Failures of messages that are gone are forgotten. Only these messages are held
+        in memory, not the whole list."""
+        gone = set(await self.store.read(account_queries.failed_ids, account_id=self.account_id))
+        missed: dict[str, MessageRef] = {}
+        async for refs in self._lists(None):
+            batch = [ref.id for ref in refs]
             known = await self.store.read(
                 thread_queries.known_ids, account_id=self.account_id, provider_message_ids=batch
             )
             failed = await self.store.read(account_queries.failed_ids, account_id=self.account_id)
             # Also for known messages: one that no page listed would otherwise count as deleted.
             await self.store.write(ingest.mark_seen, account_id=self.account_id, provider_message_ids=batch)
-            missed = [refs[message_id] for message_id in batch if message_id not in known and message_id not in failed]
-            for first in range(0, len(missed), MISSED_TOGETHER):
-                doubt = await self._fetch_each(missed[first : first + MISSED_TOGETHER]) or doubt
+            missed.update((ref.id, ref) for ref in refs if ref.id not in known and ref.id not in failed)
+            gone.difference_update(batch)
+        doubt: ProviderFault | None = None
+        waiting = list(missed.values())
+        for first in range(0, len(waiting), MISSED_TOGETHER):
+            doubt = await self._fetch_each(waiting[first : first + MISSED_TOGETHER]) or doubt
         if doubt is not None:
             raise doubt
-
-    async def _forget_failures(self, ids: Mapping[str, MessageRef]) -> None:
-        failed = await self.store.read(account_queries.failed_ids, account_id=self.account_id)
-        gone = sorted(failed - ids.keys())
         if gone:
-            await self.store.write(failures.forget_failures, account_id=self.account_id, provider_message_ids=gone)
+            await self.store.write(
+                failures.forget_failures, account_id=self.account_id, provider_message_ids=sorted(gone)
+            )
 
-    async def _correct_labels(self, ids: Mapping[str, MessageRef], since: Since) -> None:
+    async def _correct_labels(self, since: Since) -> None:
         """Corrects the labels of all stored messages. It lists the messages of each label, which costs a fraction of
         the quota of asking for each message. A label that no listing ever named stays unchanged."""
         before = await self.store.read_small(thread_queries.labels, self.account_id)
         listed, _ = await self._list_labels()
-        carried: dict[str, set[str]] = {message_id: set() for message_id in ids}
+        none = frozenset[str]()
+        carried = {ref.id: none async for refs in self._lists(None) for ref in refs}
+        alike = {none: none}  # messages with the same labels share one set, since a mailbox may have millions
         for label in listed:
-            for message_id in await self._ids_of(label.id):
-                if message_id in carried:
-                    carried[message_id].add(label.id)
+            async for refs in self._lists(label.id):
+                for ref in refs:
+                    if (found := carried.get(ref.id)) is not None:
+                        together = found | {label.id}
+                        carried[ref.id] = alike.setdefault(together, together)
         authority = frozenset(before) | {label.id for label in listed}
-        items = list(carried.items())
-        for start in range(0, len(items), LABEL_BATCH):
-            batch = {message_id: frozenset(found) for message_id, found in items[start : start + LABEL_BATCH]}
+        items = iter(carried.items())
+        while batch := dict(islice(items, LABEL_BATCH)):
             await self.store.write(
                 ingest.correct_labels,
                 account_id=self.account_id,
@@ -235,16 +239,16 @@ class AccountSync:
                 confirmed=since(),
             )
 
-    async def _ids_of(self, label: str | None) -> dict[str, MessageRef]:
-        found: dict[str, MessageRef] = {}
+    async def _lists(self, label: str | None) -> AsyncIterator[tuple[MessageRef, ...]]:
+        """All messages that carry a label, or all of the mailbox, page by page."""
         token: str | None = None
         seen_tokens: set[str] = set()
         while True:
             listed = await self.provider.list_messages(label=label, page_token=token, limit=ID_PAGE_SIZE)
-            found.update((ref.id, ref) for ref in listed.messages)
+            yield listed.messages
             token = next_token(listed.next_page_token, seen_tokens)
             if token is None:
-                return found
+                return
 
     async def _ask_addresses(self, account: Account) -> None:
         """Stores the sender addresses that the provider has for this mailbox, and its display name for the user where
