@@ -2,7 +2,8 @@
 /** Agents in the command palette: the user's agents, and any typed text as a task. The run gets the open thread or page
  *  as its input. */
 import { signal } from "@preact/signals";
-import { fromHere, navigate } from "../router.js";
+import { features } from "../feature.js";
+import { fromHere, navigate, place } from "../router.js";
 import { mutate, query } from "../rpc.js";
 import { toast } from "../ui/toast.js";
 import { runHref } from "./address.js";
@@ -60,10 +61,12 @@ export async function start(wanted, input) {
   return runId;
 }
 
-/** The thread or page that is open. */
+/** The thread or page that is open. Other places of the app, such as the inbox, are neither. */
 function here() {
-  const path = location.pathname;
-  const thread = THREAD.exec(path)?.[1];
+  const thread = THREAD.exec(location.pathname)?.[1];
   if (thread) return { threadId: decodeURIComponent(thread) };
-  return path.startsWith("/p/") && path.length > "/p/".length ? { page: decodeURIComponent(path.slice(3)) } : null;
+  const { route, params } = place.value;
+  const shown = features().find(({ routes }) => routes?.some((one) => one === route));
+  const { path } = /** @type {{ path?: string }} */ (params);
+  return shown?.name === "pages" && path ? { page: path } : null;
 }

@@ -157,6 +157,7 @@ def test_an_agent_is_written_without_yaml_begun_on_a_page_and_a_thread_and_goes_
         dialog.get_by_role("button", name="Begin").click()  # the words are still there
         expect(page.locator(".run-head .run-state")).to_have_text("Done")
         assert "notes/board" in str(service.query("fake.llm.calls")[-1])
+        _ask_by_the_palette(service, page)
     expected = ("400 (Bad Request)", "net::ERR_FAILED")  # a time that is none was refused, and a run was not begun
     assert [one for one in complaints if not any(part in one for part in expected)] == []
 
@@ -193,6 +194,19 @@ def _write_an_agent(service: ServiceProcess, page: Page) -> None:
     expect(form.get_by_label("What it is to do")).to_have_value("Note what the mail says.")
     form.get_by_role("button", name="Cancel").click()
     expect(page.get_by_role("button", name="Edit Reader of mail")).to_be_focused()
+
+
+def _ask_by_the_palette(service: ServiceProcess, page: Page) -> None:
+    """The agent is told of the page that is open, and not of the inbox as if it were one."""
+    for path, told in (("/p/notes/board", True), ("/p/mail", False)):
+        service.mutate("fake.llm.script", replies=[{"text": "Cake."}])
+        page.goto(path)
+        page.get_by_role("link", name="Runs").first.wait_for()
+        page.keyboard.press("Control+k")
+        page.keyboard.type("what is to be brought")
+        page.locator("#palette-list .chooser-item").filter(has_text="Ask an agent").click()
+        expect(page.locator(".run-head .run-state")).to_have_text("Done")
+        assert ("Input:" in str(service.query("fake.llm.calls")[-1]["messages"])) is told, path
 
 
 def _begin_it_on_the_thread(service: ServiceProcess, page: Page, thread: str) -> None:
