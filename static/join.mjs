@@ -9,7 +9,7 @@
  *     node join.mjs FOLDER [--modules DIR] [--also NAME…]
  *
  * DIR holds node_modules; without it they lie beside this file. Each NAME is a module that somebody else imports by its
- * address, as tests do: it stays one, joined/NAME (a .mjs becomes .js), and nothing is made short.
+ * address, as tests do: it is there as joined/NAME (a .mjs becomes .js), and nothing is made short.
  */
 import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -40,14 +40,16 @@ const COMMON = {
 };
 
 /**
- * What is imported late comes after app.js and says so: then all that app.js needs stays in one piece. Without it, each
- * piece of it that some late part needs as well would be a file of its own, and the first page would wait for forty.
+ * What is imported late, or by somebody else, comes after app.js and says so: then all that app.js needs stays in one
+ * piece. Without it, each piece of it that one of them needs as well would be a file of its own, and the first page
+ * would wait for forty.
  * @type {import("esbuild").Plugin}
  */
 const AFTER_THE_FIRST = {
   name: "after the first",
   setup({ onLoad, onResolve }) {
     onResolve({ filter: /^\.\.?\// }, ({ path, kind, resolveDir }) => (kind === "dynamic-import"
+      || (kind === "entry-point" && path !== "./app.js")
       ? { path: resolve(resolveDir, path), namespace: "late" } : undefined));
     onLoad({ filter: /./, namespace: "late" }, ({ path }) => ({ resolveDir: HERE,
       contents: `import "./app.js"; export * from "./${relative(HERE, path)}";` }));
@@ -79,8 +81,9 @@ async function joinModules(page) {
   const alias = Object.fromEntries(Object.entries(/** @type {Record<string, string>} */ (JSON.parse(map).imports))
     .map(([name, at]) => [name, at.replace(BASE, HERE)]));
   const { metafile } = await build({
-    ...COMMON, entryPoints: ["app.js", ...also], outbase: HERE, outdir: join(TARGET, "joined"), alias, splitting: true,
-    chunkNames: "[hash]", metafile: true, plugins: [AFTER_THE_FIRST],
+    ...COMMON, entryPoints: ["app.js", ...also].map((name) => ({ in: name, out: name.replace(/\.m?js$/, "") })),
+    outdir: join(TARGET, "joined"), alias, splitting: true, chunkNames: "[hash]", metafile: true,
+    plugins: [AFTER_THE_FIRST],
   });
   /** @type {Record<string, { imports: { path: string, kind: string }[] }>} */
   const outputs = metafile.outputs;
