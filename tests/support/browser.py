@@ -113,10 +113,12 @@ SETTLED: Final = """async patience => {
             ["live", "router", "session"].map(name => import(app.src.replace("/app.js", `/${name}.js`))));
         waits = "who is signed in";
         while (!me.value && !meProblem.value) await new Promise(requestAnimationFrame);
-        await calm();
-        waits = "live updates";
-        while (!place.value.route?.bare && liveState.value === "connecting") await new Promise(requestAnimationFrame);
-        await calm();
+        const connecting = () => !place.value.route?.bare && liveState.value === "connecting";
+        do {
+            waits = "live updates";
+            while (connecting()) await new Promise(requestAnimationFrame);
+            await calm();
+        } while (connecting());
     };
     let timer;
     const late = new Promise((_, refuse) => {

@@ -32,18 +32,21 @@ class Kept:
     def __post_init__(self) -> None:
         hear(self.page, self._note)
 
-    def clear(self, origin: str) -> None:
-        """Leave the app, which keeps words as it goes, and then take away what it and the test left in this browser."""
+    def clear(self, blank: str) -> None:
+        """Leave the app for ``blank``, a page of the same origin without it, since it keeps words as it goes; and then
+        take away what it and the test left in this browser.
+        """
         page, context = self.page, self.page.context
         for other in context.pages:
             if other != page:
                 other.close()
         page.unroute_all(behavior="ignoreErrors")
-        page.goto(origin + BLANK)
+        page.goto(blank)
         page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
         context.clear_cookies()
         page.mouse.move(0, 0)
-        page.set_viewport_size(self.options.get("viewport", DESKTOP))
+        if page.viewport_size != (size := self.options.get("viewport", DESKTOP)):
+            page.set_viewport_size(size)
         page.emulate_media(color_scheme=self.options.get("color_scheme", "light"), forced_colors="none")
         session = context.new_cdp_session(page)
         session.send("Page.resetNavigationHistory")
@@ -78,10 +81,10 @@ class Shared:
         opened.set_default_timeout(PATIENCE_MS)
         return opened
 
-    def clear(self, kept: Kept, origin: str) -> None:
+    def clear(self, kept: Kept, blank: str) -> None:
         """A page that can't be cleared, such as one that crashed, is used no more."""
         try:
-            kept.clear(origin)
+            kept.clear(blank)
         except Error:
             self.kept = {key: one for key, one in self.kept.items() if one is not kept}
             kept.page.context.close()
@@ -132,7 +135,7 @@ def start(shared: Shared) -> Iterator[Callable[..., App]]:
                 stack.callback(context.close)
             else:
                 kept = shared.page(options)
-                stack.callback(shared.clear, kept, stage.origin)
+                stack.callback(shared.clear, kept, stage.origin + BLANK)
             kept.app = App(page=kept.page, world=stage.world, origin=stage.origin)
             started.append(kept.app)
             return kept.app

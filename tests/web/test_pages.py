@@ -68,7 +68,8 @@ def visit(shared: Shared, service: ServiceProcess) -> Iterator[Callable[..., Pag
 
         def visit_path(path: str, **context: Any) -> Page:
             kept = shared.page(context)
-            stack.callback(shared.clear, kept, service.base)
+            # Where there is no page, the service shows the app, which would look for it when it has ended.
+            stack.callback(shared.clear, kept, service.base + "/readyz")
             page = kept.page
             page.on("pageerror", note)
             stack.callback(page.remove_listener, "pageerror", note)
