@@ -60,8 +60,19 @@ def signed(claims: Mapping[str, object], by: Key, *, alg: str = "RS256", **heade
     registry = jws.JWSRegistry(algorithms=[alg], strict_check_header=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the name EdDSA
-        bare = jwk.import_key({name: value for name, value in by.as_dict(private=True).items() if name not in {"alg"}})
-        return jws.serialize_compact(fields, json.dumps(claims).encode(), bare, registry=registry)
+        return jws.serialize_compact(fields, json.dumps(claims).encode(), _bare(by), registry=registry)
+
+
+def _bare(key: Key) -> jwk.Key:
+    """The same key, for any algorithm."""
+    private = {name: value for name, value in key.as_dict(private=True).items() if name != "alg"}
+    return _read_key(json.dumps(private))
+
+
+@cache
+def _read_key(private: str) -> jwk.Key:
+    """Once for each key: its numbers are checked as it is read, which takes much longer than to sign."""
+    return jwk.import_key(json.loads(private))
 
 
 def handmade(header: object, claims: object, signature: Callable[[bytes], bytes] = lambda text: b"") -> str:
