@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-import trio
+from trio.testing import MockClock
 
 from svc.clock import VirtualClock
 from svc.demo.mail import mailboxes
@@ -14,6 +14,7 @@ from svc.tryout.feature import ACCOUNT_NAME
 from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.service import Service, open_service
+from tests.virtual_time import hours_pass
 
 
 @pytest.fixture
@@ -23,10 +24,10 @@ async def service(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> Async
 
 
 @pytest.mark.thorough
-async def test_the_demo_comes_once_with_its_labels_and_all_its_mail(service: Service) -> None:
+async def test_the_demo_comes_once_with_its_labels_and_all_its_mail(service: Service, clock: MockClock) -> None:
     first, *_ = mailboxes(service.workspace.clock.now(), authority="demo.example")
     account_id = (await service.mutate("demo.tryOut"))["accountId"]
-    await trio.sleep(3_600)  # virtual: asked again later, its mails would have other dates
+    await hours_pass(clock, 1)  # asked again later, its mails would have other dates
     assert (await service.mutate("demo.tryOut"))["accountId"] == account_id
     (account,) = await service.query("mail.accounts")
     assert (account["address"], account["provider"], account["state"]) == (ACCOUNT_NAME, "local", "caught-up")

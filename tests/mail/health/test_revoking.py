@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from svc.clock import HOUR_MS, VirtualClock
 from svc.connections import REVOKE_DEADLINE_S
@@ -16,6 +17,7 @@ from tests.mail.scripted_http import answer
 from tests.mail.test_connection import begin, connected_to
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, Service
+from tests.virtual_time import hours_pass
 
 
 @pytest.fixture
@@ -50,7 +52,7 @@ async def kept_secret(service: Service) -> list[tuple[object, ...]]:
 
 @pytest.mark.parametrize("erase", [False, True])
 async def test_the_grant_is_taken_back_and_its_tokens_are_gone(
-    connected: Service, google: ScriptedGoogle, erase: bool
+    connected: Service, google: ScriptedGoogle, clock: MockClock, erase: bool
 ) -> None:
     account_id = await account_id_of(connected)
     assert await kept_secret(connected)
@@ -61,7 +63,7 @@ async def test_the_grant_is_taken_back_and_its_tokens_are_gone(
     assert revoked(google) == ["canary-refresh-token"]
     assert await kept_secret(connected) == []
     asked = len(google.asked)
-    await trio.sleep(3_600)
+    await hours_pass(clock, 1)
     assert len(google.asked) == asked, "somebody still asks"
 
 

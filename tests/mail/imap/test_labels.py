@@ -14,6 +14,7 @@ import pytest
 import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from trio.testing import MockClock
 
 from svc.clock import VirtualClock
 from svc.mail.model import IMPORTANT, INBOX, SENT, SPAM, STARRED, TRASH, UNREAD
@@ -32,6 +33,7 @@ from tests.mail.imap.office import letter
 from tests.recorded_log import RecordedLog
 from tests.sizes import EXAMPLES
 from tests.support.service import Service, open_service
+from tests.virtual_time import hours_pass
 
 ADDRESS = "mia@gmail.test"
 JSON = {"content-type": "application/json"}
@@ -232,7 +234,9 @@ async def test_what_is_done_there_arrives_here(home: Home) -> None:
 
 
 @pytest.mark.thorough
-async def test_a_snoozed_thread_leaves_the_inbox_there_and_comes_back(home: Home, wall: VirtualClock) -> None:
+async def test_a_snoozed_thread_leaves_the_inbox_there_and_comes_back(
+    home: Home, clock: MockClock, wall: VirtualClock
+) -> None:
     home.server.deliver(letter("Later"), "\\Inbox")
     await home.begin()
     threads = await home.threads()
@@ -240,7 +244,8 @@ async def test_a_snoozed_thread_leaves_the_inbox_there_and_comes_back(home: Home
     await home.service.mutate("mail.snooze", threadIds=[threads["Later"]], until=_rfc3339(until))
     await home.synced(2)
     assert home.server.find("Later").labels == set()
-    await trio.sleep(3_700)
+    await hours_pass(clock, 1)
+    await trio.sleep(100)
     await home.synced(2)
     assert home.server.find("Later").labels == {"\\Inbox"}
 
