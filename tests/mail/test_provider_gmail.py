@@ -46,6 +46,7 @@ from svc.mail.providers.seam import (
 from svc.protocol.egress import EgressFault, EgressResponse
 from svc.protocol.messages import Headers
 from tests.mail.scripted_http import Answer, ScriptedHttp, answer, google_error, no_answer
+from tests.support.each import named
 
 BASE = "https://gmail.example.org"
 USER = "/gmail/v1/users/alice%2Bx%40acme.test"
@@ -403,12 +404,13 @@ async def test_a_401_is_cured_by_one_fresh_token(mailbox: Mailbox) -> None:
     assert mailbox.tokens.refreshes == 1
 
 
-@pytest.mark.parametrize("name", CALLS)
-async def test_a_second_401_means_the_grant_is_lost_and_nobody_asks_a_third_time(name: str, mailbox: Mailbox) -> None:
-    with pytest.raises(GrantLost):
-        await CALLS[name](mailbox.will_answer(google_error(401), google_error(401)))
-    assert mailbox.tokens.refreshes == 1
-    assert len(mailbox.http.asked) == 2
+async def test_a_second_401_means_the_grant_is_lost_and_nobody_asks_a_third_time(wall: VirtualClock) -> None:
+    for name, call in CALLS.items():
+        mailbox = Mailbox(wall)
+        with named(name), pytest.raises(GrantLost):
+            await call(mailbox.will_answer(google_error(401), google_error(401)))
+        assert mailbox.tokens.refreshes == 1, name
+        assert len(mailbox.http.asked) == 2, name
 
 
 async def test_a_refused_renewal_is_the_calls_own_fault(mailbox: Mailbox) -> None:
@@ -421,7 +423,6 @@ async def test_a_refused_renewal_is_the_calls_own_fault(mailbox: Mailbox) -> Non
 # The table of faults
 
 
-@pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize(
     ("said", "fault", "word"),
     [
@@ -472,13 +473,15 @@ async def test_a_refused_renewal_is_the_calls_own_fault(mailbox: Mailbox) -> Non
     ],
 )
 async def test_an_answer_means_what_the_table_says(
-    name: str, said: Answer, fault: type[ProviderFault], word: str, mailbox: Mailbox
+    said: Answer, fault: type[ProviderFault], word: str, wall: VirtualClock
 ) -> None:
-    with pytest.raises(fault) as caught:
-        await CALLS[name](mailbox.will_answer(said))
-    assert word in caught.value.detail
-    assert "S3CRET" not in caught.value.detail
-    assert len(mailbox.http.asked) == 1
+    for name, call in CALLS.items():
+        mailbox = Mailbox(wall)
+        with named(name), pytest.raises(fault) as caught:
+            await call(mailbox.will_answer(said))
+        assert word in caught.value.detail, name
+        assert "S3CRET" not in caught.value.detail, name
+        assert len(mailbox.http.asked) == 1, name
 
 
 @pytest.mark.parametrize(
@@ -508,21 +511,21 @@ NONSENSE = [
 
 
 @pytest.mark.parametrize("body", NONSENSE)
-@pytest.mark.parametrize("name", READS)
-async def test_of_an_answer_that_makes_no_sense_nothing_is_used(name: str, body: bytes, mailbox: Mailbox) -> None:
-    with pytest.raises(Unreachable) as caught:
-        await READS[name](mailbox.will_answer(answer(body)))
-    assert not caught.value.may_have_happened
+async def test_of_an_answer_that_makes_no_sense_nothing_is_used(body: bytes, wall: VirtualClock) -> None:
+    for name, call in READS.items():
+        with named(name), pytest.raises(Unreachable) as caught:
+            await call(Mailbox(wall).will_answer(answer(body)))
+        assert not caught.value.may_have_happened, name
 
 
 @pytest.mark.parametrize("body", NONSENSE)
-@pytest.mark.parametrize("name", WRITES)
-async def test_a_change_whose_answer_makes_no_sense_may_have_happened(name: str, body: bytes, mailbox: Mailbox) -> None:
-    if name == "modify_many" and not body:
-        return  # that is how it is answered
-    with pytest.raises(LostAnswer) as caught:
-        await WRITES[name](mailbox.will_answer(answer(body)))
-    assert caught.value.may_have_happened
+async def test_a_change_whose_answer_makes_no_sense_may_have_happened(body: bytes, wall: VirtualClock) -> None:
+    for name, call in WRITES.items():
+        if name == "modify_many" and not body:
+            continue  # that is how it is answered
+        with named(name), pytest.raises(LostAnswer) as caught:
+            await call(Mailbox(wall).will_answer(answer(body)))
+        assert caught.value.may_have_happened, name
 
 
 @pytest.mark.parametrize("name", ["get", "modify"])
@@ -532,14 +535,13 @@ async def test_an_answer_about_another_message_is_none(name: str, mailbox: Mailb
 
 
 @pytest.mark.parametrize("said", [no_answer(may_have_happened=True), answer(b"", status=500), answer(b"", status=302)])
-@pytest.mark.parametrize("name", CALLS)
-async def test_only_a_change_can_have_happened_unseen(name: str, said: Answer, mailbox: Mailbox) -> None:
-    with pytest.raises(Unreachable) as caught:
-        await CALLS[name](mailbox.will_answer(said))
-    assert caught.value.may_have_happened is (name in WRITES)
+async def test_only_a_change_can_have_happened_unseen(said: Answer, wall: VirtualClock) -> None:
+    for name, call in CALLS.items():
+        with named(name), pytest.raises(Unreachable) as caught:
+            await call(Mailbox(wall).will_answer(said))
+        assert caught.value.may_have_happened is (name in WRITES), name
 
 
-@pytest.mark.parametrize("name", WRITES)
 @pytest.mark.parametrize(
     "said",
     [
@@ -552,10 +554,11 @@ async def test_only_a_change_can_have_happened_unseen(name: str, said: Answer, m
         answer(b"<html>", status=403),
     ],
 )
-async def test_what_provably_did_not_happen_is_not_called_uncertain(name: str, said: Answer, mailbox: Mailbox) -> None:
-    with pytest.raises(ProviderFault) as caught:
-        await WRITES[name](mailbox.will_answer(said))
-    assert not caught.value.may_have_happened
+async def test_what_provably_did_not_happen_is_not_called_uncertain(said: Answer, wall: VirtualClock) -> None:
+    for name, call in WRITES.items():
+        with named(name), pytest.raises(ProviderFault) as caught:
+            await call(Mailbox(wall).will_answer(said))
+        assert not caught.value.may_have_happened, name
 
 
 PAGE = msgspec.json.encode(
@@ -566,10 +569,10 @@ PAGE = msgspec.json.encode(
 )
 
 
-@pytest.mark.parametrize("length", range(len(PAGE)))
-async def test_a_page_cut_at_any_byte_is_discarded_whole(length: int, mailbox: Mailbox) -> None:
-    with pytest.raises(Unreachable):
-        await mailbox.will_answer(answer(PAGE[:length])).history(since="7")
+async def test_a_page_cut_at_any_byte_is_discarded_whole(mailbox: Mailbox) -> None:
+    for length in range(len(PAGE)):
+        with named(length), pytest.raises(Unreachable):
+            await mailbox.will_answer(answer(PAGE[:length])).history(since="7")
 
 
 # The quota

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.protocol.addresses import is_public_address
+from tests.support.each import each
 
 _PUBLIC = """
 1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255 169.255.0.0
@@ -50,17 +50,17 @@ NO_ADDRESS = [
 ]
 
 
-@pytest.mark.parametrize("ip", _PUBLIC.split())
+@each(_PUBLIC.split())
 def test_an_address_of_the_internet_is_public(ip: str) -> None:
     assert is_public_address(ip)
 
 
-@pytest.mark.parametrize("ip", _NOT_PUBLIC.split())
+@each(_NOT_PUBLIC.split())
 def test_a_private_special_or_disguised_address_is_not(ip: str) -> None:
     assert not is_public_address(ip)
 
 
-@pytest.mark.parametrize("text", NO_ADDRESS)
+@each(NO_ADDRESS)
 def test_what_is_no_plain_address_is_not_public(text: str) -> None:
     assert not is_public_address(text)
 

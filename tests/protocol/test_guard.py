@@ -7,6 +7,7 @@ import pytest
 from svc.errors import Forbidden, Refusal
 from svc.protocol.guard import Guard
 from svc.protocol.messages import Headers, Request
+from tests.support.each import each
 from tests.support.http import HOST, LISTED, HttpWorld, request_bytes
 
 PORT = 4780
@@ -117,10 +118,9 @@ HOSTS: list[tuple[Guard, str, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("guard", "host", "expected"), HOSTS, ids=[f"{i}-{row[1]}" for i, row in enumerate(HOSTS)])
-def test_only_our_names_are_answered_and_those_of_this_machine_on_any_port(
-    guard: Guard, host: str, expected: bool
-) -> None:
+@each(HOSTS)
+def test_only_our_names_are_answered_and_those_of_this_machine_on_any_port(row: tuple[Guard, str, bool]) -> None:
+    guard, host, expected = row
     assert verdict(host, guard) == ("ours" if expected else "misdirected_request")
 
 
@@ -182,32 +182,28 @@ ORIGINS: list[tuple[dict[str, str], bool, bool]] = [
 
 
 @pytest.mark.parametrize("who", ["off", "member", "device"])
-@pytest.mark.parametrize(("headers", "without_token", "with_token"), ORIGINS)
-async def test_another_site_can_change_nothing(
-    headers: dict[str, str], without_token: bool, with_token: bool, who: str
-) -> None:
-    world = HttpWorld()
-    reply = await world.ask("POST", "/ignore", x_as=who, **headers)
-    allowed = with_token if who == "device" else without_token
-    assert reply.status == (200 if allowed else 403)
-    assert ("ignore" in world.seen) is allowed
+async def test_another_site_can_change_nothing(who: str) -> None:
+    for headers, without_token, with_token in ORIGINS:
+        world = HttpWorld()
+        reply = await world.ask("POST", "/ignore", x_as=who, **headers)
+        allowed = with_token if who == "device" else without_token
+        assert reply.status == (200 if allowed else 403), headers
+        assert ("ignore" in world.seen) is allowed, headers
 
 
-@pytest.mark.parametrize(("headers", "without_token", "with_token"), ORIGINS)
 @pytest.mark.parametrize("who", ["off", "member", "device"])
-async def test_another_site_can_open_no_socket(
-    headers: dict[str, str], without_token: bool, with_token: bool, who: str
-) -> None:
+async def test_another_site_can_open_no_socket(who: str) -> None:
     handshake = {
         "connection": "Upgrade",
         "upgrade": "websocket",
         "sec_websocket_version": "13",
         "sec_websocket_key": "AAAAAAAAAAAAAAAAAAAAAA==",
     }
-    world = HttpWorld()
-    raw = await world.talk(request_bytes("GET", "/ws", x_as=who, **handshake, **headers), half_close=True)
-    allowed = with_token if who == "device" else without_token
-    assert raw.split(b" ")[1] == (b"101" if allowed else b"403")
+    for headers, without_token, with_token in ORIGINS:
+        asked = request_bytes("GET", "/ws", x_as=who, **handshake, **headers)
+        raw = await HttpWorld().talk(asked, half_close=True)
+        allowed = with_token if who == "device" else without_token
+        assert raw.split(b" ")[1] == (b"101" if allowed else b"403"), headers
 
 
 async def test_two_origins_are_no_origin_of_ours() -> None:

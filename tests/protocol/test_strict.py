@@ -12,6 +12,7 @@ from svc.protocol.head import Head, HeadParser
 from svc.protocol.limits import Limits
 from svc.protocol.wire_input import WireInput
 from tests.sizes import examples
+from tests.support.each import each
 
 LIMITS = Limits()
 HOST = b"Host: localhost:4780\r\n"
@@ -104,17 +105,17 @@ OTHER_REFUSALS = {
 }
 
 
-@pytest.mark.parametrize("piece", [1, 7, 65536])
-@pytest.mark.parametrize("name", SMUGGLING)
-def test_a_head_that_two_parsers_could_read_differently_is_refused(name: str, piece: int) -> None:
-    assert read_head(SMUGGLING[name], piece=piece) == "invalid"
+@each(list(SMUGGLING))
+def test_a_head_that_two_parsers_could_read_differently_is_refused(name: str) -> None:
+    for piece in (1, 7, 65536):
+        assert read_head(SMUGGLING[name], piece=piece) == "invalid"
 
 
-@pytest.mark.parametrize("piece", [1, 65536])
-@pytest.mark.parametrize("name", OTHER_REFUSALS)
-def test_what_is_well_formed_but_not_spoken_here_has_its_own_code(name: str, piece: int) -> None:
+@each(list(OTHER_REFUSALS))
+def test_what_is_well_formed_but_not_spoken_here_has_its_own_code(name: str) -> None:
     data, code = OTHER_REFUSALS[name]
-    assert read_head(data, piece=piece) == code
+    for piece in (1, 65536):
+        assert read_head(data, piece=piece) == code
 
 
 @pytest.mark.parametrize("piece", [1, 3, 65536])

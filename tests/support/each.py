@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -24,6 +25,16 @@ def each(
         return test
 
     return decorate
+
+
+@contextmanager
+def named(thing: object) -> Iterator[None]:
+    """For a test that looks at one thing after another by itself: what fails within tells of which."""
+    try:
+        yield
+    except BaseException as failure:  # also pytest's own, of what was not raised
+        failure.add_note(f"It failed with {thing!r}.")
+        raise
 
 
 def each_file(paths: Sequence[Path], *, below: Path) -> Callable[[Callable[[Path], None]], Callable[[], None]]:

@@ -9,6 +9,7 @@ import pytest
 from svc.formats.mime.charsets import _CODECS, codecs_for, decode
 from svc.formats.mime.model import Problems
 from svc.formats.mime.transfer import base64_bytes, decode_transfer, quoted_printable_bytes
+from tests.support.each import each
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_every_codec_of_the_table_is_a_text_encoding_of_this_python() -> None:
             assert isinstance(codecs.decode(b"", name), str), name
 
 
-@pytest.mark.parametrize("label", sorted(_CODECS))
+@each(sorted(_CODECS))
 def test_no_bytes_break_a_charset(label: str) -> None:
     everything = bytes(range(256))
     for data in (everything, everything[::-1] * 3, b"\x1b$B\xff", b"+AA\xff", b"~{\xff~}", b"\x81"):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from svc.mail.providers.imap.protocol.faults import ProtocolFault
 from svc.mail.providers.imap.protocol.framing import Frame, Framer, Literal
 from tests.sizes import EXAMPLES
+from tests.support.each import each
 
 DIALOGUE = (
     b"* OK [CAPABILITY IMAP4rev1 LITERAL+] Ready {3}\r\n"
@@ -49,7 +50,7 @@ def test_byte_by_byte_it_is_the_same() -> None:
     assert framed(*(DIALOGUE[at : at + 1] for at in range(len(DIALOGUE)))) == FRAMES
 
 
-@pytest.mark.parametrize("at", range(len(DIALOGUE)))
+@each(range(len(DIALOGUE)))
 def test_a_stream_that_ends_anywhere_gives_only_what_was_whole(at: int) -> None:
     framer = Framer()
     found = framed(DIALOGUE[:at], framer=framer)
