@@ -35,7 +35,7 @@ export function WhyHere({ threadId, own }) {
         (<bdi>${one.because}</bdi>) and did: <bdi>${one.did.join(", ") || "nothing"}</bdi>.${
         one.undone && " It was taken back."}${one.problem && html` The model gave no answer: <bdi>${
         one.problem}</bdi> <a href="/p/runs">Runs</a> can ask it again.`}</p>
-      ${own && html`<p>
+      ${own && html`<p class="why-deeds">
         ${!one.undone && !one.problem && html`<button class="button small" aria-busy=${busy} onClick=${() =>
           act(() => mutate("rules.undo", { runId: one.runId }), "Taken back.")}>Undo</button>`}
         ${!isOfPlugin(one) && html`<button class="button small" aria-busy=${busy} onClick=${() =>
