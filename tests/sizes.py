@@ -64,6 +64,12 @@ TAKEN_UP_DRAFTS: Final = _size(1, 20)
 
 WIDTHS_A_PAGE: Final = _size(3, 7)
 """At which a page is looked at: the narrowest, and others that are chosen anew for each page."""
+FRAME_WIDTHS: Final = _size(5, 12)
+"""The same for the frame, which may be cut, or hide an account, at a width between any two."""
+LIGHTS_A_PAGE: Final = _size(1, 2)
+"""Light, dark or both: in which a page passes axe. Drawn anew for each page, as the size is for each walk
+(``tests/web/conftest.py``).
+"""
 
 CUT_STRIDE: Final = _size(5, 1)
 """A flow of some hundred steps, each a service of its own, is cut at each of them, or at each fifth."""
@@ -84,7 +90,11 @@ undone.
 """
 
 HOSTILE_WAYS: Final = _size(1, 9)
-"""By which a hostile page tries a row that has nothing to show; what has is tried by all, which are nine at most."""
+"""By which a hostile page tries a row that has nothing to show. There are nine at most."""
+HOSTILE_SHOWN_WAYS: Final = _size(3, 9)
+"""By which it tries what would show or do something: a third of them, drawn anew for each row and place."""
+HOSTILE_OPENED: Final = _size(4, 20)
+"""Pages of ours that it opens in a window, from each place."""
 
 HOSTILE_SHARES: Final = _size(16, 1)
 """Into so many shares those rows are dealt, anew each time, a share for each of the page's four places; 1: each tries
@@ -94,6 +104,11 @@ UPLOAD_ADDRESSES: Final = _size(1, 2)
 """Of a hostile upload's two, by which it is embedded."""
 UPLOAD_SHARES: Final = _size(2, 1)
 """A page with a policy, or of another origin, tries each second of the hostile uploads, or each of them."""
+
+DESCRIBED: Final = _size(4, 1)
+"""A viewer of the description, and a program that asks at random, are given each fourth of the routes and procedures,
+chosen anew in each run, or all of them.
+"""
 
 MAILBOX_STORY: Final = _size(12, 2_000)
 """Steps of one mailbox, changed here and by another program, with connections that break and starts anew."""

@@ -8,6 +8,7 @@ has its modules, and loads it in half the time. Between two tests nothing is lef
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright, sync_playwright
 
 from tests.peers.needs import CHROMIUM, VENDOR, need
+from tests.sizes import SOAK
 from tests.support.browser import DESKTOP, HELD, PATIENCE_MS, PLAIN, App, hear, launch, prepare
 from tests.web.fake_server import BLANK, Served, World, serving
 
@@ -144,6 +146,23 @@ def start(shared: Shared) -> Iterator[Callable[..., App]]:
         for app in started:
             assert app.complaints() == []
             assert app.world.lies == []
+
+
+def drawn(*choices: object) -> Any:
+    """A fixture: one of them, drawn anew in each run; under ``SVC_SOAK=1`` each in its turn."""
+
+    @pytest.fixture(params=choices if SOAK else ["drawn"])
+    def one(request: pytest.FixtureRequest, chance: random.Random) -> Any:
+        return request.param if SOAK else chance.choice(choices)
+
+    return one
+
+
+size = drawn("desktop", "phone")
+size_or_zoom = drawn("desktop", "phone", "zoom")
+narrow_or_zoom = drawn("phone", "zoom")
+frame_width = drawn(390, 768, 1280)
+"""Of the window that a test looks at: ``SIZES`` in tests/web/test_app_looks.py."""
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tests.web import fake_world
 from tests.web.fake_accounts import AccountsWorld, damage
 from tests.web.fake_server import Refusal
 from tests.web.fake_world import HELLO, HOME, MIA
-from tests.web.test_app_looks import NARROW, WIDE, check_in_both_lights, small_targets
+from tests.web.test_app_looks import SIZES, check_in_a_light, small_targets
 
 pytestmark = pytest.mark.browser
 
@@ -190,15 +190,14 @@ def test_somebody_who_is_signed_out_does_not_knock_at_the_socket(start: Callable
 
 @pytest.mark.look
 @needs(AXE)
-@pytest.mark.parametrize("size", ["desktop", "phone"])
 def test_the_page_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
-    app = start(AccountsWorld(), **(WIDE if size == "desktop" else NARROW))
+    app = start(AccountsWorld(), **SIZES[size])
     page = app.open(PATH, ready=".account")
     for words in ("1 change not yet", "1 message passed over"):
         card(page, MIA).get_by_text(words).click()
-    check_in_both_lights(page, f"accounts-{size}")
+    check_in_a_light(page, f"accounts-{size}")
     if size == "phone":
         assert small_targets(page) == []
     card(page, MIA).get_by_role("button", name="Disconnect").click()
     page.get_by_label("Erase the mail here").check()
-    check_in_both_lights(page, f"accounts-{size}-erase")
+    check_in_a_light(page, f"accounts-{size}-erase")

@@ -3,6 +3,7 @@ sent, a moment is restored and tried, and a place that is gone is told."""
 
 from __future__ import annotations
 
+import random
 import re
 from pathlib import Path
 
@@ -25,7 +26,9 @@ LONG_MS = PATIENCE_MS * 2
 
 
 @pytest.mark.thorough
-def test_what_is_kept_elsewhere_is_seen_tried_and_had_back(browser: Browser, tmp_path: Path) -> None:
+def test_what_is_kept_elsewhere_is_seen_tried_and_had_back(
+    browser: Browser, tmp_path: Path, chance: random.Random
+) -> None:
     machine = Machine(tmp_path)
     with machine.serving(), InstalledService(tmp_path / "service") as service:
         service.directory.mkdir()
@@ -79,7 +82,7 @@ def test_what_is_kept_elsewhere_is_seen_tried_and_had_back(browser: Browser, tmp
             expect(drill.get_by_role("status")).to_contain_text("It failed", timeout=LONG_MS)
             check(page, "backups")
             misfits: dict[str, list[str]] = {}
-            look(page, "backups", misfits)
+            look(page, "backups", misfits, chance)
             assert told_of(misfits) == ""
             assert [one for one in seat.complaints() if "400 (Bad Request)" not in one] == []  # the wrong code
         assert service.stop() == 0

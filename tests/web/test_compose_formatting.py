@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import App
-from tests.web.test_app_looks import NARROW, WIDE, check, check_in_both_lights, small_targets
+from tests.web.test_app_looks import NARROW, WIDE, check, check_in_a_light, small_targets
 from tests.web.writer import compose, fill, paste, ready, taken, text
 
 pytestmark = pytest.mark.browser
@@ -134,6 +134,6 @@ def test_the_toolbar_stands_in_one_line_where_there_is_room(start: Callable[...,
     page.keyboard.type("> as we said")
     app.press("Enter", "Enter")
     page.keyboard.type("``` ls -l")
-    check_in_both_lights(page, "writing-formats")
+    check_in_a_light(page, "writing-formats")
     expect(page.get_by_role("button", name="More formatting")).to_be_hidden()
     expect(page.get_by_role("button", name="Code", exact=True)).to_have_attribute("aria-pressed", "true")

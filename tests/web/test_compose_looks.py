@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.support.browser import App
 from tests.web.fake_compose import instant
 from tests.web.fake_server import World
-from tests.web.test_app_looks import NARROW, WIDE, ZOOMED, check, check_in_both_lights, small_targets
+from tests.web.test_app_looks import NARROW, SIZES, check_in_a_light, small_targets
 from tests.web.writer import address, give_file, ready, saved, text, window
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
-
-Look = Callable[[Page, str], None]
-LOOKS: list[tuple[str, dict[str, Any], Look]] = [("desktop", WIDE, check_in_both_lights), ("phone", NARROW, check)]
 
 
 def world() -> World:
@@ -38,13 +34,10 @@ def world() -> World:
     return made
 
 
-@pytest.mark.parametrize(("name", "size", "look"), LOOKS, ids=[name for name, _, _ in LOOKS])
-def test_writing_mail_passes_axe_and_fits(
-    start: Callable[..., App], name: str, size: dict[str, Any], look: Look
-) -> None:
-    app = start(world(), **size)
+def test_writing_mail_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
+    app = start(world(), **SIZES[size])
     page = app.open("/p/mail/t/thr_00", ready="iframe")
-    look(page, f"compose-{name}-answers")
+    check_in_a_light(page, f"compose-{size}-answers")
     page.get_by_role("button", name="Reply to all").click()
     ready(page)
     page.keyboard.type("Spring is fine. The smaller birds, please:")
@@ -57,25 +50,21 @@ def test_writing_mail_passes_axe_and_fits(
     page.locator(".compose-file").wait_for()
     saved(page)
     expect(page.locator(".compose-file")).to_be_in_viewport(ratio=1)
-    look(page, f"compose-{name}-reply")
+    check_in_a_light(page, f"compose-{size}-reply")
     page.get_by_role("button", name="Send later").click()
-    look(page, f"compose-{name}-later")
+    check_in_a_light(page, f"compose-{size}-later")
     app.press("Escape")
     expect(page.get_by_role("button", name="Send later")).to_be_focused()
     text(page).click()
     app.press("Control+k")
-    look(page, f"compose-{name}-link")
+    check_in_a_light(page, f"compose-{size}-link")
     app.press("Escape", "Escape")
     expect(window(page)).to_have_count(0)
 
 
-@pytest.mark.parametrize(
-    ("name", "size", "look"), [*LOOKS, ("zoom", ZOOMED, check)], ids=[*(name for name, _, _ in LOOKS), "zoom"]
-)
-def test_what_is_said_while_writing_passes_axe(
-    start: Callable[..., App], name: str, size: dict[str, Any], look: Look
-) -> None:
-    app = start(world(), **size)
+def test_what_is_said_while_writing_passes_axe(start: Callable[..., App], size_or_zoom: str) -> None:
+    size = size_or_zoom
+    app = start(world(), **SIZES[size])
     page = app.open()
     if page.get_by_role("button", name="More", exact=True).is_visible():  # where there is no room for a menu of them
         page.get_by_role("button", name="More", exact=True).click()
@@ -83,17 +72,17 @@ def test_what_is_said_while_writing_passes_axe(
         page.locator(".drafts-row").first.wait_for()
     else:
         page.get_by_role("button", name="Drafts (2)").click()
-    look(page, f"compose-{name}-drafts")
+    check_in_a_light(page, f"compose-{size}-drafts")
     app.press("Escape")
     page.get_by_role("button", name="Compose", exact=True).click()
     ready(page)
     address(page, "jonas.feld@example.org", "nobody at all")
     page.get_by_role("combobox", name="To", exact=True).press_sequentially("ama")
     page.locator("[role=option][aria-selected=true]", has_text="Amara").wait_for()
-    look(page, f"compose-{name}-people")
+    check_in_a_light(page, f"compose-{size}-people")
     app.press("Enter", "Control+Enter")
     page.get_by_role("alertdialog").wait_for()
-    look(page, f"compose-{name}-findings")
+    check_in_a_light(page, f"compose-{size}-findings")
     page.get_by_role("button", name="OK").click()
     page.get_by_role("button", name="Remove nobody at all").click()
     page.get_by_label("Subject").fill("Teal")
@@ -102,21 +91,18 @@ def test_what_is_said_while_writing_passes_axe(
     app.world.hold_s = 500
     app.press("Control+Enter")
     page.locator(".sending").wait_for()
-    look(page, f"compose-{name}-sending")
+    check_in_a_light(page, f"compose-{size}-sending")
 
 
-@pytest.mark.parametrize(("name", "size", "look"), LOOKS, ids=[name for name, _, _ in LOOKS])
-def test_the_task_queue_and_signatures_pass_axe(
-    start: Callable[..., App], name: str, size: dict[str, Any], look: Look
-) -> None:
-    app = start(world(), **size)
+def test_the_task_queue_and_signatures_pass_axe(start: Callable[..., App], size: str) -> None:
+    app = start(world(), **SIZES[size])
     page = app.open("/p/tasks", ready=".task")
-    look(page, f"tasks-{name}")
+    check_in_a_light(page, f"tasks-{size}")
     page.get_by_role("button", name="Another time: Minutes of Tuesday").click()
-    look(page, f"tasks-{name}-later")
+    check_in_a_light(page, f"tasks-{size}-later")
     page.goto(f"{app.origin}/settings/signatures")
     page.wait_for_selector(".signature .rich-text[contenteditable=true]")
-    look(page, f"signatures-{name}")
+    check_in_a_light(page, f"signatures-{size}")
 
 
 def test_what_a_finger_presses_while_writing_is_large_enough(start: Callable[..., App]) -> None:

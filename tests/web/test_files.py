@@ -20,7 +20,7 @@ from tests.support.browser import DESKTOP, PHONE, drawn, fresh_page, hear, inter
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.pdf_files import pages
-from tests.web.test_app_looks import check, check_in_both_lights, small_targets
+from tests.web.test_app_looks import check, check_in_a_light, small_targets
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser]
 
@@ -85,7 +85,7 @@ def test_a_person_keeps_files(browser: Browser, service: ServiceProcess, folder:
         one_is_renamed(page)
         one_is_deleted_by_key_and_comes_back(page)
         what_happens_elsewhere_is_seen_here(page, service)
-        check_in_both_lights(page, "desktop-files")
+        check_in_a_light(page, "desktop-files")
         assert problems == []
         page.set_viewport_size(PHONE)
         drawn(page)

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from tests.peers.needs import AXE, need
-from tests.support.browser import DESKTOP, PHONE, App
+from tests.support.browser import App
 from tests.web import fake_world
 from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
-from tests.web.test_app_looks import check_in_both_lights, small_targets
+from tests.web.test_app_looks import NARROW, SIZES, check_in_a_light, small_targets
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
 
@@ -23,16 +22,6 @@ LOGINS: dict[str, tuple[str, dict[str, Any]]] = {
     "no-way": ("/login", fake_world.me(mode="claimed", devLogin=False)),
     "link": ("/login?claim=abc", fake_world.me(devLogin=False)),
 }
-SIZES: dict[str, dict[str, Any]] = {
-    "desktop": {"viewport": DESKTOP},
-    "phone": {"viewport": PHONE, "has_touch": True, "is_mobile": True},
-}
-
-
-@pytest.fixture(params=SIZES)
-def size(request: pytest.FixtureRequest) -> str:
-    need(AXE)
-    return str(request.param)
 
 
 def test_every_way_in_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
@@ -40,45 +29,45 @@ def test_every_way_in_passes_axe_and_fits(start: Callable[..., App], size: str) 
     for state, (path, me) in LOGINS.items():
         app.world.me = dict(me)
         page = app.open(path, ready=".login-card .lead")
-        check_in_both_lights(page, f"{size}-login-{state}")
+        check_in_a_light(page, f"{size}-login-{state}")
 
 
 def test_every_section_of_the_settings_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
     app = start(IdentityWorld(), **SIZES[size])
     page = app.open("/settings", ready=".who")
-    check_in_both_lights(page, f"{size}-settings-profile")
+    check_in_a_light(page, f"{size}-settings-profile")
     go_to(page, "Display")
     page.get_by_label("Month first").wait_for()
-    check_in_both_lights(page, f"{size}-settings-display")
+    check_in_a_light(page, f"{size}-settings-display")
     go_to(page, "Keys")
     page.get_by_role("button", name="Change: Snooze").click()
     page.keyboard.press("e")
     page.get_by_text("has this key").wait_for()
-    check_in_both_lights(page, f"{size}-settings-keys")
+    check_in_a_light(page, f"{size}-settings-keys")
     go_to(page, "Google and Microsoft")
     page.get_by_label("Client ID").first.wait_for()
-    check_in_both_lights(page, f"{size}-settings-sign-ins")
+    check_in_a_light(page, f"{size}-settings-sign-ins")
     go_to(page, "Users")
     page.get_by_text("noor@harbour.example").wait_for()
-    check_in_both_lights(page, f"{size}-settings-users")
+    check_in_a_light(page, f"{size}-settings-users")
     page.get_by_role("button", name="Create invite link").click()
     page.get_by_text("shown this once").wait_for()
     page.get_by_role("button", name="Make member: Mia Tern").click()
-    check_in_both_lights(page, f"{size}-settings-invite")
+    check_in_a_light(page, f"{size}-settings-invite")
     go_to(page, "Credentials")
     page.get_by_role("button", name="Set Telegram").click()
-    check_in_both_lights(page, f"{size}-settings-credentials")
+    check_in_a_light(page, f"{size}-settings-credentials")
     go_to(page, "Health")
     page.get_by_text("chmod 600").wait_for()
-    check_in_both_lights(page, f"{size}-settings-health")
+    check_in_a_light(page, f"{size}-settings-health")
     go_to(page, "Devices")
     page.wait_for_selector(".thing")
-    check_in_both_lights(page, f"{size}-settings-devices")
+    check_in_a_light(page, f"{size}-settings-devices")
     page.get_by_role("button", name="Pair a device").click()
-    check_in_both_lights(page, f"{size}-settings-pair")
+    check_in_a_light(page, f"{size}-settings-pair")
     page.get_by_role("button", name="Show the code").click()
     page.wait_for_selector(".qr path[d^=M]")
-    check_in_both_lights(page, f"{size}-settings-code")
+    check_in_a_light(page, f"{size}-settings-code")
 
 
 def go_to(page: Page, section: str) -> None:
@@ -89,7 +78,7 @@ def go_to(page: Page, section: str) -> None:
 
 
 def test_what_a_finger_presses_there_is_large_enough(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld(me=signed_in(JONAS)), viewport=PHONE, has_touch=True, is_mobile=True)
+    app = start(IdentityWorld(me=signed_in(JONAS)), **NARROW)
     for path in ("/login", "/settings", "/settings/devices", "/settings/display", "/settings/keys"):
         page = app.open(path, ready="h1")
         page.wait_for_load_state("networkidle")

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page
 
 from tests.support.browser import App
 from tests.web import fake_world
 from tests.web.fake_server import World
-from tests.web.test_app_looks import NARROW, WIDE, check, check_in_both_lights, small_targets
+from tests.web.test_app_looks import NARROW, SIZES, check_in_a_light, small_targets
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
 
@@ -28,56 +27,50 @@ def marked_world() -> World:
     return world
 
 
-def walk(app: App, name: str, look: Callable[[Page, str], None]) -> None:
+def test_finding_and_picking_pass_axe_and_fit(start: Callable[..., App], size: str) -> None:
+    app = start(marked_world(), **SIZES[size])
     page = app.open()
     app.press("j", "x", "Shift+J")
-    look(page, f"{name}-picked")
+    check_in_a_light(page, f"list-{size}-picked")
     app.press("ArrowRight")
     page.get_by_role("gridcell").get_by_role("checkbox", name="Pick").wait_for()
-    look(page, f"{name}-buttons")
+    check_in_a_light(page, f"list-{size}-buttons")
     app.press("Home", "l")
     page.get_by_role("dialog", name="Labels").get_by_role("option").first.wait_for()
     page.keyboard.type("tra")
-    look(page, f"{name}-labels")
+    check_in_a_light(page, f"list-{size}-labels")
     app.press("Escape")
     page.get_by_role("dialog").wait_for(state="detached")
     app.press("h")
-    look(page, f"{name}-snooze")
+    check_in_a_light(page, f"list-{size}-snooze")
     app.press("Escape")
     page.get_by_role("dialog").wait_for(state="detached")
     app.press("Escape", "Control+k")
     page.get_by_role("dialog", name="Commands").get_by_role("option").first.wait_for()
-    look(page, f"{name}-palette")
+    check_in_a_light(page, f"list-{size}-palette")
     app.press("Escape")
     page.get_by_role("dialog").wait_for(state="detached")
     app.press("/")
-    look(page, f"{name}-offers")
+    check_in_a_light(page, f"list-{size}-offers")
     page.keyboard.type("council")
     page.locator("mark").first.wait_for()
-    look(page, f"{name}-found")
+    check_in_a_light(page, f"list-{size}-found")
     page.get_by_role("button", name="Clear the search").click()
     if page.get_by_role("button", name="More", exact=True).is_visible():
         page.get_by_role("button", name="More", exact=True).click()
     page.get_by_role("link", name="Travel", exact=True).wait_for()
-    look(page, f"{name}-places")
+    check_in_a_light(page, f"list-{size}-places")
+    page.goto(f"{app.origin}/p/mail/t/thr_00")
+    page.wait_for_selector("iframe")
+    check_in_a_light(page, f"list-{size}-twin")
 
 
-def test_finding_and_picking_pass_axe_in_both_colours(start: Callable[..., App]) -> None:
-    app = start(marked_world(), **WIDE)
-    walk(app, "list-desktop", check_in_both_lights)
-    app.page.goto(f"{app.origin}/p/mail/t/thr_00")
-    app.page.wait_for_selector("iframe")
-    check_in_both_lights(app.page, "list-desktop-twin")
-
-
-def test_finding_and_picking_fit_a_phone(start: Callable[..., App]) -> None:
+def test_what_a_finger_presses_there_is_large_enough(start: Callable[..., App]) -> None:
     app = start(marked_world(), **NARROW)
-    walk(app, "list-phone", check)
     page = app.open("/p/mail/l/Travel")
     assert "\n".join(small_targets(page)) == ""
     app.press("j", "x")
     assert "\n".join(small_targets(page)) == ""
     page.goto(f"{app.origin}/p/mail/t/thr_00")
     page.wait_for_selector("iframe")
-    check(page, "list-phone-twin")
     assert "\n".join(small_targets(page)) == ""

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.support.browser import until
 from tests.web.mail_rules.desk import mock_world, sitting
-from tests.web.test_app_looks import check_in_both_lights
+from tests.web.test_app_looks import check_in_a_light
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
@@ -45,7 +45,7 @@ def test_it_is_switched_on_with_its_cost_and_finds_what_the_words_alone_do_not(
         row = page.get_by_role("region", name="Mail").get_by_role("link").filter(has_text=subject).first
         expect(row).to_contain_text("by meaning")
         desk.picture("best-match", dark=True, phone=True)
-        check_in_both_lights(page, "best-match")
+        check_in_a_light(page, "best-match")
         page.set_viewport_size({"width": 320, "height": 640})
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         row.click()

@@ -17,7 +17,7 @@ from tests.support.browser import FLAGS, PHONE, fresh_page, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.mail_rules.desk import Desk, empty_world, sitting
-from tests.web.test_app_looks import check_in_both_lights
+from tests.web.test_app_looks import check_in_a_light
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
@@ -66,10 +66,10 @@ def test_a_meeting_is_recorded_written_down_and_heard_again(hearing: Browser, se
     with sitting(hearing, service) as desk:
         page = desk.go("/p/meetings")
         expect(page.get_by_text("Nothing has been recorded yet")).to_be_visible()
-        check_in_both_lights(page, "desktop-meetings-empty")
+        check_in_a_light(page, "desktop-meetings-empty")
         begin(page, "Weekly ferry")
         expect(page.locator(".meeting-partial")).to_contain_text("We")
-        check_in_both_lights(page, "desktop-meetings-recording")
+        check_in_a_light(page, "desktop-meetings-recording")
         expect(page.get_by_role("log").get_by_text("We begin on time.").first).to_be_visible()
         page.get_by_role("link", name="Tasks").click()  # it goes on while one looks at something else
         expect(page.get_by_role("link", name="Meetings, 1 is being recorded")).to_be_visible()
@@ -102,7 +102,7 @@ def look_at_it(desk: Desk) -> None:
     until(page, lambda: player.evaluate("one => one.paused"), what="the sound to stop")
     desk.press("j")
     expect(page.locator(".meeting-lines [aria-current]")).to_contain_text("We begin on time.")
-    check_in_both_lights(page, "desktop-meeting")
+    check_in_a_light(page, "desktop-meeting")
     page.get_by_role("button", name="Rename").click()
     page.get_by_role("textbox", name="Title").press("Enter")
     expect(page.get_by_role("button", name="Rename")).to_be_focused()
@@ -163,13 +163,13 @@ def test_on_a_phone(hearing: Browser, service: ServiceProcess) -> None:
         page.goto(f"{service.base}/p/meetings")
         begin(page, "On the way")
         expect(page.get_by_role("log").get_by_text("We begin on time.").first).to_be_visible()
-        check_in_both_lights(page, "phone-meetings-recording")
+        check_in_a_light(page, "phone-meetings-recording")
         page.get_by_role("button", name="Stop").click()
         page.locator(".meeting-player").wait_for()
-        check_in_both_lights(page, "phone-meeting")
+        check_in_a_light(page, "phone-meeting")
         page.goto(f"{service.base}/settings/meetings")
         page.get_by_role("radio", name="The transcription server").click()
-        check_in_both_lights(page, "phone-settings-meetings")
+        check_in_a_light(page, "phone-settings-meetings")
         page.get_by_label("Address of the server").fill("http://127.0.0.1:8123")
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("It holds from the next meeting on.")).to_be_visible()

@@ -16,14 +16,10 @@ from tests.support.browser import PHONE, intercept, settled, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.web.conftest import Shared
-from tests.web.test_app_looks import check, check_in_both_lights
+from tests.web.test_app_looks import SIZES, check_in_a_light
 
 pytestmark = pytest.mark.browser
 
-LOOKS: list[tuple[str, dict[str, Any], Callable[[Page, str], None]]] = [
-    ("desktop", {}, check_in_both_lights),
-    ("phone", {"viewport": PHONE, "has_touch": True, "is_mobile": True}, check),
-]
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de"
     "0000000c49444154789c63f8cfc0000003010100c9fe92ef0000000049454e44ae426082"
@@ -424,42 +420,35 @@ def test_an_upload_that_finds_no_server_says_so_and_one_shows_how_far_it_is(visi
 
 @pytest.mark.look
 @needs(AXE)
-@pytest.mark.parametrize(("name", "context", "look"), LOOKS, ids=[name for name, _, _ in LOOKS])
-def test_pages_pass_axe_and_fit(
-    visit: Callable[..., Page],
-    service: ServiceProcess,
-    name: str,
-    context: dict[str, Any],
-    look: Callable[[Page, str], None],
-) -> None:
+def test_pages_pass_axe_and_fit(visit: Callable[..., Page], service: ServiceProcess, size: str) -> None:
     for path, title in (
         ("clients", "Clients"),
         ("clients/harbour", "Harbour office"),
         ("clients/harbour/plan", "Plan"),
     ):
         service.mutate("pages.save", path=path, title=title, body=NOTES)
-    page = visit("/p/", **context)
+    page = visit("/p/", **SIZES[size])
     page.wait_for_selector(".tree a")
-    look(page, f"{name}-pages-tree")
+    check_in_a_light(page, f"{size}-pages-tree")
     service.mutate("pages.save", path="gone", title="Gone", body="")
     service.mutate("pages.delete", path="gone")
     page.goto(f"{service.base}/p/?trash")
     page.wait_for_selector(".trash .thing")
-    look(page, f"{name}-pages-trash")
+    check_in_a_light(page, f"{size}-pages-trash")
     page.goto(f"{service.base}/p/clients/harbour")
     page.wait_for_selector(".prose table")
-    look(page, f"{name}-pages-view")
+    check_in_a_light(page, f"{size}-pages-view")
     page.get_by_role("button", name="Share").click()
     page.get_by_label("People of its own").check()
-    look(page, f"{name}-pages-share")
+    check_in_a_light(page, f"{size}-pages-share")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="History").click()
     page.wait_for_selector("dialog .thing")
-    look(page, f"{name}-pages-history")
+    check_in_a_light(page, f"{size}-pages-history")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Edit").click()
     page.get_by_label("Text, in Markdown").press("End")
-    look(page, f"{name}-pages-edit")
+    check_in_a_light(page, f"{size}-pages-edit")
 
 
 def test_on_a_phone_text_and_preview_stand_one_above_the_other(visit: Callable[..., Page]) -> None:

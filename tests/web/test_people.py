@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from tests.support.browser import PHONE, App, milliseconds
 from tests.web import fake_world
 from tests.web.fake_server import World
-from tests.web.test_app_looks import check_in_both_lights, small_targets
+from tests.web.test_app_looks import check_in_a_light, small_targets
 
 pytestmark = pytest.mark.browser
 
@@ -109,7 +109,7 @@ def test_the_words_are_in_the_address_once_the_field_is_left_and_in_no_place_to_
 def test_the_people_look_well_and_pass_axe(start: Callable[..., App]) -> None:
     app = start(Peopled(), viewport=PHONE, has_touch=True, is_mobile=True)
     page = app.open("/p/people", ready=".contact")
-    check_in_both_lights(page, "people-phone")
+    check_in_a_light(page, "people-phone")
     assert small_targets(page) == []
     page.set_viewport_size({"width": 1280, "height": 860})
-    check_in_both_lights(page, "people")
+    check_in_a_light(page, "people")

@@ -12,8 +12,7 @@ from playwright.sync_api import expect
 from tests.support.browser import App
 from tests.web.fake_identity import IdentityWorld, signed_in
 from tests.web.refusal import Refusal
-from tests.web.test_app_looks import check_in_both_lights, small_targets
-from tests.web.test_identity_looks import SIZES
+from tests.web.test_app_looks import SIZES, check_in_a_light, small_targets
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
 
@@ -87,7 +86,6 @@ PLACES: Final = {
 }
 
 
-@pytest.mark.parametrize("size", SIZES)
 def test_what_plugins_show_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
     world = PluginWorld(me=signed_in())
     app = start(world, **SIZES[size])
@@ -95,7 +93,7 @@ def test_what_plugins_show_passes_axe_and_fits(start: Callable[..., App], size: 
         page = app.open(path, ready=ready)
         if name == "plugins":
             page.get_by_role("button", name="Say yes: Tern & Tide").click()
-        check_in_both_lights(page, f"{size}-{name}")
+        check_in_a_light(page, f"{size}-{name}")
 
 
 def test_what_a_finger_presses_there_is_large_enough(start: Callable[..., App]) -> None:

@@ -10,8 +10,7 @@ import pytest
 from tests.support.browser import App
 from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
 from tests.web.fake_runs import moment, step
-from tests.web.test_app_looks import check_in_both_lights, small_targets
-from tests.web.test_identity_looks import SIZES
+from tests.web.test_app_looks import SIZES, check_in_a_light, small_targets
 
 pytestmark = [pytest.mark.browser, pytest.mark.look]
 
@@ -39,22 +38,21 @@ def busy_world() -> tuple[IdentityWorld, str]:
     return world, run_id
 
 
-@pytest.mark.parametrize("size", SIZES)
 def test_runs_and_decisions_pass_axe_and_fit(start: Callable[..., App], size: str) -> None:
     world, run_id = busy_world()
     app = start(world, **SIZES[size])
     page = app.open("/p/runs", ready=".run-row")
     page.get_by_role("button", name="Cancel: Import a mailbox").click()
-    check_in_both_lights(page, f"{size}-runs")
+    check_in_a_light(page, f"{size}-runs")
     page = app.open(f"/p/runs/{run_id}", ready=".approval")
     page.locator("[data-step^=list] summary").click()
     page.locator("[data-step$=tell] summary").click()
-    check_in_both_lights(page, f"{size}-run")
+    check_in_a_light(page, f"{size}-run")
     page = app.open("/p/tasks", ready=".approval")
     page.get_by_role("button", name="Change it first").click()
     page.get_by_label("What it is given").fill("{")
     page.get_by_role("button", name="Approve as changed").click()
-    check_in_both_lights(page, f"{size}-decision")
+    check_in_a_light(page, f"{size}-decision")
 
 
 def test_what_a_finger_presses_there_is_large_enough(start: Callable[..., App]) -> None:

@@ -13,8 +13,7 @@ from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.support.browser import App
 from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
-from tests.web.test_app_looks import check_in_both_lights, small_targets
-from tests.web.test_identity_looks import SIZES
+from tests.web.test_app_looks import SIZES, check_in_a_light, small_targets
 
 pytestmark = pytest.mark.browser
 
@@ -233,7 +232,6 @@ def test_who_is_no_admin_sees_none_and_neither_does_a_public_server(start: Calla
 
 
 @pytest.mark.look
-@pytest.mark.parametrize("size", SIZES)
 def test_it_passes_axe_and_fits(sit: Callable[..., Sitting], size: str) -> None:
     world = TerminalWorld(kept=LISTING + PROMPT)
     world.terminals = [
@@ -244,15 +242,15 @@ def test_it_passes_axe_and_fits(sit: Callable[..., Sitting], size: str) -> None:
     sitting = sit(world, **SIZES[size])
     page = sitting.page
     sitting.shows("deploy.sh")
-    check_in_both_lights(page, f"{size}-terminal")
+    check_in_a_light(page, f"{size}-terminal")
     page.get_by_role("button", name="Search in the terminal").click()
     page.keyboard.type("mia")
     expect(page.get_by_text("5 of 5")).to_be_visible()
-    check_in_both_lights(page, f"{size}-terminal-search")
+    check_in_a_light(page, f"{size}-terminal-search")
     page.keyboard.press("Escape")
     page.get_by_text("1 terminal of other admins").click()
     page.get_by_role("tab", name="bash").click()
-    check_in_both_lights(page, f"{size}-terminal-others")
+    check_in_a_light(page, f"{size}-terminal-others")
     if size == "phone":
         page.evaluate("document.activeElement.blur()")  # while one types, the bar at the foot makes room
         assert "\n".join(small_targets(page)) == ""

@@ -15,7 +15,7 @@ from tests.web import fake_world
 from tests.web.fake_identity import JONAS, signed_in
 from tests.web.fake_server import World
 from tests.web.fake_world import MIA, at
-from tests.web.test_app_looks import NARROW, WIDE, check, check_in_both_lights
+from tests.web.test_app_looks import NARROW, WIDE, check, check_in_a_light
 
 pytestmark = pytest.mark.browser
 
@@ -38,12 +38,12 @@ def test_each_first_step_is_skipped_and_found_again(
     app = start(FirstDay(accounts=[]), **window)
     page = app.open(ready=".connect")
     page.get_by_role("button", name="Google").wait_for()
-    check_in_both_lights(page, f"{name}-welcome-connect")
+    check_in_a_light(page, f"{name}-welcome-connect")
     page.get_by_role("button", name="Skip this").click()
     page.get_by_role("heading", name="Try it with made-up mail").wait_for()
     page = app.open(ready=".connect")
     page.get_by_role("heading", name="Try it with made-up mail").wait_for()
-    check_in_both_lights(page, f"{name}-welcome-demo")
+    check_in_a_light(page, f"{name}-welcome-demo")
     page.get_by_role("button", name="Skip this").click()
     page.get_by_role("heading", name="Invite people").wait_for()
     page.get_by_role("button", name="Skip this").click()
@@ -97,6 +97,6 @@ def test_an_empty_inbox_says_what_was_done_and_what_comes_next(
     assert link is not None
     assert link["x"] + link["width"] <= empty["x"] + empty["width"]
     expect(page.locator(".empty-picture")).to_be_in_viewport()
-    check_in_both_lights(page, f"{name}-empty-inbox")
+    check_in_a_light(page, f"{name}-empty-inbox")
     page.get_by_role("link", name="Next to come back: Berth seven").click()
     page.wait_for_selector("[data-thread]")
