@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import trio
 from msgspec.structs import replace
+from trio.testing import MockClock
 
 from svc.clock import DAY_MS, HOUR_MS, VirtualClock
 from svc.healing import Healer, Later, Mended, Outcome
@@ -128,7 +129,9 @@ async def test_two_readers_at_once_have_it_mended_once(service: Service) -> None
 
 
 @pytest.mark.thorough
-async def test_what_cannot_be_mended_now_is_tried_again_after_growing_pauses(service: Service) -> None:
+async def test_what_cannot_be_mended_now_is_tried_again_after_growing_pauses(
+    service: Service, clock: MockClock
+) -> None:
     asked_s = 3_000.0
     mender = Slow(service, Later(reason="Not now."), ValueError("a bug"), Later(reason="", pause_s=asked_s), Mended())
     service.workspace.service(Healer).add(mender)
@@ -137,7 +140,9 @@ async def test_what_cannot_be_mended_now_is_tried_again_after_growing_pauses(ser
     await get(service, file)
     await healed(service)
     assert await damages(service) == [(NAME, "waiting", "Not now.")]
-    await trio.sleep(2 * asked_s)
+    await trio.sleep(4 * RETRIES.first_s)  # the first two
+    clock.jump(asked_s - 4 * RETRIES.first_s)
+    await trio.sleep(4 * RETRIES.first_s)
     pauses = [later - earlier for earlier, later in zip(mender.tries, mender.tries[1:], strict=False)]
     assert len(pauses) == 3
     for pause, least in zip(pauses, (RETRIES.first_s, 2 * RETRIES.first_s, asked_s), strict=True):

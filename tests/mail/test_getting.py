@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from svc.fakes.mail.provider import FakeProvider
 from svc.mail.providers.seam import GrantLost, LostAnswer, ProviderFault, RawMessage, Throttled, Unreachable
 from svc.mail.sync.getting import ATTEMPTS_MAX
 from tests.support.mailbox import MIA, Rig
+from tests.virtual_time import hours_pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,11 +105,13 @@ async def test_new_mail_comes_past_one_that_never_does(rig: Rig) -> None:
 
 
 @pytest.mark.thorough
-async def test_a_witness_that_does_not_come_any_more_does_not_shield_the_others_for_ever(rig: Rig) -> None:
+async def test_a_witness_that_does_not_come_any_more_does_not_shield_the_others_for_ever(
+    rig: Rig, clock: MockClock
+) -> None:
     account_id = await rig.synced("broken since", "two", "three")
     await rig.inject("bad")
     async with rig.running(rig.loop_of(account_id, spoilt(rig, "fake-1", "fake-4"))):
-        await trio.sleep(24 * 3_600)
+        await hours_pass(clock, 24)
         assert (await rig.account(account_id)).state == "caught-up"
     assert await failed(rig) == ["fake-4"]
 

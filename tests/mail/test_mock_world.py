@@ -8,72 +8,81 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from email.message import Message
+from functools import cache
 
 import pytest
 
 from svc.clock import DAY_MS, HOUR_MS, Millis
-from svc.demo.mail import FixtureMessage, mailboxes
+from svc.demo.mail import FixtureMailbox, FixtureMessage, mailboxes
 from svc.fakes.authority import AUTHORITY
 from svc.formats.html import plan, sanitize
 from svc.formats.mime import parse_message
 from tests.formats.html.invariants import assert_harmless
 
 NOW: Millis = 1_793_088_000_000
-WORLD = mailboxes(NOW, authority=AUTHORITY)
-MESSAGES = [message for box in WORLD for message in box.messages]
+
+
+@cache
+def world() -> tuple[FixtureMailbox, ...]:
+    return mailboxes(NOW, authority=AUTHORITY)
+
+
+@cache
+def messages() -> list[FixtureMessage]:
+    return [message for box in world() for message in box.messages]
 
 
 def test_the_same_moment_gives_the_same_world() -> None:
-    assert mailboxes(NOW, authority=AUTHORITY) == WORLD
+    assert mailboxes(NOW, authority=AUTHORITY) == world()
 
 
 def test_another_moment_moves_every_date_and_nothing_else() -> None:
     later = [message for box in mailboxes(NOW + DAY_MS, authority=AUTHORITY) for message in box.messages]
-    assert [one.received_at - DAY_MS for one in later] == [one.received_at for one in MESSAGES]
-    assert [(one.provider_id, one.labels) for one in later] == [(one.provider_id, one.labels) for one in MESSAGES]
+    assert [one.received_at - DAY_MS for one in later] == [one.received_at for one in messages()]
+    assert [(one.provider_id, one.labels) for one in later] == [(one.provider_id, one.labels) for one in messages()]
 
 
 def test_there_are_three_accounts_and_every_id_is_there_once() -> None:
-    assert [box.address for box in WORLD] == [
+    assert [box.address for box in world()] == [
         "mia@ternandtide.example",
         "hello@ternandtide.example",
         "mia.lindqvist@lanternpost.example",
     ]
-    assert max(Counter(message.provider_id for message in MESSAGES).values()) == 1
+    assert max(Counter(message.provider_id for message in messages()).values()) == 1
 
 
 def test_mail_is_between_minutes_and_two_years_old() -> None:
-    ages = sorted(NOW - message.received_at for message in MESSAGES)
+    ages = sorted(NOW - message.received_at for message in messages())
     assert 0 < ages[0] < HOUR_MS
     assert 700 * DAY_MS < ages[-1] < 731 * DAY_MS
 
 
 def test_the_sections_are_well_filled() -> None:
-    inbox = {one.thread_key for one in MESSAGES if "INBOX" in one.labels}
-    hidden = {one.thread_key for one in MESSAGES if one.labels & {"SPAM", "TRASH"}}
-    skipped = {one.thread_key for one in MESSAGES} - inbox - hidden
+    inbox = {one.thread_key for one in messages() if "INBOX" in one.labels}
+    hidden = {one.thread_key for one in messages() if one.labels & {"SPAM", "TRASH"}}
+    skipped = {one.thread_key for one in messages()} - inbox - hidden
     assert len(inbox) >= 40
     assert len(skipped) >= 20
     assert len(hidden) >= 4
-    for box in WORLD:
+    for box in world():
         assert any({"INBOX", "UNREAD"} <= one.labels for one in box.messages)
         assert any("STARRED" in one.labels for one in box.messages)
 
 
 def test_every_label_is_used_and_every_used_label_exists() -> None:
     system = {"INBOX", "UNREAD", "STARRED", "SENT", "SPAM", "TRASH"}
-    for box in WORLD:
+    for box in world():
         used = {label for message in box.messages for label in message.labels} - system
         assert used == {label.id for label in box.labels}
         assert all(label.color for label in box.labels)
 
 
 def test_one_conversation_is_long() -> None:
-    assert Counter(message.thread_key for message in MESSAGES).most_common(1)[0][1] >= 30
+    assert Counter(message.thread_key for message in messages()).most_common(1)[0][1] >= 30
 
 
 def test_replies_refer_to_what_they_answer() -> None:
-    parts = [email.message_from_bytes(message.raw) for message in MESSAGES]
+    parts = [email.message_from_bytes(message.raw) for message in messages()]
     known = {part["Message-ID"] for part in parts}
     replies = [part for part in parts if part["In-Reply-To"]]
     assert len(replies) >= 50
@@ -83,11 +92,11 @@ def test_replies_refer_to_what_they_answer() -> None:
 
 @pytest.mark.parametrize("script", ["の", "من", "של", "что", "και", "है", "的", "습", "🌌"])
 def test_many_scripts_are_written(script: str) -> None:
-    assert any(script in parse_message(message.raw).text for message in MESSAGES)
+    assert any(script in parse_message(message.raw).text for message in messages())
 
 
 def test_a_long_subject_in_another_script_arrives_whole() -> None:
-    subjects = {parse_message(message.raw).subject for message in MESSAGES}
+    subjects = {parse_message(message.raw).subject for message in messages()}
     assert "Re: 展覧会「夜の海、昼の星」パネルについて" in subjects
     assert "Grattis på födelsedagen, min lilla tärna 🎂" in subjects
 
@@ -110,9 +119,9 @@ def test_attachments_are_what_they_say() -> None:
 
 
 def test_ordinary_mail_is_parsed_without_a_complaint() -> None:
-    hostile = {one.provider_id for one in MESSAGES if one.provider_id.endswith(HOSTILE)}
+    hostile = {one.provider_id for one in messages() if one.provider_id.endswith(HOSTILE)}
     assert len(hostile) == len(HOSTILE) + 1  # the trunk comes twice
-    for message in MESSAGES:
+    for message in messages():
         if message.provider_id not in hostile:
             parsed = parse_message(message.raw)
             assert parsed.problems == (), message.provider_id
@@ -124,7 +133,7 @@ def test_ordinary_mail_is_parsed_without_a_complaint() -> None:
 
 def test_no_mail_is_shown_with_anything_harmful_in_it() -> None:
     blocked = 0
-    for message in MESSAGES:
+    for message in messages():
         html = parse_message(message.raw).html
         if html and plan(html) == "inline":
             clean = sanitize(html)
@@ -134,7 +143,7 @@ def test_no_mail_is_shown_with_anything_harmful_in_it() -> None:
 
 
 def test_one_mail_is_too_much_to_parse_at_once() -> None:
-    plans = [plan(html) for message in MESSAGES if (html := parse_message(message.raw).html)]
+    plans = [plan(html) for message in messages() if (html := parse_message(message.raw).html)]
     assert plans.count("process") == 1
 
 
@@ -145,7 +154,7 @@ def test_a_header_cannot_be_smuggled_in_by_a_subject() -> None:
 
 
 def test_no_address_belongs_to_anybody_real() -> None:
-    for message in MESSAGES:
+    for message in messages():
         parsed = parse_message(message.raw)
         for mailbox in (parsed.sender, *parsed.to, *parsed.cc):
             assert mailbox is None or not mailbox.address or mailbox.address.endswith(".example")
@@ -165,9 +174,9 @@ HOSTILE = (
 
 
 def _by_id(provider_id: str) -> FixtureMessage:
-    return next(message for message in MESSAGES if message.provider_id == provider_id)
+    return next(message for message in messages() if message.provider_id == provider_id)
 
 
 def _parts() -> Iterator[Message]:
-    for message in MESSAGES:
+    for message in messages():
         yield from email.message_from_bytes(message.raw).walk()

@@ -5,14 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from trio.testing import MockClock
+
 from svc.clock import VirtualClock
 from svc.workflow import Json, Run, Workflow
 from tests.recorded_log import RecordedLog
 from tests.runs.bench import Bench, bench_of
 from tests.support.service import MIA
+from tests.virtual_time import hours_pass
 
 
-async def test_a_run_sends_a_mail_and_its_step_says_which(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
+async def test_a_run_sends_a_mail_and_its_step_says_which(
+    tmp_path: Path, clock: MockClock, wall: VirtualClock, log: RecordedLog
+) -> None:
     def make(bench: Bench) -> Any:
         async def code(run: Run, input: Json) -> Json:
             mail = {"accountId": input, "to": ["ben@example.org"], "subject": "By a run", "html": "<p>Hello</p>"}
@@ -25,7 +30,9 @@ async def test_a_run_sends_a_mail_and_its_step_says_which(tmp_path: Path, wall: 
     async with bench_of(tmp_path, wall, log, make, PROVIDERS="fake") as bench:
         await bench.service.synced("Hello")
         (account,) = await bench.service.query("mail.accounts")
-        found = await bench.until(await bench.begin("writes", account["id"]), "done", "failed")
+        run_id = await bench.begin("writes", account["id"])
+        await hours_pass(clock, 1)
+        found = await bench.until(run_id, "done", "failed")
         assert found["state"] == "done", found["error"]
         (outgoing,) = await bench.service.rows("select id, state from mail_outgoing")
         assert found["output"] == {"outgoingId": outgoing[0]}
