@@ -25,7 +25,7 @@ from svc.store import Tx
 from tests.mail.dying import Killed
 from tests.mail.imap.folder_desk import FolderDesk
 from tests.mail.imap.folder_server import COUNTING, PLAIN, Box, FolderServer, subject_of
-from tests.mail.imap.label_server import LabelServer
+from tests.mail.imap.label_server import TRASH_BOX, LabelServer
 from tests.mail.imap.office import letter
 
 STEPS_A_LIFE = 72
@@ -260,6 +260,31 @@ async def test_a_mail_that_comes_after_the_first_reading_is_always_news(
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize("able", [PLAIN, COUNTING])
+async def test_a_folder_that_is_refused_for_a_moment_belongs_to_the_first_reading(
+    wall: VirtualClock, able: str
+) -> None:
+    """Read later, its mail would be news."""
+    server = FolderServer(able=able)
+    server.deliver("INBOX", letter("Lunch"))
+    server.deliver("Boats", letter("Rope"))
+    server.closed.add("Boats")
+
+    def open_again() -> None:
+        if "UID FETCH" in server.heard[-1]:  # the other folders are being read
+            server.closed.clear()
+
+    server.between = open_again
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        profile = await desk.started()[0].profile()
+        assert sorted(desk.places().values()) == ["Boats", "INBOX"]
+        assert profile.messages_total == 2
+        desk.cursor = profile.cursor
+        assert await desk.look() == ()
+        nursery.cancel_scope.cancel()
+
+
 async def test_a_mail_that_comes_after_we_made_a_folder_is_news(wall: VirtualClock) -> None:
     server = FolderServer()
     async with open_task_group() as nursery:
@@ -352,4 +377,21 @@ async def test_before_the_mailbox_is_listed_no_folder_is_made_that_may_be_there(
             "Boats": [],
             "Deleted Items": ["Rope"],
         }
+        nursery.cancel_scope.cancel()
+
+
+async def test_before_the_mailbox_is_listed_a_server_with_labels_is_not_said_to_have_no_trash(
+    wall: VirtualClock, chance: random.Random
+) -> None:
+    server = LabelServer(chance=chance)
+    server.deliver(letter("Rope"), "\\Inbox")
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=cast(Any, server))
+        provider, _ = desk.started()
+        (newest,) = (await provider.list_messages(limit=3)).messages
+        with pytest.raises(Unreachable):
+            await provider.modify(newest.id, add=frozenset({TRASH}), remove=frozenset({INBOX}))
+        await provider.profile()
+        await provider.modify(newest.id, add=frozenset({TRASH}), remove=frozenset({INBOX}))
+        assert server.find("Rope").box == TRASH_BOX
         nursery.cancel_scope.cancel()

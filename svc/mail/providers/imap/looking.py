@@ -111,11 +111,15 @@ class Look:
     """Called after each part of the new messages that was stored."""
     left_out: list[str] = field(default_factory=list)
     """The names of listed folders that are not the user's own, as of the last round."""
+    refused: set[int] = field(default_factory=set)
+    """The folders that could not be opened for their first reading."""
 
     async def take(self) -> None:
         """Looks at all folders. If messages vanished, looks once more at once before they count as deleted: they may
-        have been moved to a folder that was read earlier in the same round."""
-        if await self._round():
+        have been moved to a folder that was read earlier in the same round. Looks once more also if a folder was
+        refused that was never read: if it is read only later, its mail counts as new."""
+        self.refused.clear()
+        if await self._round() or self.refused:
             await self._round()
 
     async def take_newest(self, *, at_most: int) -> None:
@@ -195,8 +199,10 @@ class Look:
         except CommandRefused:
             if folder.label == INBOX:
                 raise  # each mailbox has one: a mailbox whose inbox stays closed would seem to be empty
-            if not folder.was_looked_at:
+            if folder.id in self.refused:
                 await self.store.write(folder_rows.note_closed, folder_id=folder.id)
+            elif not folder.was_looked_at:
+                self.refused.add(folder.id)
             return None
         changed = Changed(folder=folder, opened=opened)
         if folder.uid_validity != opened.uid_validity or not folder.is_read:

@@ -21,7 +21,7 @@ from svc.mail.providers.imap.protocol.writing import Listed, Text
 from svc.mail.providers.imap.rows import folders as folder_rows
 from svc.mail.providers.imap.rows import keywords as keyword_rows
 from svc.mail.providers.imap.rows import messages as message_rows
-from svc.mail.providers.imap.rows.model import FolderRow, Kept
+from svc.mail.providers.imap.rows.model import UNFINISHED, FolderRow, Kept
 from svc.mail.providers.imap.session import Using
 from svc.mail.providers.seam import ProviderLabel, Refused, Unreachable
 from svc.store import Store, Tx
@@ -85,7 +85,7 @@ class Relabelling:
         found = next((one for one in known if one.label == label and one.uid_validity), None)
         if found is not None:
             return found
-        if label == ARCHIVE:
+        if label == ARCHIVE or any(one.messages == UNFINISHED for one in known):
             raise Unreachable(_NOT_READ)
         raise Refused(NO_FOLDER, status=404)
 

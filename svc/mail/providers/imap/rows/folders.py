@@ -72,7 +72,7 @@ def add_folder(tx: Tx, *, account_id: str, place: roles.Place, uid_validity: int
 
 
 def note_closed(tx: Tx, *, folder_id: int) -> None:
-    """Notes that a folder can't be opened."""
+    """Notes that a folder can't be opened, also not at a second try."""
     tx.run("update mail_imap_folders set looked_at = :now where id = :id", now=tx.now, id=folder_id)
 
 
