@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from svc.formats.quoted import announced, announces, announcing, folding, folds_from, marks
 from svc.formats.snippet import snippet
 from tests.formats.folded_texts import FOLDED, QUOTED, WHOLE
+from tests.support.each import each
 
 
-@pytest.mark.parametrize("name", FOLDED)
+@each(list(FOLDED))
 def test_what_was_said_before_folds(name: str) -> None:
     own, old = FOLDED[name]
     lines = f"{own}\n\n{old}".split("\n")
@@ -23,12 +24,12 @@ def test_what_was_said_before_folds(name: str) -> None:
     assert shown == [line for line in own.split("\n") if line.strip()]
 
 
-@pytest.mark.parametrize("name", WHOLE)
+@each(list(WHOLE))
 def test_what_is_news_is_read_whole(name: str) -> None:
     assert folds_from(WHOLE[name]) is None
 
 
-@pytest.mark.parametrize("name", FOLDED)
+@each(list(FOLDED))
 def test_the_row_shows_the_own_words_alone(name: str) -> None:
     own, old = FOLDED[name]
     said = " ".join(line for line in own.split("\n") if line.strip() and not line.startswith(">"))

@@ -17,9 +17,10 @@ from tests.formats.folded_texts import WHOLE as WHOLE_TEXTS
 from tests.formats.html import hostile_html
 from tests.formats.html.folded_html import FOLDED, WHOLE
 from tests.formats.html.invariants import assert_harmless, parse, visible_text
+from tests.support.each import each
 
 
-@pytest.mark.parametrize("name", FOLDED)
+@each(list(FOLDED))
 def test_what_was_said_before_folds(name: str) -> None:
     own, html = FOLDED[name]
     clean = sanitize(html)
@@ -29,18 +30,18 @@ def test_what_was_said_before_folds(name: str) -> None:
     assert len(visible_text(clean.html)) > len(own)
 
 
-@pytest.mark.parametrize("name", FOLDED)
+@each(list(FOLDED))
 def test_nothing_is_lost(name: str) -> None:
     marked = sanitize(FOLDED[name][1]).html
     assert visible_text(marked) == visible_text(marked.replace(FOLD, ""))
 
 
-@pytest.mark.parametrize("name", WHOLE)
+@each(list(WHOLE))
 def test_what_is_news_is_read_whole(name: str) -> None:
     assert "data-fold" not in sanitize(WHOLE[name]).html
 
 
-@pytest.mark.parametrize("name", FOLDED_TEXTS)
+@each(list(FOLDED_TEXTS))
 def test_plain_texts_fold_too(name: str) -> None:
     own, old = FOLDED_TEXTS[name]
     html = text_to_html(f"{own}\n\n{old}", folds=True)
@@ -50,7 +51,7 @@ def test_plain_texts_fold_too(name: str) -> None:
     assert visible_text(html).split() == visible_text(text_to_html(f"{own}\n\n{old}")).split()
 
 
-@pytest.mark.parametrize("name", WHOLE_TEXTS)
+@each(list(WHOLE_TEXTS))
 def test_plain_texts_that_are_news_are_read_whole(name: str) -> None:
     assert text_to_html(WHOLE_TEXTS[name], folds=True) == text_to_html(WHOLE_TEXTS[name])
 
