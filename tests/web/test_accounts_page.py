@@ -42,8 +42,18 @@ def test_what_is_damaged_is_counted_and_unfolds_into_parts_and_reasons(start: Ca
     well.get_by_text("plans.pdf").wait_for()
 
 
-def test_each_account_says_how_it_stands(start: Callable[..., App]) -> None:
-    page = opened(start).page
+CAUSES = {
+    "revoked": "Access was revoked",
+    "scope": "Access to mail was not granted",
+    "api-off": "The Gmail API is switched off",
+    "clock": "The clock of this server is wrong",
+}
+
+
+def test_each_account_says_how_it_stands_and_what_the_server_says_is_seen_at_once(start: Callable[..., App]) -> None:
+    world = AccountsWorld()
+    app = opened(start, world)
+    page = app.page
     well = card(page, MIA)
     for words in ("Up to date", "At the provider", "4,212", "4,211", "4 of 6,000 units", "1 message passed over"):
         well.get_by_text(words).first.wait_for()
@@ -58,27 +68,10 @@ def test_each_account_says_how_it_stands(start: Callable[..., App]) -> None:
         "href", "/oauth/mail/start?email=mia.tern%40post.example"
     )
     expect(lost.get_by_role("link", name="Publish the app")).to_have_count(1)
-
-
-@pytest.mark.parametrize(
-    ("cause", "title"),
-    [
-        ("revoked", "Access was revoked"),
-        ("scope", "Access to mail was not granted"),
-        ("api-off", "The Gmail API is switched off"),
-        ("clock", "The clock of this server is wrong"),
-    ],
-)
-def test_every_cause_has_its_words(start: Callable[..., App], cause: str, title: str) -> None:
-    world = AccountsWorld()
-    world.causes[HOME] = cause
-    card(opened(start, world).page, HOME).get_by_text(title).wait_for()
-
-
-@pytest.mark.thorough
-def test_what_failed_and_what_is_pending_unfold_and_a_retry_asks_again(start: Callable[..., App]) -> None:
-    app = opened(start)
-    well = card(app.page, MIA)
+    for cause, title in CAUSES.items():
+        world.causes[HOME] = cause
+        world.set_account(HOME, problem=f"It is {cause}.")
+        lost.get_by_text(title).wait_for()
     well.get_by_text("1 change not yet at the provider").click()
     well.get_by_text("Mooring plan").wait_for()
     well.get_by_text("3 attempts").wait_for()
@@ -87,53 +80,45 @@ def test_what_failed_and_what_is_pending_unfold_and_a_retry_asks_again(start: Ca
     well.get_by_role("button", name="Retry: messages passed over").click()
     well.get_by_text("1 message passed over").wait_for(state="detached")
     assert app.called("mail.retryFailures") == [{"accountId": MIA}]
-
-
-def test_what_the_server_says_is_seen_at_once(start: Callable[..., App]) -> None:
-    app = opened(start)
-    app.world.set_account(MIA, state="waiting", problem="Gmail can't be reached: no connection.")
-    well = card(app.page, MIA)
-    well.get_by_text("Gmail can't be reached").wait_for()
+    world.set_account(MIA, state="waiting", problem="Gmail can't be reached: no connection.")
+    well.get_by_text("Gmail can't be reached: no connection.").wait_for()
     well.get_by_text("Next attempt").wait_for()
     well.get_by_role("button", name="Try now").wait_for()
 
 
-def test_a_resync_is_asked_back_about(start: Callable[..., App]) -> None:
-    app = opened(start)
-    well = card(app.page, MIA)
+def test_an_account_is_synced_anew_disconnected_and_erased_after_a_question(start: Callable[..., App]) -> None:
+    app = opened(start, AccountsWorld(notice="Google could not be told that access has ended."))
+    app.tolerated = ("500", "503")
+    page = app.page
+    well = card(page, MIA)
     well.get_by_role("button", name="Resync").click()
     assert app.calls("mail.resync") == []
     well.get_by_role("button", name="Resync").click()
     well.get_by_text("0 of 4,212 messages").wait_for()
-
-
-def test_a_disconnected_account_stands_apart_and_can_come_back(start: Callable[..., App]) -> None:
-    world = AccountsWorld(notice="Google could not be told that access has ended.")
-    app = opened(start, world)
-    card(app.page, MIA).get_by_role("button", name="Disconnect").click()
-    dialog = app.page.get_by_role("dialog", name="Disconnect mia@ternandtide.example")
+    app.world.failing["mail.disconnect"] = Refusal("SERVICE_UNAVAILABLE", 503, "The service is stopping.")
+    well.get_by_role("button", name="Disconnect").click()
+    dialog = page.get_by_role("dialog", name="Disconnect mia@ternandtide.example")
     dialog.get_by_text("4,211 messages stay readable").wait_for()
     dialog.get_by_role("button", name="Disconnect").click()
-    app.page.get_by_role("heading", name="Disconnected").wait_for()
-    assert app.called("mail.disconnect") == [{"accountId": MIA, "erase": False}]
-    gone = card(app.page, MIA)
-    gone.get_by_text("could not be told").wait_for()
-    expect(gone.get_by_role("link", name="Connect again")).to_have_attribute("href", re.compile("email=mia"))
-
-
-def test_erasing_wants_the_address_spelled_out(start: Callable[..., App]) -> None:
-    app = opened(start)
-    card(app.page, MIA).get_by_role("button", name="Disconnect").click()
-    dialog = app.page.get_by_role("dialog")
+    dialog.get_by_role("alert").get_by_text("The service is stopping.").wait_for()  # a refusal is told there
+    app.world.failing.clear()
+    dialog.get_by_role("button", name="Disconnect").click()
+    page.get_by_role("heading", name="Disconnected").wait_for()
+    wanted = {"accountId": MIA, "erase": False}
+    assert app.called("mail.disconnect", times=2) == [wanted, wanted]
+    well.get_by_text("could not be told").wait_for()
+    expect(well.get_by_role("link", name="Connect again")).to_have_attribute("href", re.compile("email=mia"))
+    card(page, HELLO).get_by_role("button", name="Disconnect").click()
+    dialog = page.get_by_role("dialog")
     dialog.get_by_label("Erase the mail here").check()
     erase = dialog.get_by_role("button", name="Erase")
     expect(erase).to_be_disabled()
-    dialog.get_by_label("to erase it").fill("mia@ternandtide")
+    dialog.get_by_label("to erase it").fill("hello@ternandtide")
     expect(erase).to_be_disabled()
-    dialog.get_by_label("to erase it").fill(" Mia@ternandtide.example")
+    dialog.get_by_label("to erase it").fill(" Hello@ternandtide.example")
     erase.click()
-    card(app.page, MIA).wait_for(state="detached")
-    assert app.called("mail.disconnect") == [{"accountId": MIA, "erase": True}]
+    card(page, HELLO).wait_for(state="detached")
+    assert app.called("mail.disconnect", times=3)[-1] == {"accountId": HELLO, "erase": True}
 
 
 def test_an_account_that_is_only_here_syncs_with_nothing_and_is_erased_by_its_name(start: Callable[..., App]) -> None:
@@ -154,16 +139,6 @@ def test_an_account_that_is_only_here_syncs_with_nothing_and_is_erased_by_its_na
     kept.wait_for(state="detached")
     card(page, MIA).get_by_role("button", name="Disconnect").click()
     page.get_by_role("dialog").get_by_text("it works until you revoke it at the provider").wait_for()
-
-
-def test_a_refusal_is_told_in_the_dialog(start: Callable[..., App]) -> None:
-    app = opened(start)
-    app.tolerated = ("500", "503")
-    app.world.failing["mail.disconnect"] = Refusal("SERVICE_UNAVAILABLE", 503, "The service is stopping.")
-    card(app.page, MIA).get_by_role("button", name="Disconnect").click()
-    dialog = app.page.get_by_role("dialog")
-    dialog.get_by_role("button", name="Disconnect").click()
-    dialog.get_by_role("alert").get_by_text("The service is stopping.").wait_for()
 
 
 def test_nothing_is_green_while_the_server_is_away(start: Callable[..., App]) -> None:

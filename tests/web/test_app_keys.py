@@ -13,61 +13,68 @@ from tests.web.fake_server import Refusal
 pytestmark = pytest.mark.browser
 
 
-def test_j_and_k_move_the_selection_and_the_focus_along_the_rows(app: App) -> None:
-    app.open()
-    app.press("j")
+def test_j_and_k_move_along_the_rows_enter_opens_and_u_and_escape_go_back(app: App) -> None:
+    page = app.open()
+    page.get_by_role("link", name="Unread, Jonas Feld").first.wait_for()
+    app.press("e", "j", "k", "k")  # without a selection, and on the first row, a key does nothing
     app.selects("thr_00")
+    assert app.calls("mail.archive") == []
     app.press("j", "j", "k")
     app.selects("thr_01")
     app.focuses("thr_01")
-
-
-def test_k_on_the_first_row_and_e_without_a_selection_do_nothing(app: App) -> None:
-    app.open()
-    app.press("e", "j", "k", "k")
-    app.selects("thr_00")
-    assert app.calls("mail.archive") == []
-
-
-def test_enter_opens_the_selected_thread_and_marks_it_read(app: App) -> None:
-    page = app.open()
-    page.get_by_role("link", name="Unread, Jonas Feld").first.wait_for()
-    app.press("j", "Enter")
+    app.press("k", "Enter")  # it opens, and is read
     page.wait_for_selector("iframe")
     app.at("/p/mail/t/thr_00")
     app.until("() => document.querySelector('[role=tab][aria-selected=true]').textContent === 'Unified ·3'")
     assert app.called("mail.open") == [{"threadId": "thr_00"}]
     assert app.world.thread("thr_00")["unread"] is False
-
-
-@pytest.mark.parametrize("key", ["u", "Escape"])
-def test_u_and_escape_go_back_to_the_list_and_the_row(app: App, key: str) -> None:
-    page = app.open()
-    app.press("j", "j", "Enter")
-    page.wait_for_selector("iframe")
-    app.press(key)
-    page.wait_for_selector(".thread", state="detached")
+    app.press("j")  # from thread to thread, while one is open
+    page.wait_for_url("**/t/thr_01")
+    app.press("k")
+    page.wait_for_url("**/t/thr_00")
+    page.go_back()
     app.at("/p/mail")
-    app.focuses("thr_01")
+    app.focuses("thr_00")
+    app.press("l")
+    page.get_by_role("dialog", name="Labels").wait_for()
+    page.go_forward()
+    app.at("/p/mail/t/thr_00")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.wait_for_selector("iframe")
+    app.press("j")
+    page.wait_for_url("**/t/thr_01")
+    for key in ("u", "Escape"):
+        page.wait_for_selector("iframe")
+        app.press(key)
+        page.wait_for_selector(".thread", state="detached")
+        app.at("/p/mail")
+        app.focuses("thr_01")
+        if key == "u":
+            app.press("Enter")
+    app.go_to_section("Skipped the inbox")  # who leaves the row for another section stays there
+    app.row("thr_skip5").wait_for()
+    app.settled()
+    expect(app.row("thr_skip5")).to_be_in_viewport()
 
 
-def test_e_archives_the_selected_row_and_goes_on_with_the_next(app: App) -> None:
+def test_e_archives_and_goes_on_with_the_next_and_it_can_be_undone(app: App) -> None:
     page = app.open()
     app.press("j", "j", "e")
     app.selects("thr_02")
     assert app.called("mail.archive") == [{"threadIds": ["thr_01"]}]
-    skipped = page.get_by_role("grid", name="Skipped the inbox")
-    app.go_to_section("Skipped the inbox")
-    skipped.locator("#row-thr_01").wait_for()
-
-
-def test_e_archives_the_open_thread_and_opens_the_next(app: App) -> None:
-    page = app.open()
-    app.press("j", "Enter")
+    page.get_by_role("button", name="Undo").click()
+    app.row("thr_01").wait_for()
+    assert app.called("mail.undo") == [{}]
+    page.get_by_text("Back from the archive: Paint samples arrived").wait_for()
+    app.row("thr_00").click()
     page.wait_for_selector("iframe")
-    app.press("e")
+    app.press("e")  # of an open thread the next one opens
     page.wait_for_url("**/t/thr_01")
-    assert app.called("mail.archive") == [{"threadIds": ["thr_00"]}]
+    assert app.called("mail.archive", times=2)[-1] == {"threadIds": ["thr_00"]}
+    app.press("u")
+    app.focuses("thr_01")
+    app.go_to_section("Skipped the inbox")
+    page.get_by_role("grid", name="Skipped the inbox").locator("#row-thr_00").wait_for()
 
 
 def test_e_archives_an_open_thread_that_no_list_holds(app: App) -> None:
@@ -77,15 +84,6 @@ def test_e_archives_an_open_thread_that_no_list_holds(app: App) -> None:
     app.press("e")
     page.get_by_role("button", name="Undo").wait_for()
     assert app.called("mail.archive") == [{"threadIds": ["thr_00"]}]
-
-
-def test_archiving_can_be_undone(app: App) -> None:
-    page = app.open()
-    app.press("j", "e")
-    page.get_by_role("button", name="Undo").click()
-    app.row("thr_00").wait_for()
-    assert app.called("mail.undo") == [{}]
-    page.get_by_text("Back from the archive: Quote for the harbour mural").wait_for()
 
 
 def test_a_refused_archive_puts_the_row_back_and_says_why(app: App) -> None:
@@ -99,26 +97,17 @@ def test_a_refused_archive_puts_the_row_back_and_says_why(app: App) -> None:
     expect(page.get_by_role("tab", selected=True)).to_have_text("Unified ·4")
 
 
-def test_j_and_k_walk_from_thread_to_thread_while_one_is_open(app: App) -> None:
-    page = app.open()
-    app.press("j", "Enter")
-    page.wait_for_url("**/t/thr_00")
-    app.press("j")
-    page.wait_for_url("**/t/thr_01")
-    app.press("k")
-    page.wait_for_url("**/t/thr_00")
-    page.go_back()
-    app.at("/p/mail")
-    app.focuses("thr_00")
-    app.press("l")
-    page.get_by_role("dialog", name="Labels").wait_for()
-    page.go_forward()
-    app.at("/p/mail/t/thr_00")
-    expect(page.get_by_role("dialog")).to_have_count(0)
-
-
 def test_a_click_into_a_mail_gives_the_keyboard_back_however_late_its_frame_is_said_to_have_it(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")
+    box = page.locator("iframe").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 40, box["y"] + 40)
+    app.until("() => document.activeElement?.matches('.card')")
+    app.press("u")
+    page.wait_for_selector(".thread", state="detached")
+    app.row("thr_00").click()
+    page.wait_for_selector("iframe")
+    app.settled()
     page.evaluate(
         """() => {
             const { get } = Object.getOwnPropertyDescriptor(Document.prototype, "activeElement");
@@ -133,8 +122,17 @@ def test_a_click_into_a_mail_gives_the_keyboard_back_however_late_its_frame_is_s
     page.wait_for_url("**/t/thr_01")
 
 
-def test_the_overlay_lists_the_keys_that_work_and_no_others(app: App) -> None:
+def test_keys_rest_in_the_overlay_that_lists_them_in_fields_and_with_modifiers(app: App) -> None:
     page = app.open()
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("Tab")  # who goes by Tab skips the navigation
+    expect(page.get_by_role("button", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.closest('main') !== null")
+    page.evaluate("document.activeElement.blur()")
+    app.press("Control+j", "Alt+j")
+    app.selects(None)
     app.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     dialog.wait_for()
@@ -148,36 +146,18 @@ def test_the_overlay_lists_the_keys_that_work_and_no_others(app: App) -> None:
     dialog.wait_for(state="hidden")
     app.press("j")
     app.selects("thr_00")
-
-
-def test_keys_rest_while_a_field_has_the_focus_and_with_modifiers(app: App) -> None:
-    page = app.open()
-    app.press("Control+j", "Alt+j")
-    app.selects(None)
+    page.get_by_role("button", name="Fold Inbox").focus()  # Enter on a button presses the button
+    app.press("Enter")
+    page.get_by_role("button", name="Unfold Inbox").wait_for()
+    app.at("/p/mail")
+    app.press("Enter")
+    app.row("thr_00").wait_for()
     page.get_by_role("banner").get_by_role("button", name="Connect another account").click()
     page.get_by_label("Address of the mailbox").fill("")
     page.keyboard.type("jek?")
     expect(page.get_by_label("Address of the mailbox")).to_have_value("jek?")
-    app.selects(None)
-
-
-def test_enter_on_a_button_presses_the_button(app: App) -> None:
-    page = app.open()
-    app.press("j")
-    page.get_by_role("button", name="Fold Inbox").focus()
-    app.press("Enter")
-    page.get_by_role("button", name="Unfold Inbox").wait_for()
-    app.at("/p/mail")
-
-
-def test_a_click_into_the_message_leaves_the_keyboard_with_the_page(app: App) -> None:
-    page = app.open("/p/mail/t/thr_00", ready="iframe")
-    box = page.locator("iframe").bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 40, box["y"] + 40)
-    app.until("() => document.activeElement?.matches('.card')")
-    app.press("u")
-    page.wait_for_selector(".thread", state="detached")
+    app.selects("thr_00")
+    assert app.calls("mail.archive") == []
 
 
 PRESSED_ON_SIGHT = """([shown, key]) => {
@@ -196,50 +176,25 @@ PRESSED_ON_SIGHT = """([shown, key]) => {
 """Presses a key in the moment in which something stands in the document, before it is painted."""
 
 
-@pytest.mark.parametrize(
-    ("before", "shown", "key", "focused"),
-    [
-        (["j", "Enter"], ".thread", "?", "thread-subject"),
+def test_keys_work_and_the_focus_is_there_as_soon_as_something_is_shown(app: App) -> None:
+    page = app.open()
+    for before, shown, key, focused in (
         (["Control+k"], "#palette-list .chooser-item", "ArrowDown", "Command"),
         (["j", "l"], "#label-choice-list .chooser-item", "ArrowDown", "Label"),
-    ],
-    ids=["thread", "palette", "labels"],
-)
-def test_keys_work_and_the_focus_is_there_as_soon_as_something_is_shown(
-    app: App, before: list[str], shown: str, key: str, focused: str
-) -> None:
-    page = app.open()
-    page.evaluate(PRESSED_ON_SIGHT, [shown, key])
-    app.press(*before)
-    assert page.evaluate("window.afterThat") == [True, focused]
+        (["Enter"], ".thread", "?", "thread-subject"),
+    ):
+        page.evaluate(PRESSED_ON_SIGHT, [shown, key])
+        app.press(*before)
+        assert page.evaluate("window.afterThat") == [True, focused]
+        app.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        app.settled()
 
 
-@pytest.mark.parametrize("path", ["/p/mail", "/p/tasks", "/settings/images"])
-def test_the_keys_of_a_page_work_as_soon_as_it_is_shown(start: Callable[..., App], path: str) -> None:
+def test_the_keys_of_a_page_work_as_soon_as_it_is_shown(start: Callable[..., App]) -> None:
     app = start(alone=True)
     page = app.page
-    page.add_init_script(f"({PRESSED_ON_SIGHT})(['h1', {'c' if path == '/p/mail' else 'Escape'!r}])")
-    page.goto(app.origin + path)
-    assert page.evaluate("window.afterThat.then(([pressed]) => pressed)")
-
-
-def test_who_has_gone_back_to_a_row_and_leaves_it_for_another_section_stays_there(app: App) -> None:
-    page = app.open()
-    app.press("j", "Enter")
-    page.wait_for_selector("iframe")
-    app.press("u")
-    app.focuses("thr_00")
-    app.go_to_section("Skipped the inbox")
-    app.row("thr_skip5").wait_for()
-    app.settled()
-    expect(app.row("thr_skip5")).to_be_in_viewport()
-
-
-def test_who_goes_by_tab_skips_the_navigation(app: App) -> None:
-    page = app.open()
-    page.evaluate("document.activeElement.blur()")
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="Skip to the content")).to_be_focused()
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.closest('main') !== null")
+    page.add_init_script(f"({PRESSED_ON_SIGHT})(['h1', location.pathname === '/p/mail' ? 'c' : 'Escape'])")
+    for path in ("/p/mail", "/p/tasks", "/settings/images"):
+        page.goto(app.origin + path)
+        assert page.evaluate("window.afterThat.then(([pressed]) => pressed)"), path

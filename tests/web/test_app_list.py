@@ -23,7 +23,10 @@ def full_inbox() -> list[dict[str, object]]:
     return fake_world.many(MANY)
 
 
-def test_rows_show_sender_subject_snippet_labels_attachment_and_time(app: App) -> None:
+def test_rows_stand_in_two_sections_that_fold_and_keys_move_along_rows_and_tabs(start: Callable[..., App]) -> None:
+    world = World()
+    world.thread("thr_04")["sender"]["title"] = "Feld & Sons"
+    app = start(world)
     page = app.open()
     row = app.row("thr_00")
     for text in ("Jonas Feld", "Quote for the harbour mural", "Hi Mia, the council came back", "Clients/Harbour"):
@@ -32,26 +35,24 @@ def test_rows_show_sender_subject_snippet_labels_attachment_and_time(app: App) -
     expect(row).not_to_contain_text("Inbox")  # system labels are no chips
     name = "Unread, Jonas Feld, Quote for the harbour mural, Clients/Harbour, with attachments, "
     expect(page.get_by_role("link", name=name)).to_have_count(1)
-
-
-def test_a_crm_title_takes_the_place_of_the_display_name(start: Callable[..., App]) -> None:
-    world = World()
-    world.threads[0]["sender"]["title"] = "Feld & Sons"
-    app = start(world)
-    app.open()
-    expect(app.row("thr_00")).to_contain_text("Feld & Sons")
-
-
-def test_both_sections_stand_on_the_page_and_can_be_folded(app: App) -> None:
-    page = app.open()
+    expect(app.row("thr_04")).to_contain_text("Feld & Sons")  # the title of a page, not the name in the mail
     expect(page.get_by_role("heading")).to_have_text(["Unified", "Inbox44", "Skipped the inbox6"])
     page.get_by_role("button", name="Fold Inbox").click()
     page.get_by_role("grid", name="Inbox", exact=True).wait_for(state="detached")
     expect(page.get_by_role("grid", name="Skipped the inbox").get_by_role("row")).to_have_count(6)
-
-
-def test_an_account_tab_shows_its_own_threads_and_badge(app: App) -> None:
-    page = app.open()
+    page.get_by_role("button", name="Unfold Inbox").click()
+    row.wait_for()
+    stops = page.locator("[data-thread][tabindex='0']")  # of the key Tab: exactly one row
+    expect(stops).to_have_count(1)
+    app.press("j", "j", "j")
+    expect(stops).to_have_count(1)
+    expect(stops).to_have_attribute("data-thread", "thr_02")
+    row.focus()
+    app.press("ArrowDown", "ArrowDown")
+    app.selects("thr_02")
+    page.get_by_role("tab", selected=True).focus()
+    app.press("ArrowRight")
+    app.at("/p/mail/a/acc_mia")
     page.get_by_role("tab", name="hello@ternandtide.example, 2 unread threads").click()
     app.until("() => !document.querySelector('#row-thr_00')")
     shown = page.get_by_role("grid", name="Inbox").locator("[data-thread]").first
@@ -134,33 +135,26 @@ def test_new_mail_appears_without_a_reload_and_leaves_selection_and_scroll_where
     app.until("() => document.querySelector('[role=tab][aria-selected=true]').textContent === 'Unified ·5'")
 
 
-def test_at_the_top_new_mail_shows_itself(app: App) -> None:
+def test_what_happens_elsewhere_reaches_the_rows_also_after_a_cut(app: App) -> None:
     page = app.open()
-    fresh = app.world.add(subject="The ferry is late")
+    inbox_has = "count => document.querySelector('[data-section=inbox]').textContent === `Inbox${count}`"
+    skipped_has = (
+        "count => document.querySelector('[data-section=skipped]').textContent === `Skipped the inbox${count}`"
+    )
+    fresh = app.world.add(subject="The ferry is late")  # at the top new mail shows itself
     app.row(fresh).wait_for()
     expect(page.locator("[data-thread]").first).to_have_attribute("data-thread", fresh)
-
-
-def test_a_change_and_a_removal_elsewhere_reach_the_rows(app: App) -> None:
-    page = app.open()
+    app.until(inbox_has, 45)
+    app.world.add(subject="You won", in_inbox=False, labels=({"id": "SPAM", "name": "Spam", "color": None},))
+    app.world.add(subject="A real one")
+    app.until(inbox_has, 46)
+    expect(page.locator("[data-section=skipped]")).to_have_text("Skipped the inbox6")  # spam is in no section
     app.world.change("thr_02", unread=True, subject="Rechnung 2026-1187, berichtigt")
     page.get_by_role("link", name="Unread, Nordwind Druck, Rechnung 2026-1187, berichtigt").wait_for()
     app.world.change("thr_02", inInbox=False)
-    app.until("() => document.querySelector('[data-section=skipped]').textContent === 'Skipped the inbox7'")
+    app.until(skipped_has, 7)
     app.world.remove("thr_02")
-    app.until("() => document.querySelector('[data-section=skipped]').textContent === 'Skipped the inbox6'")
-
-
-def test_spam_that_arrives_stands_in_no_section(app: App) -> None:
-    app.open()
-    app.world.add(subject="You won", in_inbox=False, labels=({"id": "SPAM", "name": "Spam", "color": None},))
-    app.world.add(subject="A real one")
-    app.until("() => document.querySelector('[data-section=inbox]').textContent === 'Inbox45'")
-    expect(app.page.locator("[data-section=skipped]")).to_have_text("Skipped the inbox6")
-
-
-def test_after_a_cut_the_socket_resumes_and_misses_nothing(app: App) -> None:
-    page = app.open()
+    app.until(skipped_has, 6)
     first = app.world.add(subject="Heard live")
     app.row(first).wait_for()
     app.world.cut_sockets()
@@ -195,25 +189,6 @@ def test_a_row_that_comes_late_takes_the_focus_from_nobody(start: Callable[..., 
     app.row("thr_03").wait_for()
     drawn(page)
     expect(page.get_by_role("combobox", name="Search mail")).to_be_focused()
-
-
-def test_arrow_keys_move_along_rows_and_tabs(app: App) -> None:
-    page = app.open()
-    app.row("thr_00").focus()
-    app.press("ArrowDown", "ArrowDown")
-    app.selects("thr_02")
-    page.get_by_role("tab", selected=True).focus()
-    app.press("ArrowRight")
-    app.at("/p/mail/a/acc_mia")
-
-
-def test_exactly_one_row_is_a_stop_of_the_tab_key(app: App) -> None:
-    page = app.open()
-    expect(page.locator("[data-thread][tabindex='0']")).to_have_count(1)
-    app.press("j", "j", "j")
-    stops = page.locator("[data-thread][tabindex='0']")
-    expect(stops).to_have_count(1)
-    expect(stops).to_have_attribute("data-thread", "thr_02")
 
 
 def test_a_row_that_left_is_not_drawn_before_the_list_is_measured_anew(app: App) -> None:

@@ -44,14 +44,110 @@ def world_with_body(html: str) -> World:
     return world
 
 
-def test_the_frame_is_sandboxed_and_begins_with_its_policy(app: App) -> None:
+def test_a_thread_shows_its_people_its_files_its_older_messages_and_where_it_is_filed(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")
-    frame = page.locator("iframe")
+    frame = page.locator("iframe")  # sandboxed, and it begins with its policy
     expect(frame).to_have_attribute("sandbox", "allow-popups allow-popups-to-escape-sandbox")
     source = frame.evaluate("frame => frame.srcdoc")
     head = source.index("<head>") + len("<head>")
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
     assert source[head:].startswith(f'<meta http-equiv="Content-Security-Policy" content="{policy}">')
+    card = page.locator("article").last  # it names its people, and shows the rest on demand
+    expect(card).to_contain_text("jonas.feld@example.org")
+    card.get_by_role("button", name="to me", exact=True).click()  # both are hers
+    details = card.locator("dl").inner_text()
+    for part in ("From", "Jonas Feld <jonas.feld@example.org>", "Mia Tern <mia@ternandtide.example>", "Date"):
+        assert part in details
+    known_by = page.locator(".card-details .origin")
+    expect(known_by).to_contain_text("Signed by")
+    expect(known_by).to_contain_text("mx.fake.invalid found: DMARC pass of")
+    chip = page.get_by_role("link", name="Download harbour-wall-elevations.pdf")
+    expect(chip).to_have_attribute("href", "/files/fil_1/content")
+    with page.expect_download() as download:
+        chip.click()
+    assert download.value.suggested_filename == "harbour-wall-elevations.pdf"
+    expect(page.locator("article")).to_have_count(3)  # the older ones are folded, and unfold at a click
+    page.get_by_role("button", name="4 older messages").click()
+    expect(page.locator("article")).to_have_count(7)
+    expect(page.locator("iframe")).to_have_count(1)
+    page.locator("article.folded button").first.click()
+    expect(page.locator("iframe")).to_have_count(2)
+    expect(page.get_by_role("link", name="Filed under Jonas Feld")).to_have_attribute("href", "/p/crm/jonas-feld")
+    app.press("j")
+    page.wait_for_url("**/t/thr_01")
+    page.wait_for_selector("iframe")
+    expect(page.get_by_text("Filed under")).to_have_count(0)
+
+
+def test_each_message_has_a_menu(app: App) -> None:
+    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    message = page.locator("article.card").last
+    id_ = message.get_attribute("data-message")
+    message.get_by_role("button", name="More for this message").click()
+    menu = message.get_by_role("group", name="This message")
+    expect(menu.get_by_role("link", name="Show original")).to_have_attribute("href", f"/mail/messages/{id_}/source")
+    expect(menu.get_by_role("link", name="Show original")).to_have_attribute("rel", "noopener")
+    expect(menu.get_by_role("link", name="Download (.eml)")).to_have_attribute("href", f"/mail/messages/{id_}/eml")
+    box, room = menu.bounding_box(), page.viewport_size
+    assert box is not None
+    assert room is not None
+    assert box["x"] >= 0
+    assert box["y"] + box["height"] <= room["height"]
+    menu.get_by_role("button", name="Mark unread from here").click()
+    (given,) = app.called("mail.markUnreadFrom")
+    assert given["messageId"] == id_
+    expect(page.locator("iframe")).to_have_count(0)
+    app.go_to_section("Skipped the inbox")
+    app.row("thr_skip0").click()  # which skipped the inbox: it can be moved there
+    page.get_by_role("button", name="Move to inbox").click()
+    assert app.called("mail.unarchive") == [{"threadIds": ["thr_skip0"]}]
+    page.get_by_role("button", name="Archive").wait_for()
+
+
+def test_what_a_message_is_and_lacks_is_said_in_its_place(start: Callable[..., App]) -> None:
+    """Threads one after the other, each with something of its own."""
+    world = World()
+    details = {one: fake_world.detail(world.thread(one)) for one in ("thr_01", "thr_02", "thr_03", "thr_04", "thr_05")}
+    world.details |= details
+    world.details["thr_00"]["messages"][-1]["attachments"][0]["damaged"] = True
+    details["thr_01"]["messages"][-1]["html"] = '<p>Yes.</p><blockquote data-fold="">Shall we meet?</blockquote>'
+    details["thr_02"]["messages"][-1]["html"] = "<p style='color:#aa0000;font-size:20px'>Red</p>"
+    details["thr_03"]["messages"][-1]["labels"] = [{"id": "DRAFT", "name": "Draft", "color": None}]
+    reply = {"id": "prp_1", "to": ["Noa <noa@example.org>"], "cc": [], "subject": "Re: Hello", "ruleId": "rul_1"}
+    details["thr_04"]["proposedReply"] = {**reply, "html": "<p>Thank you</p>"}
+    app = start(world)
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    chips = page.get_by_role("list", name="Attachments").get_by_role("listitem")
+    expect(chips.nth(0)).to_have_text("harbour-wall-elevations.pdf damaged", use_inner_text=True)
+    expect(page.get_by_role("link", name="Download harbour-wall-elevations.pdf")).to_have_count(0)
+    page.get_by_role("link", name="Download north wall at low tide.jpg").wait_for()
+    next_thread(app, "thr_01")  # a forward shows all of it, though its end is marked
+    expect(page.locator("iframe").content_frame.locator("body")).to_have_text("Yes.Shall we meet?")
+    expect(page.get_by_role("button", name="Show quoted text")).to_have_count(0)
+    next_thread(app, "thr_02")  # inline styles are kept, and cause no violation of the policy
+    expect(page.locator("iframe")).to_have_attribute("srcdoc", re.compile("color:#aa0000"))
+    next_thread(app, "thr_03")
+    page.locator(".card:not(.folded)").last.get_by_text("Draft, at your provider").wait_for()
+    expect(page.get_by_text("Draft, at your provider")).to_have_count(1)
+    next_thread(app, "thr_04")
+    page.locator(".proposed iframe").wait_for()
+    expect(page.locator(".proposed")).to_contain_text("Proposed reply, not sent")
+    expect(page.locator(".proposed-to")).to_have_text("To Noa <noa@example.org>: Re: Hello")
+    next_thread(app, "thr_05")
+    next_thread(app, "thr_06")  # blocked images are counted, and their places kept
+    expect(page.locator(".blocked")).to_contain_text("3 images blocked")
+    source = page.locator("iframe").evaluate("frame => frame.srcdoc")
+    assert "<img" not in source
+    assert 'data-remote="0"' in source
+    assert "aspect-ratio:496/220" in source
+    assert "img.example" not in source
+
+
+def next_thread(app: App, thread_id: str) -> None:
+    app.press("j")
+    app.at(f"/p/mail/t/{thread_id}")
+    expect(app.page.locator(".thread-subject")).to_have_text(app.world.thread(thread_id)["subject"])
+    app.settled()
 
 
 def test_even_unsanitized_html_reaches_no_network_and_runs_nothing(start: Callable[..., App]) -> None:
@@ -92,29 +188,6 @@ def test_what_is_known_folds_behind_three_dots_outside_of_the_frame(start: Calla
     expect(page.locator(".card-text")).to_have_text("Yes.\n\n> Shall we meet?")
     page.get_by_role("button", name="Hide quoted text").click()
     expect(page.locator(".card-text")).to_have_text("Yes.")
-
-
-def test_a_forward_shows_all_of_it_though_its_end_is_marked(start: Callable[..., App]) -> None:
-    app = start(world_with_body('<p>Yes.</p><blockquote data-fold="">Shall we meet?</blockquote>'))
-    page = app.open("/p/mail/t/thr_01", ready="iframe")
-    expect(page.locator("iframe").content_frame.locator("body")).to_have_text("Yes.Shall we meet?")
-    expect(page.get_by_role("button", name="Show quoted text")).to_have_count(0)
-
-
-def test_inline_styles_of_a_mail_are_kept_and_cause_no_policy_violation(start: Callable[..., App]) -> None:
-    app = start(world_with_body("<p style='color:#aa0000;font-size:20px'>Red</p>"))
-    page = app.open("/p/mail/t/thr_01", ready="iframe")
-    expect(page.locator("iframe")).to_have_attribute("srcdoc", re.compile("color:#aa0000"))
-
-
-def test_blocked_images_are_counted_and_their_places_kept(app: App) -> None:
-    page = app.open("/p/mail/t/thr_06", ready="iframe")
-    expect(page.locator(".blocked")).to_contain_text("3 images blocked")
-    source = page.locator("iframe").evaluate("frame => frame.srcdoc")
-    assert "<img" not in source
-    assert 'data-remote="0"' in source
-    assert "aspect-ratio:496/220" in source
-    assert "img.example" not in source
 
 
 LETTERS = {
@@ -197,92 +270,6 @@ def test_what_was_measured_is_reserved_the_next_time(start: Callable[..., App]) 
     assert set(page.evaluate("window.reserved")) == {f"{height}px"}
 
 
-def test_each_message_has_a_menu(app: App) -> None:
-    page = app.open("/p/mail/t/thr_01", ready="iframe")
-    message = page.locator("article.card").last
-    id_ = message.get_attribute("data-message")
-    message.get_by_role("button", name="More for this message").click()
-    menu = message.get_by_role("group", name="This message")
-    expect(menu.get_by_role("link", name="Show original")).to_have_attribute("href", f"/mail/messages/{id_}/source")
-    expect(menu.get_by_role("link", name="Show original")).to_have_attribute("rel", "noopener")
-    expect(menu.get_by_role("link", name="Download (.eml)")).to_have_attribute("href", f"/mail/messages/{id_}/eml")
-    box, room = menu.bounding_box(), page.viewport_size
-    assert box is not None
-    assert room is not None
-    assert box["x"] >= 0
-    assert box["y"] + box["height"] <= room["height"]
-    menu.get_by_role("button", name="Mark unread from here").click()
-    (given,) = app.called("mail.markUnreadFrom")
-    assert given["messageId"] == id_
-    expect(page.locator("iframe")).to_have_count(0)
-
-
-def test_older_messages_are_folded_and_unfold_at_a_click(app: App) -> None:
-    page = app.open("/p/mail/t/thr_00", ready="iframe")
-    expect(page.locator("article")).to_have_count(3)
-    page.get_by_role("button", name="4 older messages").click()
-    expect(page.locator("article")).to_have_count(7)
-    expect(page.locator("iframe")).to_have_count(1)
-    page.locator("article.folded button").first.click()
-    expect(page.locator("iframe")).to_have_count(2)
-
-
-def test_a_draft_at_the_provider_says_on_its_card_that_it_is_one(start: Callable[..., App]) -> None:
-    world = World()
-    world.details["thr_01"] = fake_world.detail(world.thread("thr_01"))
-    world.details["thr_01"]["messages"][-1]["labels"] = [{"id": "DRAFT", "name": "Draft", "color": None}]
-    page = start(world).open("/p/mail/t/thr_01", ready="iframe")
-    page.locator(".card:not(.folded)").last.get_by_text("Draft, at your provider").wait_for()
-    expect(page.get_by_text("Draft, at your provider")).to_have_count(1)
-
-
-def test_a_card_names_its_people_and_shows_the_rest_on_demand(app: App) -> None:
-    page = app.open("/p/mail/t/thr_00", ready="iframe")
-    card = page.locator("article").last
-    expect(card).to_contain_text("jonas.feld@example.org")
-    card.get_by_role("button", name="to me", exact=True).click()  # both are hers
-    details = card.locator("dl").inner_text()
-    for part in ("From", "Jonas Feld <jonas.feld@example.org>", "Mia Tern <mia@ternandtide.example>", "Date"):
-        assert part in details
-
-
-def test_attachments_are_chips_that_download(app: App) -> None:
-    page = app.open("/p/mail/t/thr_00", ready="iframe")
-    chip = page.get_by_role("link", name="Download harbour-wall-elevations.pdf")
-    expect(chip).to_have_attribute("href", "/files/fil_1/content")
-    with page.expect_download() as download:
-        chip.click()
-    assert download.value.suggested_filename == "harbour-wall-elevations.pdf"
-
-
-def test_a_damaged_attachment_says_so_and_the_others_download(start: Callable[..., App]) -> None:
-    world = World()
-    world.details["thr_00"]["messages"][-1]["attachments"][0]["damaged"] = True
-    page = start(world).open("/p/mail/t/thr_00", ready="iframe")
-    chips = page.get_by_role("list", name="Attachments").get_by_role("listitem")
-    expect(chips.nth(0)).to_have_text("harbour-wall-elevations.pdf damaged", use_inner_text=True)
-    expect(page.get_by_role("link", name="Download harbour-wall-elevations.pdf")).to_have_count(0)
-    page.get_by_role("link", name="Download north wall at low tide.jpg").wait_for()
-
-
-def test_the_filing_line_links_to_its_page(app: App) -> None:
-    page = app.open("/p/mail/t/thr_00", ready="iframe")
-    expect(page.get_by_role("link", name="Filed under Jonas Feld")).to_have_attribute("href", "/p/crm/jonas-feld")
-    app.press("j")
-    page.wait_for_url("**/t/thr_01")
-    page.wait_for_selector("iframe")
-    expect(page.get_by_text("Filed under")).to_have_count(0)
-
-
-def test_a_proposed_reply_has_its_place(start: Callable[..., App]) -> None:
-    world = world_with_body("<p>Hello</p>")
-    reply = {"id": "prp_1", "to": ["Noa <noa@example.org>"], "cc": [], "subject": "Re: Hello", "ruleId": "rul_1"}
-    world.details["thr_01"]["proposedReply"] = {**reply, "html": "<p>Thank you</p>"}
-    page = start(world).open("/p/mail/t/thr_01", ready=".proposed iframe")
-    expect(page.locator(".proposed")).to_contain_text("Proposed reply, not sent")
-    expect(page.locator(".proposed-to")).to_have_text("To Noa <noa@example.org>: Re: Hello")
-
-
 @pytest.mark.thorough
 def test_mark_unread_goes_back_and_marks(app: App) -> None:
     page = app.open()
@@ -294,14 +281,8 @@ def test_mark_unread_goes_back_and_marks(app: App) -> None:
     page.get_by_role("link", name="Unread, Jonas Feld").first.wait_for()
 
 
-def test_a_thread_that_skipped_the_inbox_can_be_moved_there(app: App) -> None:
-    page = app.open("/p/mail/t/thr_skip0", ready="iframe")
-    page.get_by_role("button", name="Move to inbox").click()
-    assert app.called("mail.unarchive") == [{"threadIds": ["thr_skip0"]}]
-    page.get_by_role("button", name="Archive").wait_for()
-
-
-def test_a_message_that_arrives_in_the_open_thread_shows_up_open(app: App) -> None:
+def test_the_open_thread_follows_what_becomes_of_it(app: App) -> None:
+    app.tolerated = ("404",)
     page = app.open("/p/mail/t/thr_01", ready="iframe")
     row = app.world.thread("thr_01")
     detail = fake_world.detail({**row, "messageCount": 3})
@@ -309,21 +290,12 @@ def test_a_message_that_arrives_in_the_open_thread_shows_up_open(app: App) -> No
     app.world.details["thr_01"] = detail
     app.world.change("thr_01", messageCount=3, lastMessageAt=fake_world.at(seconds=-5))
     app.until("() => [...document.querySelectorAll('iframe')].some(one => one.srcdoc.includes('The new one'))")
-    expect(page.locator("iframe")).to_have_count(2)
-
-
-def test_a_thread_that_is_deleted_meanwhile_says_so(app: App) -> None:
-    app.tolerated = ("404",)
-    page = app.open("/p/mail/t/thr_01", ready="iframe")
-    app.world.remove("thr_01")
-    page.get_by_role("heading", name="This thread is gone").wait_for()
-
-
-def test_a_thread_that_is_joined_to_another_leads_there(app: App) -> None:
-    page = app.open("/p/mail/t/thr_01", ready="iframe")
+    expect(page.locator("iframe")).to_have_count(2)  # what arrives shows up open
     app.world.join("thr_01", into="thr_02")
     expect(page).to_have_url(re.compile("/p/mail/t/thr_02$"))
     expect(page.locator(".thread-subject")).to_have_text(app.world.thread("thr_02")["subject"])
+    app.world.remove("thr_02")
+    page.get_by_role("heading", name="This thread is gone").wait_for()
 
 
 def test_an_address_of_no_thread_says_so(app: App) -> None:
@@ -431,11 +403,3 @@ def test_marked_text_in_the_frame_can_be_copied_with_the_keyboard(start: Callabl
 
     app.wait(copied, what="the marked text in the clipboard")
     app.until("() => document.activeElement?.matches('.card')")
-
-
-def test_the_details_say_whom_a_message_is_known_to_come_from(app: App) -> None:
-    page = app.open("/p/mail/t/thr_00", ready="iframe")
-    page.locator(".card:not(.folded) .card-to").click()
-    row = page.locator(".card-details .origin")
-    expect(row).to_contain_text("Signed by")
-    expect(row).to_contain_text("mx.fake.invalid found: DMARC pass of")

@@ -16,9 +16,22 @@ from tests.web.writer import address, chips, compose, draft, fill, give_file, pa
 pytestmark = pytest.mark.browser
 
 
-def test_c_opens_a_blank_message_in_which_the_page_keys_rest_until_it_is_minimised(app: App) -> None:
+def test_c_opens_a_blank_message_which_escape_closes_without_a_trace_and_in_which_the_page_keys_rest(
+    app: App,
+) -> None:
+    app.world.signatures["acc_mia"] = "<div>Mia</div>"
     page = app.open()
-    app.press("j", "c")
+    app.press("j", "j", "c")
+    ready(page)
+    expect(text(page).locator("[data-signature]")).to_have_text("Mia")
+    page.keyboard.type("jo")
+    app.press("Backspace", "Backspace", "Escape")
+    expect(window(page)).to_have_count(0)
+    app.focuses("thr_01")  # the focus goes back to the row
+    app.press("k")
+    app.selects("thr_00")
+    assert app.calls("mail.saveDraft") == []
+    app.press("c")
     ready(page)
     expect(page.get_by_role("combobox", name="To", exact=True)).to_be_focused()
     page.keyboard.type("jek")
@@ -34,21 +47,6 @@ def test_c_opens_a_blank_message_in_which_the_page_keys_rest_until_it_is_minimis
     app.selects("thr_01")
     page.get_by_role("button", name="Open the message again").click()
     expect(page.get_by_label("Subject")).to_have_value("Later")
-
-
-def test_escape_closes_an_untouched_message_without_a_trace_and_the_focus_goes_back_to_the_row(app: App) -> None:
-    app.world.signatures["acc_mia"] = "<div>Mia</div>"
-    page = app.open()
-    app.press("j", "j", "c")
-    ready(page)
-    expect(text(page).locator("[data-signature]")).to_have_text("Mia")
-    page.keyboard.type("jo")
-    app.press("Backspace", "Backspace", "Escape")
-    expect(window(page)).to_have_count(0)
-    app.focuses("thr_01")
-    app.press("k")
-    app.selects("thr_00")
-    assert app.calls("mail.saveDraft") == []
 
 
 @pytest.mark.thorough
@@ -326,20 +324,23 @@ def tell_time(app: App, at: datetime) -> None:
     app.world.server_now = lambda: at + timedelta(hours=1)  # type: ignore[method-assign]
 
 
-@pytest.mark.parametrize("button", ["Send now", "Send again"])
-def test_a_mail_whose_end_is_known_before_the_answer_to_send_it_is_told_of(app: App, button: str) -> None:
-    state = "held" if button == "Send now" else "uncertain"
-    key = app.world.add_outgoing(subject="Tides", state=state)
+def test_a_mail_whose_end_is_known_before_the_answer_to_send_it_is_told_of(app: App) -> None:
+    uncertain = app.world.add_outgoing(subject="Ferries", state="uncertain")
+    held = app.world.add_outgoing(subject="Tides", state="held")
     page = app.open("/p/tasks", ready=".task")
-    answer = answered_later(page, "mail.reschedule" if button == "Send now" else "mail.retrySend")
-    page.get_by_role("listitem").get_by_role("button", name=button).click()
-    if state == "uncertain":
-        page.get_by_role("button", name="Send it again: Tides").click()
-    expect(page.get_by_text("Sending…", exact=True)).to_be_visible()
-    app.world.move_outgoing(key, state="sent")
-    expect(page.locator(".sending")).to_have_count(0)
-    answer()
-    expect(page.get_by_text("Sent: Tides")).to_be_visible()
+    for key, subject, button, procedure in (
+        (held, "Tides", "Send now", "mail.reschedule"),
+        (uncertain, "Ferries", "Send again", "mail.retrySend"),
+    ):
+        answer = answered_later(page, procedure)
+        page.get_by_role("listitem").get_by_role("button", name=button).click()
+        if key == uncertain:
+            page.get_by_role("button", name=f"Send it again: {subject}").click()
+        expect(page.get_by_text("Sending…", exact=True)).to_be_visible()
+        app.world.move_outgoing(key, state="sent")
+        expect(page.locator(".sending")).to_have_count(0)
+        answer()
+        expect(page.get_by_text(f"Sent: {subject}")).to_be_visible()
 
 
 def test_a_mail_that_is_sent_before_the_window_hears_that_it_was_taken_is_told_of(app: App) -> None:

@@ -56,10 +56,19 @@ def images_in_frame(app: App, count: int) -> list[dict[str, Any]]:
     return found
 
 
-def test_nothing_is_fetched_before_it_is_asked_for(start: Callable[..., App]) -> None:
+def test_images_load_when_asked_for_through_the_proxy_and_are_shown_as_data(start: Callable[..., App]) -> None:
     app = opened(start, world_with())
     expect(app.page.locator(".blocked")).to_contain_text("3 images blocked")
     assert app.world.fetched == []
+    expect(app.page.get_by_role("button", name="Dark paper")).to_have_count(0)  # in the light there is no such choice
+    app.page.get_by_role("button", name="Load images").click()
+    first, second = images_in_frame(app, 2)
+    assert sorted(app.world.fetched) == [A, B], "what only counts readers is not fetched"
+    assert (first["src"], first["wide"], first["high"], first["there"]) == ("data:image/png;", 300, 150, 2)
+    assert (second["src"], second["there"]) == ("data:image/gif;", 1)
+    source = app.page.evaluate(SOURCE)
+    assert "img.example" not in source
+    expect(app.page.locator(".blocked")).to_have_count(0)
 
 
 def test_the_frame_has_room_for_images_before_and_after_they_load(start: Callable[..., App]) -> None:
@@ -83,60 +92,53 @@ def test_an_image_without_a_size_gets_room_for_its_own(start: Callable[..., App]
     app.until("() => document.querySelector('.frame-box').offsetHeight > 300")
 
 
-def test_images_load_through_the_proxy_and_are_shown_as_data(start: Callable[..., App]) -> None:
-    app = opened(start, world_with())
-    app.page.get_by_role("button", name="Load images").click()
-    first, second = images_in_frame(app, 2)
-    assert sorted(app.world.fetched) == [A, B], "what only counts readers is not fetched"
-    assert (first["src"], first["wide"], first["high"], first["there"]) == ("data:image/png;", 300, 150, 2)
-    assert (second["src"], second["there"]) == ("data:image/gif;", 1)
-    source = app.page.evaluate(SOURCE)
-    assert "img.example" not in source
-    expect(app.page.locator(".blocked")).to_have_count(0)
-
-
-def test_the_sandbox_and_the_policy_hold_while_images_are_shown(start: Callable[..., App]) -> None:
+def test_a_trusted_senders_images_load_by_themselves_and_the_sandbox_and_the_policy_hold(
+    start: Callable[..., App],
+) -> None:
     app = opened(start, world_with(imagesAllowed=True))
-    app.until(f"() => ({SOURCE})().includes('data:image/gif')")
+    app.until(f"() => ({SOURCE})().includes('data:image/png') && ({SOURCE})().includes('data:image/gif')")
     frame = app.page.locator("iframe")
     expect(frame).to_have_attribute("sandbox", "allow-popups allow-popups-to-escape-sandbox")
     assert "default-src 'none'; style-src 'unsafe-inline'; img-src data:" in app.page.evaluate(SOURCE)
 
 
-def test_an_image_that_fails_says_why_in_its_place(start: Callable[..., App]) -> None:
+def fetched(app: App, *, times: int) -> None:
+    """Wait until the first image was fetched so often, and the page knows it."""
+    app.wait(lambda: app.world.fetched.count(A) == times, what=f"{times} fetches of the image")
+    app.settled()
+
+
+NO_PICTURES = {
+    "svg in png clothes": (200, "image/png", SVG),
+    "svg": (200, "image/svg+xml", SVG),
+    "html": (200, "text/html", PNG),
+    "cut": (200, "image/png", PNG[:20]),
+}
+
+
+def test_what_is_no_picture_never_gets_into_the_frame_and_what_fails_says_why_in_its_place(
+    start: Callable[..., App],
+) -> None:
     world = world_with()
-    world.images[A] = no_image(504, "The image was not loaded: there was no whole answer within 5 seconds.")
     app = opened(start, world)
     app.tolerated = (REFUSED,)
-    app.page.get_by_role("button", name="Load images").click()
-    app.page.get_by_text("1 image not loaded.").wait_for()
+    button = app.page.get_by_role("button", name=re.compile("Load images|Try again"))
+    for number, (kind, answer) in enumerate(NO_PICTURES.items(), start=1):
+        world.images[A] = answer
+        button.click()
+        fetched(app, times=number)
+        app.page.get_by_text("1 image not loaded.").wait_for()
+        assert "svg" not in app.page.evaluate(SOURCE), kind
+        assert "data:image/png" not in app.page.evaluate(SOURCE), kind
+    world.images[A] = no_image(504, "The image was not loaded: there was no whole answer within 5 seconds.")
+    button.click()
     place = app.page.frame_locator("iframe").get_by_role("img", name="A harbour – The image was not loaded: there was")
+    place.wait_for()
     assert "within 5 seconds" in (place.get_attribute("title") or "")
     world.images[A] = (200, "image/png", PNG)
     app.page.get_by_role("button", name="Try again").click()
     app.until(f"() => ({SOURCE})().includes('data:image/png')")
     assert world.fetched.count(B) == 1, "what is there already is not fetched again"
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [(200, "image/png", SVG), (200, "image/svg+xml", SVG), (200, "text/html", PNG), (200, "image/png", PNG[:20])],
-    ids=["svg in png clothes", "svg", "html", "cut"],
-)
-def test_what_is_no_picture_never_gets_into_the_frame(
-    start: Callable[..., App], answer: tuple[int, str, bytes]
-) -> None:
-    world = world_with()
-    world.images[A] = answer
-    app = opened(start, world)
-    app.page.get_by_role("button", name="Load images").click()
-    app.page.get_by_text("1 image not loaded.").wait_for()
-    assert "svg" not in app.page.evaluate(SOURCE)
-
-
-def test_a_trusted_senders_images_load_by_themselves(start: Callable[..., App]) -> None:
-    app = opened(start, world_with(imagesAllowed=True))
-    app.until(f"() => ({SOURCE})().includes('data:image/png')")
 
 
 def test_always_for_this_sender_loads_and_trusts_and_can_be_taken_back(start: Callable[..., App]) -> None:
@@ -214,11 +216,6 @@ def test_pictures_of_the_mail_itself_stand_below_it(start: Callable[..., App]) -
     expect(chip).to_have_attribute("href", "/files/fil_8/content")
 
 
-def test_what_may_deceive_is_told_above_the_message(start: Callable[..., App]) -> None:
-    app = opened(start, world_with(warnings=["A link shows example.com but goes to evil.test"]))
-    expect(app.page.get_by_role("list", name="Be careful")).to_contain_text("goes to evil.test")
-
-
 COLOURED = "<p style='color:#b00020'>Sale</p>"
 
 
@@ -285,14 +282,15 @@ def test_black_on_white_is_no_choice_of_colours(app: App) -> None:
         assert found is coloured, html
 
 
-def test_in_the_light_there_is_no_such_choice(start: Callable[..., App]) -> None:
-    app = opened(start, world_with(), color_scheme="light")
-    expect(app.page.get_by_role("button", name="Dark paper")).to_have_count(0)
-
-
-def test_a_mail_of_trackers_alone_loads_them_only_when_a_person_says_so(start: Callable[..., App]) -> None:
+def test_above_a_message_stands_what_may_deceive_and_why_nothing_of_it_loads(start: Callable[..., App]) -> None:
     pixel = "<p>Read me</p><img data-remote='0' width='1' height='1'>"
-    app = opened(start, world_with(html=pixel, blockedImages=1, remoteImages=[A], imagesAllowed=True))
+    world = world_with(html=pixel, blockedImages=1, remoteImages=[A], imagesAllowed=True)
+    backgrounds = fake_world.detail(world.thread("thr_02"))
+    backgrounds["messages"][-1] |= {"html": "<p>Paper</p>", "blockedImages": 2, "remoteImages": []}
+    deceives = fake_world.detail(world.thread("thr_03"))
+    deceives["messages"][-1]["warnings"] = ["A link shows example.com but goes to evil.test"]
+    world.details |= {"thr_02": backgrounds, "thr_03": deceives}
+    app = opened(start, world)  # of trackers alone: only a person loads them
     bar = app.page.locator(".blocked")
     expect(bar).to_contain_text("1 image blocked")
     expect(bar.get_by_role("button")).to_have_text(["Load images"])
@@ -300,8 +298,9 @@ def test_a_mail_of_trackers_alone_loads_them_only_when_a_person_says_so(start: C
     bar.get_by_role("button", name="Load images").click()
     bar.wait_for(state="detached")
     assert len(app.world.fetched) == 1
-
-
-def test_a_mail_of_backgrounds_alone_says_why_nothing_can_be_loaded(start: Callable[..., App]) -> None:
-    app = opened(start, world_with(html="<p>Paper</p>", blockedImages=2, remoteImages=[]))
-    expect(app.page.locator(".blocked")).to_contain_text("never loaded")
+    app.press("j")
+    app.at("/p/mail/t/thr_02")  # of backgrounds alone: nothing can be loaded
+    expect(bar).to_contain_text("never loaded")
+    app.press("j")
+    app.at("/p/mail/t/thr_03")
+    expect(app.page.get_by_role("list", name="Be careful")).to_contain_text("goes to evil.test")

@@ -30,8 +30,17 @@ def search(app: App, text: str) -> None:
     app.page.wait_for_url(re.compile(r"/search\?q=.+"))
 
 
-def test_slash_searches_as_one_types_and_marks_the_words(app: App) -> None:
+def test_slash_searches_as_one_types_marks_the_words_and_leads_back_to_the_same_row(app: App) -> None:
     page = app.open()
+    app.press("j", "j")
+    app.selects("thr_01")
+    search(app, "zzz")
+    app.press("Enter")
+    page.get_by_text("Nothing was found").wait_for()
+    app.settled()
+    app.press("Escape")
+    page.wait_for_url("**/p/mail")
+    app.focuses("thr_01")
     search(app, "council")
     expect(app.row("thr_00").locator("mark")).to_have_text(["council"])  # no longer each "c"
     expect(page.locator("[data-thread]")).to_have_count(5)
@@ -148,19 +157,6 @@ def test_nothing_found_failures_and_notices_are_said(app: App) -> None:
     page.wait_for_url("**/p/mail")
 
 
-def test_a_search_that_finds_nothing_leads_back_to_the_same_row(app: App) -> None:
-    page = app.open()
-    app.press("j", "j")
-    app.selects("thr_01")
-    search(app, "zzz")
-    app.press("Enter")
-    page.get_by_text("Nothing was found").wait_for()
-    app.settled()
-    app.press("Escape")
-    page.wait_for_url("**/p/mail")
-    app.focuses("thr_01")
-
-
 def test_the_right_spelling_is_a_press_away_also_of_a_list_that_is_narrowed(app: App) -> None:
     app.world.meant = {"cuoncil": "council", "is:unread cuoncil": "is:unread council"}
     page = app.open("/p/mail/search?q=cuoncil&only=unread", ready=".notice-line")
@@ -207,20 +203,7 @@ def test_the_field_offers_what_it_understands(app: App) -> None:
     expect(field).to_have_value("label:Invoices from:jonas.feld@example.org ")
 
 
-def test_a_chip_lists_the_threads_with_its_label_and_the_way_back_is_clear(app: App) -> None:
-    page = app.open()
-    app.row("thr_08").get_by_text("Travel").click()
-    page.wait_for_url("**/p/mail/l/Travel")
-    app.row("thr_00").wait_for(state="detached")
-    page.locator("[data-thread]").first.wait_for()
-    labels = page.locator("[data-thread] .chip.label").all_text_contents()
-    assert labels
-    assert all("Travel" in one for one in labels)
-    page.get_by_role("link", name="Back to the inbox").click()
-    app.row("thr_00").wait_for()
-
-
-def test_l_gives_a_label_and_takes_it_away(app: App) -> None:
+def test_labels_are_given_made_listed_by_and_taken_away(app: App) -> None:
     page = app.open()
     app.press("j", "j", "l")
     dialog = page.get_by_role("dialog", name="Labels")
@@ -234,32 +217,36 @@ def test_l_gives_a_label_and_takes_it_away(app: App) -> None:
     dialog.get_by_role("option", name="Travel").click()
     app.row("thr_01").get_by_text("Travel").wait_for(state="detached")
     assert app.called("mail.setLabels", times=2)[-1] == {"threadIds": ["thr_01"], "removeNames": ["Travel"]}
-
-
-def test_a_new_label_is_made_in_each_account_with_its_colour_and_undone_in_one_press(app: App) -> None:
-    page = app.open()
-    app.press("j", "j", "x", "j", "x", "l")
-    page.get_by_role("dialog", name="Labels").get_by_role("option").first.wait_for()
+    app.focuses("thr_01")
+    app.press("x", "j", "x", "l")  # a new one is made in each account, with its colour
+    dialog.get_by_role("option").first.wait_for()
     page.keyboard.type("Paint")
     page.get_by_role("radio", name="Colour 4").check()
     page.get_by_role("option", name="Make the label").click()
     app.row("thr_02").get_by_text("Paint", exact=True).wait_for()
-    assert app.called("mail.setLabels") == [{"threadIds": ["thr_01", "thr_02"], "addNames": ["Paint"]}]
+    assert app.called("mail.setLabels", times=3)[-1] == {"threadIds": ["thr_01", "thr_02"], "addNames": ["Paint"]}
     made = app.called("mail.createLabel", times=2)
     assert [(one["accountId"], one["color"]) for one in made] == [("acc_mia", "#cc3a21"), ("acc_hello", "#cc3a21")]
-    app.press("z")
+    app.press("z")  # and undone in one press
     app.row("thr_02").get_by_text("Paint", exact=True).wait_for(state="detached")
     app.row("thr_01").get_by_text("Paint", exact=True).wait_for(state="detached")
     assert len(app.called("mail.undo")) == 1
-
-
-def test_the_open_thread_links_its_labels_and_takes_them_away(app: App) -> None:
-    page = app.open("/p/mail/t/thr_08", ready="iframe")
-    meta = page.locator(".thread-meta")
+    app.row("thr_08").get_by_text("Travel").click()  # a chip lists the threads with its label
+    page.wait_for_url("**/p/mail/l/Travel")
+    app.row("thr_00").wait_for(state="detached")
+    page.locator("[data-thread]").first.wait_for()
+    labels = page.locator("[data-thread] .chip.label").all_text_contents()
+    assert labels
+    assert all("Travel" in one for one in labels)
+    page.get_by_role("link", name="Back to the inbox").click()
+    app.row("thr_00").wait_for()
+    app.row("thr_08").click(position={"x": 200, "y": 10})
+    page.wait_for_selector("iframe")
+    meta = page.locator(".thread-meta")  # the open thread links its labels, and takes them away
     expect(meta.get_by_role("link", name="Travel")).to_have_attribute("href", "/p/mail/l/Travel")
     meta.get_by_role("button", name="Take the label Travel away").click()
     meta.get_by_role("link", name="Travel").wait_for(state="detached")
-    assert app.called("mail.setLabels")[0]["removeNames"] == ["Travel"]
+    assert app.called("mail.setLabels", times=4)[-1]["removeNames"] == ["Travel"]
 
 
 def test_spam_trash_and_labels_are_in_the_navigation(app: App) -> None:

@@ -17,59 +17,64 @@ from tests.web.fake_server import Refusal, World
 pytestmark = pytest.mark.browser
 
 
-def test_s_stars_the_selected_thread_and_takes_the_star_away(app: App) -> None:
+def test_steps_on_the_selected_thread_are_keys_or_in_the_menu_of_its_row(app: App) -> None:
     page = app.open()
-    app.press("j", "s")
+    app.press("ArrowDown")  # the arrows and Home walk the list from its start
+    app.focuses("thr_00")
+    app.press("ArrowDown", "ArrowDown", "ArrowUp")
+    app.focuses("thr_01")
+    app.press("Home")
+    app.focuses("thr_00")
+    app.press("s")
     page.get_by_role("link", name="starred, ").wait_for()
     app.press("s")
     page.get_by_role("link", name="starred, ").wait_for(state="detached")
     starred, plain = app.called("mail.setLabels", times=2)
     assert (starred["add"], plain["remove"]) == (["STARRED"], ["STARRED"])
-
-
-@pytest.mark.parametrize(
-    ("key", "label", "said"), [("#", "TRASH", "Moved to the trash"), ("!", "SPAM", "Moved to spam")]
-)
-def test_delete_and_spam_take_the_thread_out_of_both_sections(app: App, key: str, label: str, said: str) -> None:
-    page = app.open()
-    app.press("j", "j", key)
-    page.get_by_text(said).wait_for()
-    app.row("thr_01").wait_for(state="detached")
-    app.selects("thr_02")  # the next one is selected
-    assert app.called("mail.setLabels") == [{"threadIds": ["thr_01"], "add": [label], "remove": ["INBOX"]}]
-    page.goto(f"{app.origin}/p/mail/l/{label.capitalize()}")
-    app.row("thr_01").wait_for()
-    with page.expect_response("**/trpc/mail.setLabels*"):
-        app.press("j", "i")
-    app.row("thr_01").wait_for(state="detached")
-    assert app.world.thread("thr_01")["inInbox"] is True
-
-
-def test_shift_u_marks_unread_and_read(app: App) -> None:
-    page = app.open()
-    app.press("j", "Shift+U")
+    app.press("Shift+U")
     page.get_by_role("link", name="Unread, Jonas Feld").first.wait_for(state="detached")
-    assert app.called("mail.setLabels") == [{"threadIds": ["thr_00"], "add": [], "remove": ["UNREAD"]}]
+    read = {"threadIds": ["thr_00"], "add": [], "remove": ["UNREAD"]}
+    assert app.called("mail.setLabels", times=3)[2:] == [read]
     app.press("Shift+U")
     page.get_by_role("link", name="Unread, Jonas Feld").first.wait_for()
     assert app.called("mail.markUnread") == [{"threadIds": ["thr_00"]}]
+    app.focuses("thr_00")
+    page.evaluate(
+        "document.activeElement.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true }))"
+    )
+    page.keyboard.press("End")  # of the menu, which opens below the row
+    expect(page.get_by_role("button", name="Report as spam")).to_be_focused()
+    app.press("Enter")
+    assert app.called("mail.setLabels", times=4)[3]["threadIds"] == ["thr_00"]
 
 
-def test_x_picks_rows_for_one_step_and_the_bar_says_how_many(app: App) -> None:
+def test_delete_and_spam_take_the_thread_out_of_both_sections(app: App) -> None:
     page = app.open()
-    app.press("j", "x", "j", "j", "x")
-    bar = page.get_by_role("toolbar", name="Picked threads")
-    expect(bar).to_have_text(re.compile(r"^2"))
-    app.press("e")
-    app.row("thr_00").wait_for(state="detached")
-    assert app.called("mail.archive") == [{"threadIds": ["thr_00", "thr_02"]}]
-    page.get_by_text("2 threads archived").wait_for()
-    bar.wait_for(state="detached")
-    app.selects("thr_03")
-    app.focuses("thr_03")
+    for key, label, said in (("#", "TRASH", "Moved to the trash"), ("!", "SPAM", "Moved to spam")):
+        before = len(app.calls("mail.setLabels"))
+        app.row("thr_00").focus()
+        app.press("ArrowDown")
+        app.selects("thr_01")
+        app.press(key)
+        page.get_by_text(said).wait_for()
+        app.row("thr_01").wait_for(state="detached")
+        app.selects("thr_02")  # the next one is selected
+        given = app.called("mail.setLabels", times=before + 1)
+        assert given[before:] == [{"threadIds": ["thr_01"], "add": [label], "remove": ["INBOX"]}]
+        page.get_by_role("navigation", name="Workspace").get_by_role("link", name=label.capitalize()).click()
+        app.at(f"/p/mail/l/{label.capitalize()}")
+        app.row("thr_00").wait_for(state="detached")
+        app.row("thr_01").wait_for()
+        with page.expect_response("**/trpc/mail.setLabels*"):
+            app.press("j", "i")
+        app.row("thr_01").wait_for(state="detached")
+        assert app.world.thread("thr_01")["inInbox"] is True
+        app.chord("g", "i")
+        app.at("/p/mail")
+        app.row("thr_01").wait_for()
 
 
-def test_a_range_is_picked_with_shift_and_let_go_with_escape(app: App) -> None:
+def test_rows_are_picked_one_by_one_by_the_range_and_all_at_once_and_let_go(app: App) -> None:
     page = app.open()
     app.press("j", "x", "Shift+J", "Shift+J")
     expect(page.locator("[role=row][aria-selected=true]")).to_have_count(3)
@@ -84,6 +89,27 @@ def test_a_range_is_picked_with_shift_and_let_go_with_escape(app: App) -> None:
     app.row("thr_07").locator(".row-pick").click()
     expect(page.locator("[role=row][aria-selected=true]")).to_have_count(3)
     app.at("/p/mail")  # picking opens nothing
+    bar = page.get_by_role("toolbar", name="Picked threads")
+    app.press("Escape")
+    bar.wait_for(state="detached")
+    app.press("*")
+    expect(bar).to_have_text(re.compile(r"^44"))
+    app.press("*")
+    bar.wait_for(state="detached")
+
+
+def test_x_picks_rows_for_one_step_and_the_bar_says_how_many(app: App) -> None:
+    page = app.open()
+    app.press("j", "x", "j", "j", "x")
+    bar = page.get_by_role("toolbar", name="Picked threads")
+    expect(bar).to_have_text(re.compile(r"^2"))
+    app.press("e")
+    app.row("thr_00").wait_for(state="detached")
+    assert app.called("mail.archive") == [{"threadIds": ["thr_00", "thr_02"]}]
+    page.get_by_text("2 threads archived").wait_for()
+    bar.wait_for(state="detached")
+    app.selects("thr_03")
+    app.focuses("thr_03")
 
 
 @pytest.mark.thorough
@@ -132,37 +158,6 @@ def test_the_right_button_opens_a_menu_for_the_row_and_for_all_that_are_picked(a
     app.row("thr_04").click(button="right")
     page.get_by_role("group", name="2 threads picked").get_by_role("button", name="Archive").click()
     assert sorted(app.called("mail.archive")[0]["threadIds"]) == ["thr_03", "thr_04"]
-
-
-def test_the_menu_of_a_row_opens_by_key_below_it(app: App) -> None:
-    page = app.open()
-    app.press("j")
-    app.focuses("thr_00")
-    page.evaluate(
-        "document.activeElement.dispatchEvent(new MouseEvent('contextmenu', { bubbles: true, cancelable: true }))"
-    )
-    page.keyboard.press("End")
-    expect(page.get_by_role("button", name="Report as spam")).to_be_focused()
-    app.press("Enter")
-    assert app.called("mail.setLabels")[0]["threadIds"] == ["thr_00"]
-
-
-def test_arrows_home_and_end_walk_the_list_from_the_start(app: App) -> None:
-    app.open()
-    app.press("ArrowDown")
-    app.focuses("thr_00")
-    app.press("ArrowDown", "ArrowDown", "ArrowUp")
-    app.focuses("thr_01")
-    app.press("Home")
-    app.focuses("thr_00")
-
-
-def test_the_whole_section_is_picked_in_one_press_and_let_go_in_the_next(app: App) -> None:
-    page = app.open()
-    app.press("j", "*")
-    expect(page.get_by_role("toolbar", name="Picked threads")).to_have_text(re.compile(r"^44"))
-    app.press("*")
-    page.get_by_role("toolbar", name="Picked threads").wait_for(state="detached")
 
 
 @pytest.mark.thorough

@@ -396,26 +396,22 @@ def test_files_come_by_picker_paste_and_drop_and_stand_at_the_caret(
     ]
 
 
-@pytest.mark.parametrize(("status", "words"), [(413, "larger than"), (415, "kind of file"), (507, "disk is full")])
-def test_why_a_file_was_not_taken_is_said_in_a_sentence(visit: Callable[..., Page], status: int, words: str) -> None:
+def test_a_file_shows_how_far_it_is_and_why_it_was_not_taken_in_a_sentence(visit: Callable[..., Page]) -> None:
     page = visit("/p/refused")
-    intercept(page, "**/files", lambda route: route.fulfill(status=status, json={}))
-    page.get_by_role("button", name="Create this page").click()
-    page.set_input_files("input[type=file]", {"name": "a.bin", "mimeType": "", "buffer": b"a"})
-    expect(page.get_by_role("alert")).to_contain_text(words)
-    expect(page.get_by_label("Text, in Markdown")).to_have_value("")
-
-
-def test_an_upload_that_finds_no_server_says_so_and_one_shows_how_far_it_is(visit: Callable[..., Page]) -> None:
-    page = visit("/p/offline")
     held = list[Route]()
     intercept(page, "**/files", lambda route: held.append(route))
     page.get_by_role("button", name="Create this page").click()
     page.set_input_files("input[type=file]", {"name": "a.bin", "mimeType": "", "buffer": os.urandom(1000)})
     expect(page.get_by_role("progressbar", name="Uploading a.bin")).to_be_visible()
     until(page, lambda: bool(held), what="the upload to be held")
-    held[0].abort()
+    held.pop().abort()
     expect(page.get_by_role("alert")).to_contain_text("can’t be reached")
+    for status, words in ((413, "larger than"), (415, "kind of file"), (507, "disk is full")):
+        page.set_input_files("input[type=file]", {"name": "a.bin", "mimeType": "", "buffer": b"a"})
+        until(page, lambda: bool(held), what="the next upload to be held")
+        held.pop().fulfill(status=status, json={})
+        expect(page.get_by_role("alert").last).to_contain_text(words)
+    expect(page.get_by_label("Text, in Markdown")).to_have_value("")
 
 
 @pytest.mark.look

@@ -195,17 +195,14 @@ def test_a_run_shows_its_steps_as_a_tree_with_branches_and_children(app: App) ->
 
 def test_a_step_tells_how_it_stands_and_opens_with_input_and_output(app: App) -> None:
     error = {"type": "OSError", "message": "The server did not answer."}
-    run_id = app.world.add_run(
-        "Work",
-        state="waiting",
-        input="pay\u202e 001\u200b",
-        steps=[
-            step("fetch", attempts=2, input={"n": 1}, output="<img src=x onerror=alert(1)>"),
-            step("nap", kind="timer", state="waiting", endedAt=None, dueAt=moment(hours=3, minutes=1)),
-            step("send", state="waiting", endedAt=None, attempts=3, error=error, dueAt=moment(hours=7, minutes=9)),
-            step("broken", state="failed", error=error),
-        ],
-    )
+    steps = [
+        step("fetch", attempts=2, input={"n": 1}, output="<img src=x onerror=alert(1)>"),
+        step("nap", kind="timer", state="waiting", endedAt=None, dueAt=moment(hours=3, minutes=1)),
+        step("send", state="waiting", endedAt=None, attempts=3, error=error, dueAt=moment(hours=7, minutes=9)),
+        step("broken", state="failed", error=error),
+        step("long", output="x" * 9_000 + "end"),
+    ]
+    run_id = app.world.add_run("Work", state="waiting", input="pay\u202e 001\u200b", steps=steps)
     page = run_page(app, run_id)
     hidden = page.get_by_role("region", name="Input of the run")
     expect(hidden).to_have_text('"pay\\u202e 001\\u200b"')  # what is not seen in a text is shown
@@ -219,18 +216,13 @@ def test_a_step_tells_how_it_stands_and_opens_with_input_and_output(app: App) ->
     expect(open_step(page, "send")).to_contain_text("The last try: The server did not answer. OSError")
     expect(open_step(page, "broken")).to_contain_text("The server did not answer.")
     expect(step_of(page, "broken").get_by_role("region", name="Output of broken")).to_have_count(0)
-
-
-def test_a_long_value_is_cut_until_all_is_asked_for_and_stays_open_while_the_run_goes_on(app: App) -> None:
-    run_id = app.world.add_run("Work", steps=[step("long", output="x" * 9_000 + "end")])
-    page = run_page(app, run_id)
     value = open_step(page, "long").get_by_role("region", name="Output of long")
-    expect(value).to_have_text('"' + "x" * 1_999 + "…")
+    expect(value).to_have_text('"' + "x" * 1_999 + "…")  # cut until all is asked for
     page.get_by_role("button", name="Show all of Output of long").click()
     expect(value).to_contain_text("end")
-    app.world.change_run(run_id, steps=[step("long", output="x" * 9_000 + "end"), step("next")])
+    app.world.change_run(run_id, steps=[*steps, step("next")])
     expect(step_of(page, "next")).to_be_visible()
-    expect(value).to_contain_text("end")
+    expect(value).to_contain_text("end")  # it stays open while the run goes on
 
 
 def test_what_the_server_has_cut_is_asked_for_when_it_is_wanted(app: App) -> None:
@@ -257,7 +249,11 @@ def test_what_the_server_has_cut_is_asked_for_when_it_is_wanted(app: App) -> Non
 
 def test_steps_are_walked_and_opened_by_key_and_hundreds_are_shown_when_asked_for(app: App) -> None:
     more = [step(f"s{number}") for number in range(128)]
-    page = run_page(app, app.world.add_run("Work", steps=[step("one"), step("two", output=7), *more]))
+    above = app.world.add_run("Above", state="failed", steps=[step("one"), step("two", output=7), *more])
+    page = run_page(app, app.world.add_run("Below", state="failed", parentId=above))
+    expect(page.get_by_role("button", name="Retry: Below")).to_have_count(0)
+    page.get_by_role("link", name="retry that one").click()  # what another run began is retried there
+    expect(page.get_by_role("button", name="Retry: Above")).to_be_visible()
     app.press("j", "j")
     expect(step_of(page, "two").locator("summary")).to_be_focused()
     app.press("Enter")
@@ -295,14 +291,6 @@ def test_a_run_is_cancelled_after_a_question_and_retried(app: App) -> None:
     app.world.change_run(run_id, state="failed", endedAt=moment(), error={"type": "Stuck", "message": "It is stuck."})
     expect(page.locator(".run-head .run-state")).to_have_text("Failed")
     expect(page.locator(".run-head")).to_contain_text("It is stuck. Stuck")
-
-
-def test_what_another_run_began_is_retried_there(app: App) -> None:
-    above = app.world.add_run("Above", state="failed")
-    page = run_page(app, app.world.add_run("Below", state="failed", parentId=above))
-    expect(page.get_by_role("button", name="Retry: Below")).to_have_count(0)
-    page.get_by_role("link", name="retry that one").click()
-    expect(page.get_by_role("button", name="Retry: Above")).to_be_visible()
 
 
 @pytest.mark.thorough
