@@ -111,3 +111,7 @@ class Command:
     run: Callable[[Invocation], int]
     arguments: tuple[Argument, ...] = ()
     bears_faults: bool = False
+
+
+def counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -18,7 +18,7 @@ export function Timeline({ points, run }) {
         <div>
           <p class="thing-title"><time datetime=${point.at}>${fullTime(point.at)}</time>
             ${!point.complete && html` <span class="badge">not whole</span>`}</p>
-          <p class="fine">${plural(point.blobs, "mail or file", "mails and files")}, ${fileSize(point.bytes)}</p>
+          <p class="fine">${plural(point.blobs, "item")} of mail and files, ${fileSize(point.bytes)}</p>
         </div>
         <${ConfirmButton} label="Restore to a new folder" what=${fullTime(point.at)} run=${() => run(point.id)} />
       </li>`)}

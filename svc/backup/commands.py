@@ -33,7 +33,7 @@ from svc.backup.verifying import fault_of
 from svc.backup.wire import BaseOut
 from svc.backup.writers import archived_ledger, refuse_another
 from svc.clock import Millis, rfc3339
-from svc.command import JSON, OK, Argument, Command, Invocation
+from svc.command import JSON, OK, Argument, Command, Invocation, counted
 from svc.config import BadValue
 from svc.errors import Refusal
 from svc.nursery import ThreadPool
@@ -56,7 +56,7 @@ def backup(call: Invocation) -> int:
 
 
 def _say(made: BaseOut) -> int:
-    print(f"A base backup of {made.bytes} bytes lies in the archive since {made.at}")
+    print(f"A base backup of {counted(made.bytes, 'byte')} is in the archive, made at {made.at}")
     return OK
 
 
@@ -148,7 +148,7 @@ async def _verify(call: Invocation) -> int:
         faults.append(f"no point is signed by the key {expected}; the archive has {', '.join(keys) or 'no key'}")
     for fault in faults:
         print(fault)
-    found = f"{_counted(len(points), 'recovery point')}, {_counted(len(faults), 'fault')}"
+    found = f"{counted(len(points), 'recovery point')}, {counted(len(faults), 'fault')}"
     print(f"{found}; signed by {', '.join(keys) or 'nobody yet'}")
     return EXIT_FAILURE if faults else OK
 
@@ -186,7 +186,7 @@ def _tell(done: Restored) -> None:
     for note in done.notes:
         print(note, file=sys.stderr)
     moment = "the newest state there is" if done.at is None else rfc3339(done.at)
-    print(f"Done: {done.into} is the home as of {moment}, with {done.blobs} blobs, all checked.")
+    print(f"Done: {done.into} is the home as of {moment}, with {counted(done.blobs, 'blob')}, all checked.")
 
 
 def _code(given: str | None) -> str | None:
@@ -239,10 +239,6 @@ def _run(command: Callable[[Invocation], Awaitable[int]], call: Invocation) -> i
         return trio.run(partial(command, call))
     except (ArchiveFault, RestoreFault) as fault:
         raise Refusal(as_sentence(fault)) from fault
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _place(text: str) -> Place:
@@ -299,7 +295,7 @@ COMMANDS: Final = (
                 metavar="TIME",
                 type=_at,
                 default=_LATEST,
-                help="the time, as RFC 3339, or latest (the default)",
+                help="the time, such as 2026-11-21T08:00:00Z, or latest (the default)",
             ),
             Argument(
                 name="--into", metavar="DIR", required=True, help="the new folder; it must be empty or not exist yet"

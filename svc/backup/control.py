@@ -31,8 +31,6 @@ class Position(msgspec.Struct, frozen=True):
 
 
 class _Database(msgspec.Struct, frozen=True):
-    path: str
-    status: str = ""
     last_sync_at: str | None = None
 
 
@@ -64,11 +62,13 @@ class Control:
         return _read(answer, Position)
 
     async def synced_at(self) -> Millis | None:
-        """When the target last had everything. It stands still while the target is unreachable, and moves while nothing
-        is written."""
+        """When the target last had everything, of the ledger, too: the master key for the recovery code is there. It
+        stands still while the target is unreachable, and moves while nothing is written."""
         found = _read(await self._call("GET", "/list"), _List)
-        at = next((one.last_sync_at for one in found.databases if one.path == self.path), None)
-        return None if at is None else round(datetime.fromisoformat(at).timestamp() * 1000)
+        sent = [one.last_sync_at for one in found.databases]
+        if not sent or None in sent:
+            return None
+        return min(round(datetime.fromisoformat(at).timestamp() * 1000) for at in sent if at is not None)
 
     async def pid(self) -> int | None:
         """The id of the process that answers, if any."""

@@ -320,8 +320,8 @@ class Restoring:
             return []
         count = await self.threads.run(store.write_now, forget_secrets)
         return [
-            f"Passwords and tokens were let go of ({count}): the master key is not here. Accounts have to be connected "
-            "again. A recovery code would bring them back (--recovery-code)."
+            f"Passwords and tokens were removed ({count}): the master key is not here. Connect the accounts again, or "
+            "restore into another folder with the recovery code (--recovery-code)."
         ]
 
     async def _check(self, store: Store, blobs: Blobs, *, without_blobs: bool) -> None:

@@ -13,7 +13,7 @@ from typing import BinaryIO, Final
 
 import trio
 
-from svc.command import OK, Argument, Command, Invocation, OpenedHome
+from svc.command import OK, Argument, Command, Invocation, OpenedHome, counted
 from svc.errors import Conflict, Refusal
 from svc.export.bag import as_folder, as_tar
 from svc.export.collecting import Collecting
@@ -42,8 +42,8 @@ def export(call: Invocation) -> int:
         except OSError as error:
             name = "The output" if out == "-" else out
             raise Refusal(f"{name} can’t be written: {error.strerror or error}.", code="internal") from error
-    told = f"Exported {going.mails:,} mails, {going.pages:,} pages, {going.files:,} files"
-    print(told, file=sys.stderr, flush=True)
+    told = ", ".join((counted(going.mails, "mail"), counted(going.pages, "page"), counted(going.files, "file")))
+    print(f"Exported {told}", file=sys.stderr, flush=True)
     for lost in going.lost:
         print(f"damaged here, and not in the export: {lost}", file=sys.stderr, flush=True)
     return FAILED if going.lost else OK

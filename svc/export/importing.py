@@ -21,7 +21,7 @@ import msgspec
 import trio
 
 from svc.clock import SECOND_MS, Millis
-from svc.command import OK, Invocation, OpenedHome
+from svc.command import OK, Invocation, OpenedHome, counted
 from svc.errors import Conflict, Invalid
 from svc.export import choices, rows
 from svc.export.bag import MEETINGS
@@ -261,7 +261,7 @@ class Importing:
             )
             at, owner_id = _millis(gone.deleted_at), self._user(gone.owner)
             await self.opened.store.write(bring_back_deleted, file, owner_id=owner_id, deleted_at=at)
-        self.told.append(f"{len(files):,} files")
+        self.told.append(counted(len(files), "file"))
 
     def _some(self, name: str, form: type[T]) -> list[T]:
         """The rows of a file; empty for an export of an earlier version, which lacks it."""
@@ -292,8 +292,8 @@ class Importing:
                     source = open_mail(file, name="all.mbox", format="mbox")
                     await import_mail(self.call, self.opened, account_id, source, tally)
         if tally.skipped:
-            self.told.append(f"{tally.skipped:,} mails passed over: {'; '.join(tally.reasons)}")
-        self.told.append(f"{tally.added:,} mails")
+            self.told.append(f"{counted(tally.skipped, 'mail')} passed over: {'; '.join(tally.reasons)}")
+        self.told.append(counted(tally.added, "mail"))
 
     async def _drafts(self) -> None:
         drafts = self._some("data/drafts.json", DraftIn)
@@ -362,7 +362,7 @@ class Importing:
                 body = read(file.read()).body
             before = self._earlier(revisions.get(one.path, ())) if "data/revisions.json" in self.bag.members else None
             await self.opened.store.write(_page, one, body=body, users=self.users, earlier=before)
-        self.told.append(f"{len(pages):,} pages")
+        self.told.append(counted(len(pages), "page"))
 
     async def _choices(self) -> None:
         back = Choices(store=self.opened.store, user=self._user, account=self._account)
@@ -375,7 +375,7 @@ class Importing:
         for name in meetings:
             await back.meeting(self.bag.json(name, form=choices.Meeting))
         if meetings:
-            self.told.append(f"{len(meetings):,} meetings")
+            self.told.append(counted(len(meetings), "meeting"))
 
     async def _deleted_pages(self) -> None:
         deleted = self._some("data/deleted-pages.json", DeletedPageIn)
@@ -398,7 +398,7 @@ class Importing:
             )
             await self.opened.store.write(_deleted_page, page, mark=one.from_outside)
         if deleted:
-            self.told.append(f"{len(deleted):,} deleted pages")
+            self.told.append(counted(len(deleted), "deleted page"))
 
 
 def _deleted_page(tx: Tx, page: DeletedPage, *, mark: str | None) -> None:
@@ -447,7 +447,7 @@ def run(call: Invocation, *, hooks: Sequence[ClaimHook]) -> int:
     """The command. ``hooks``: what each feature does with a claim."""
     with open_bag(Path(call.given["source"])) as bag:
         count = bag.check()
-        print(f"{count:,} files of the archive are whole", file=sys.stderr, flush=True)
+        print(f"The export is whole: {counted(count, 'file')}", file=sys.stderr, flush=True)
         with call.home(may_create=True) as opened:
             going = Importing(call=call, opened=opened, bag=bag, hooks=hooks)
             trio.run(going.run)

@@ -195,7 +195,7 @@ def test_the_drill_finds_what_stands_against_a_restore(tmp_path: Path) -> None:
         elsewhere = ServiceProcess(tmp_path / "elsewhere")  # without the master key, and without the code
         restored = svc(machine, elsewhere, "restore", "--at", newest["at"], "--into", str(elsewhere.home))
         assert restored.returncode == 0, restored.stderr
-        assert "Passwords and tokens were let go of (1)" in restored.stderr
+        assert "Passwords and tokens were removed (1)" in restored.stderr
         had_back = kept(elsewhere.home)
         assert {f"there {count}" for count in range(BEFORE)} <= had_back.keys()  # and what came before that moment
         assert "later than that" not in had_back

@@ -66,7 +66,7 @@ def test_what_is_kept_elsewhere_is_seen_tried_and_had_back(
             page.reload()
             points = page.get_by_role("region", name="Go back to a moment")
             newest = points.get_by_role("listitem").first
-            expect(newest).to_contain_text("mails and files")
+            expect(newest).to_contain_text("of mail and files")
             newest.get_by_role("button", name=re.compile("Restore to a new folder")).click()
             told = points.get_by_role("status").filter(has_text="Restored and checked:")
             expect(told).to_be_visible(timeout=LONG_MS)
