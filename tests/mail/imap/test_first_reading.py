@@ -285,6 +285,30 @@ async def test_a_folder_that_is_refused_for_a_moment_belongs_to_the_first_readin
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize("able", [PLAIN, COUNTING])
+@pytest.mark.parametrize("command", ["UID SEARCH", "UID FETCH"])
+async def test_a_folder_that_is_numbered_anew_in_its_first_reading_is_no_news(
+    wall: VirtualClock, able: str, command: str
+) -> None:
+    """Who has it open finds nothing in it any more; its mail would come later, as new mail."""
+    server = FolderServer(able=able)
+    for number in range(3):
+        server.deliver("Boats", letter(f"Rope {number}"))
+
+    def number_anew() -> None:
+        if command in server.heard[-1] and server.boxes["Boats"].validity == 1:
+            server.number_anew("Boats")
+
+    server.between = number_anew
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        desk.cursor = (await desk.started()[0].profile()).cursor
+        assert server.boxes["Boats"].validity == 2
+        assert len(desk.places()) == 3
+        assert await desk.look() == ()
+        nursery.cancel_scope.cancel()
+
+
 async def test_a_mail_that_comes_after_we_made_a_folder_is_news(wall: VirtualClock) -> None:
     server = FolderServer()
     async with open_task_group() as nursery:

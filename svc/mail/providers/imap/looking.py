@@ -111,15 +111,15 @@ class Look:
     """Called after each part of the new messages that was stored."""
     left_out: list[str] = field(default_factory=list)
     """The names of listed folders that are not the user's own, as of the last round."""
-    refused: set[int] = field(default_factory=set)
-    """The folders that could not be opened for their first reading."""
+    unread: set[int] = field(default_factory=set)
+    """The folders whose first reading was refused, or did not come to its end because they got new UIDs meanwhile."""
 
     async def take(self) -> None:
         """Looks at all folders. If messages vanished, looks once more at once before they count as deleted: they may
-        have been moved to a folder that was read earlier in the same round. Looks once more also if a folder was
-        refused that was never read: if it is read only later, its mail counts as new."""
-        self.refused.clear()
-        if await self._round() or self.refused:
+        have been moved to a folder that was read earlier in the same round. Looks once more also if the first
+        reading of a folder failed: if it is read only later, its mail counts as new."""
+        self.unread.clear()
+        if await self._round() or self.unread:
             await self._round()
 
     async def take_newest(self, *, at_most: int) -> None:
@@ -199,10 +199,10 @@ class Look:
         except CommandRefused:
             if folder.label == INBOX:
                 raise  # each mailbox has one: a mailbox whose inbox stays closed would seem to be empty
-            if folder.id in self.refused:
+            if folder.id in self.unread:
                 await self.store.write(folder_rows.note_closed, folder_id=folder.id)
             elif not folder.was_looked_at:
-                self.refused.add(folder.id)
+                self.unread.add(folder.id)
             return None
         changed = Changed(folder=folder, opened=opened)
         if folder.uid_validity != opened.uid_validity or not folder.is_read:
@@ -338,6 +338,9 @@ class Look:
         """Reads and stores the new messages; then stores the folder's state."""
         await self._read(changed.folder, changed.opened, changed.new, count)
         opened = changed.opened
+        if changed.begins and not await self._is_still(changed):
+            self.unread.add(changed.folder.id)
+            return
         await self.store.write(
             folder_rows.store_state,
             folder_id=changed.folder.id,
@@ -347,6 +350,15 @@ class Look:
             messages=opened.messages,
             looked=changed.looked,
         )
+
+    async def _is_still(self, changed: Changed) -> bool:
+        """Whether the folder has still the UIDs of its first reading. A server may find nothing in an open folder that
+        was replaced."""
+        try:
+            opened = await self.using.open(changed.folder.name, anew=True)
+        except CommandRefused:
+            return False
+        return opened.uid_validity == changed.opened.uid_validity
 
     async def _read(self, folder: FolderRow, opened: Opened, uids: Sequence[int], count: Count) -> None:
         """Reads and stores these new messages, newest first, in several transactions."""
