@@ -24,7 +24,7 @@ from svc.mail.sync.engine import MailEngine
 from svc.nursery import open_task_group
 from svc.principal import UNCLAIMED
 from tests.mail.imap.folder_desk import FolderDesk
-from tests.mail.imap.folder_server import COUNTING, MOVING, PLAIN, FolderServer
+from tests.mail.imap.folder_server import COUNTING, MOVING, PLAIN, Box, FolderServer
 from tests.mail.imap.office import letter
 from tests.mail.imap.scripted_server import SERVER, Wire
 from tests.recorded_log import RecordedLog
@@ -104,6 +104,24 @@ async def test_what_was_fetched_along_is_asked_for_anew_by_who_comes_later(desk:
         desk.server.flag("INBOX", name, "\\Seen")
     provider.expect(ids[1:])
     assert (await provider.get(ids[1])).labels == {INBOX}
+
+
+async def test_what_comes_while_a_new_folder_can_not_be_read_to_its_end_is_told(desk: FolderDesk) -> None:
+    """Sync asks for the size of the mailbox between two looks: nothing may be found then, and not told later."""
+    server = desk.server
+    provider, _ = desk.started()
+    desk.cursor = (await provider.profile()).cursor
+    assert await desk.look(provider) == ()
+    server.boxes["New"] = Box()
+    server.deliver("New", letter("First"))
+    server.between = lambda: server.number_anew("New")
+    await desk.look(provider)
+    server.between = lambda: None
+    server.deliver("INBOX", letter("Second"))
+    await provider.profile()
+    await desk.look(provider)
+    assert sorted(desk.places().values()) == ["INBOX", "New"]
+    assert {one.message_id for one in desk.told if one.kind == "added"} == {*desk.places()}
 
 
 ADDRESS: Final = "mia@example.org"
@@ -239,7 +257,7 @@ def _all_due(tx: Any) -> None:
     """What was put off, and the flags of folders beside the inbox, which a server without a count is asked for each ten
     minutes."""
     tx.run("update mail_mirror set next_at = 0")
-    tx.run("update mail_imap_folders set looked_at = 0")
+    tx.run("update mail_imap_folders set looked_at = 1 where looked_at > 0")
 
 
 async def test_what_happened_before_a_change_of_ours_and_is_heard_after_it_does_not_stand_over_it(

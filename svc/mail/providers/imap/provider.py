@@ -83,6 +83,8 @@ class ImapProvider:
     connect: Callable[[], Awaitable[ImapConnection]]
     sign_in: Callable[[], Awaitable[SubmissionSession]]
     _left_out: tuple[str, ...] = ()
+    _reports: bool = False
+    """Whether sync follows the history: from then on no look keeps what it finds to itself."""
     _session: ImapSession = field(init=False)
     _fetching: Fetching = field(init=False)
     _leaving: Leaving = field(init=False)
@@ -119,7 +121,7 @@ class ImapProvider:
         )
 
     async def profile(self, *, listed: Listed | None = None) -> Profile:
-        if not await self.store.read(_is_known, self.account_id):
+        if not self._reports and not await self.store.read(_is_known, self.account_id):
             async with self._turn() as using:
                 await self._look(using, tell=False, listed=listed)
         return await self.store.read(_profile, self.account_id, self.address)
@@ -156,6 +158,7 @@ class ImapProvider:
         if not since.isdecimal() or not (page_token or "0").isdecimal():
             raise HistoryExpired("This place in the mailbox is not known.")
         if page_token is None:
+            self._reports = True
             async with self._turn() as using:
                 await self._look(using, tell=True)
             await self.store.write(change_rows.forget_changes, account_id=self.account_id, until=int(since))
