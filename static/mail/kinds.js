@@ -20,8 +20,29 @@ export const kinds = signal(new Map());
 /** The most kinds in memory: more than any list shows. */
 const MAX_KNOWN = 5_000;
 
+/** When the last kind of a thread was told, counted in kinds told. @type {Map<string, number>} */
+const toldAt = new Map();
+let told = 0;
+
+/** A person or the server says the kind of these threads now. @param {string[]} threadIds @param {Kind} kind */
+export function tellKind(threadIds, kind) {
+  told += 1;
+  if (toldAt.size > MAX_KNOWN) toldAt.clear();
+  for (const id of threadIds) toldAt.set(id, told);
+  noteKind(threadIds, kind);
+}
+
+/**
+ * Called before kinds are asked for: notes the kinds of the answer, but for threads whose kind was told meanwhile.
+ * @returns {(threadIds: string[], kind: Kind) => void}
+ */
+export function kindsAsked() {
+  const asked = told;
+  return (threadIds, kind) => noteKind(threadIds.filter((id) => (toldAt.get(id) ?? 0) <= asked), kind);
+}
+
 /** @param {string[]} threadIds @param {Kind} kind */
-export function noteKind(threadIds, kind) {
+function noteKind(threadIds, kind) {
   if (!threadIds.length) return;
   const next = new Map(kinds.value);
   for (const id of threadIds) {

@@ -2,7 +2,7 @@
 /** The kinds of the visible rows: fetched a moment after they become visible, many in one call, each once. */
 import { useEffect } from "preact/hooks";
 import { query } from "../rpc.js";
-import { KINDS, KIND_WORDS, kinds, noteKind, triageOn } from "./kinds.js";
+import { KINDS, KIND_WORDS, kinds, kindsAsked, triageOn } from "./kinds.js";
 
 const AFTER_MS = 120;
 const AT_ONCE = 200;
@@ -27,9 +27,10 @@ export function AskKinds({ ids }) {
 async function ask(threadIds) {
   if (asked.size > MAX_ASKED) asked.clear();
   for (const id of threadIds) asked.add(id);
+  const note = kindsAsked();
   try {
     const found = await query("triage.of", { threadIds });
-    for (const kind of KINDS) noteKind(found.filter((one) => one.kind === kind).map((one) => one.threadId), kind);
+    for (const kind of KINDS) note(found.filter((one) => one.kind === kind).map((one) => one.threadId), kind);
   } catch {
     for (const id of threadIds) asked.delete(id); // the next view of the list fetches again
   }

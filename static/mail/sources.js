@@ -5,7 +5,7 @@
  * The unified inbox shows a mail that several accounts received only once: the leading duplicate.
  */
 import { RpcError, query, queryAlone } from "../rpc.js";
-import { KIND_WORDS, kinds, noteKind } from "./kinds.js";
+import { KIND_WORDS, kinds, kindsAsked } from "./kinds.js";
 
 /** @typedef {import("./address.js").Filter} Filter */
 /**
@@ -154,8 +154,9 @@ export function triageSource(kind, accountId) {
       && (kind === "waiting" ? !thread.hidden : thread.inInbox),
     all: null,
     page: async (cursor, limit) => {
+      const note = kindsAsked();
       const found = await query("triage.threads", { kind, limit, ...within(accountId), ...after(cursor) });
-      noteKind(found.threads.map(({ id }) => id), kind);
+      note(found.threads.map(({ id }) => id), kind);
       return found;
     },
   };

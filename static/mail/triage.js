@@ -8,7 +8,7 @@ import { html } from "../ui/html.js";
 import { MenuButton, MenuItem } from "../ui/menu.js";
 import { toast } from "../ui/toast.js";
 import { SECTIONS_VIEW, mailPath } from "./address.js";
-import { KINDS, KIND_WORDS, kindOf, kinds, noteKind, triageOn } from "./kinds.js";
+import { KINDS, KIND_WORDS, kindOf, kinds, kindsAsked, tellKind, triageOn } from "./kinds.js";
 import { applyThread, knownThread, refetchTriage } from "./lists.js";
 import { currentAccountId, currentView, listShown, openId } from "./moving.js";
 
@@ -37,7 +37,7 @@ export function onTriageEvent({ id, kind, payload }) {
 
 /** @param {string} id @param {Kind} kind @param {string} because */
 function moved(id, kind, because) {
-  noteKind([id], kind);
+  tellKind([id], kind);
   noteReason(id, because);
   const thread = knownThread(id);
   if (thread) applyThread(thread);
@@ -77,10 +77,11 @@ export function KindMark({ threadId }) {
   const on = triageOn.value;
   useEffect(() => {
     if (!on) return;
+    const note = kindsAsked();
     query("triage.of", { threadIds: [threadId] }).then(([found]) => {
       if (!found) return;
-      noteKind([threadId], found.kind);
-      noteReason(threadId, found.because);
+      note([threadId], found.kind);
+      if (kinds.value.get(threadId) === found.kind) noteReason(threadId, found.because);
     }, () => {});
   }, [threadId, on]);
   if (!on) return null;

@@ -1,0 +1,43 @@
+"""Kinds of mail in the app: what a person says stays said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.support.browser import App
+from tests.web.fake_server import World
+
+pytestmark = pytest.mark.browser
+
+
+class Sorting(World):
+    """All mail needs a reply."""
+
+    def rpc_triage_get(self, given: dict[str, Any]) -> Any:
+        return {"enabled": True, "asksModel": False, "learned": []}
+
+    def rpc_triage_of(self, given: dict[str, Any]) -> Any:
+        return [{"threadId": one, "kind": "reply", "because": "a rule", "by": "rule"} for one in given["threadIds"]]
+
+    def rpc_triage_correct(self, given: dict[str, Any]) -> Any:
+        return {"learned": None}
+
+
+def test_a_kind_that_one_says_is_not_undone_by_an_answer_that_was_asked_for_before(start: Callable[..., App]) -> None:
+    app = start(Sorting())
+    page = app.open()
+    expect(app.row("thr_00").locator(".chip.kind")).to_have_text("Needs reply, ")
+    held = app.hold("triage.of")
+    app.row("thr_00").click()
+    held.asked()
+    expect(page.get_by_role("button", name="Kind: Needs reply")).to_be_visible()
+    page.keyboard.press("3")
+    app.called("triage.correct")
+    expect(page.get_by_role("button", name="Kind: Reading")).to_be_visible()
+    held.let_go()
+    app.settled()
+    expect(page.get_by_role("button", name="Kind: Reading")).to_be_visible()
