@@ -71,6 +71,11 @@ class Both:
         found = await self.pages()
         return self.chance.choice(found) if found else None
 
+    async def is_one_left(self, gone: set[str]) -> bool:
+        """Whether both sides have a page without these files, too: a repository without any is not believed."""
+        here = {(page["managed"] or {}).get("file") for page in await self.pages()}
+        return bool((here & self.files().keys()) - gone)
+
     async def save(self) -> None:
         if page := await self.some_page():
             body = self.with_new_line(page["body"])
@@ -93,11 +98,19 @@ class Both:
 
     async def delete(self) -> None:
         if page := await self.some_page():
-            for below in await self.pages():
-                if below["path"] == page["path"] or below["path"].startswith(page["path"] + "/"):
-                    self.forget(below["body"])
-                    for branch in self.branches:
-                        self.forget(self.files(branch).get((below["managed"] or {}).get("file", ""), ""))
+            going = [
+                one
+                for one in await self.pages()
+                if one["path"] == page["path"] or one["path"].startswith(page["path"] + "/")
+            ]
+            files = {(one["managed"] or {}).get("file", "") for one in going}
+            if not await self.is_one_left(files):
+                return
+            for below in going:
+                self.forget(below["body"])
+            for branch in self.branches:
+                for file in files:
+                    self.forget(self.files(branch).get(file, ""))
             await self.service.mutate("pages.delete", path=page["path"])
 
     async def share(self) -> None:
@@ -144,8 +157,8 @@ class Both:
 
     async def delete_there(self) -> None:
         files = self.files()
-        if len(files) > 1:
-            file = self.chance.choice(sorted(files))
+        file = self.chance.choice(sorted(files)) if files else ""
+        if file and await self.is_one_left({file}):
             for branch in self.branches:
                 self.forget(self.files(branch).get(file, ""))
             for page in await self.pages():

@@ -91,9 +91,7 @@ async def test_at_a_server_with_labels_a_first_reading_goes_on_where_it_was_inte
 ) -> None:
     """There the ids of mails do not say under which numbers they were read."""
     monkeypatch.setattr(looking, "MEET_AT_ONCE", 2)
-    server = LabelServer(chance=chance)
-    for number in range(20):
-        server.deliver(letter(f"Mail {number}"), "\\Inbox")
+    server = _with_labels(chance)
     async with open_task_group() as nursery:
         desk = FolderDesk(wall=wall, nursery=nursery, server=cast(Any, server))
         await desk.started()[0].list_messages(limit=3)
@@ -115,9 +113,7 @@ async def test_a_server_with_labels_that_numbers_anew_in_the_first_reading_is_re
     wall: VirtualClock, chance: random.Random, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(looking, "MEET_AT_ONCE", 2)
-    server = LabelServer(chance=chance)
-    for number in range(20):
-        server.deliver(letter(f"Mail {number}"), "\\Inbox")
+    server = _with_labels(chance)
     async with open_task_group() as nursery:
         desk = FolderDesk(wall=wall, nursery=nursery, server=cast(Any, server))
         with pytest.raises(Killed):
@@ -419,3 +415,11 @@ async def test_before_the_mailbox_is_listed_a_server_with_labels_is_not_said_to_
         await provider.modify(newest.id, add=frozenset({TRASH}), remove=frozenset({INBOX}))
         assert server.find("Rope").box == TRASH_BOX
         nursery.cancel_scope.cancel()
+
+
+def _with_labels(chance: random.Random) -> LabelServer:
+    """A server with labels, and twenty mails in its inbox."""
+    server = LabelServer(chance=chance)
+    for number in range(20):
+        server.deliver(letter(f"Mail {number}"), "\\Inbox")
+    return server
