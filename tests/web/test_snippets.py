@@ -68,6 +68,38 @@ def test_a_snippet_is_put_in_by_its_name_and_its_fields_are_tabbed_through(app: 
     assert "<div>Dear Jonas,</div><div>we come on Monday about the wall.</div><div>Mia</div>" in sent["html"]
 
 
+def test_a_name_typed_before_the_signature_comes_is_still_a_name(app: App) -> None:
+    page = app.open()
+    signature = app.hold("mail.signature")
+    app.press("c")
+    ready(page)
+    signature.asked()
+    text(page).click()
+    page.keyboard.type("So ;v")
+    expect(offered(page)).to_have_count(1)
+    signature.let_go()
+    expect(text(page)).to_contain_text("Mia, by the sea")
+    app.settled()
+    expect(offered(page)).to_have_count(1)
+    app.press("Enter")
+    expect(text(page)).to_contain_text("So Dear {first name},")
+    expect(text(page)).not_to_contain_text(";v")
+
+
+def test_a_line_begun_before_the_signature_comes_becomes_a_list(app: App) -> None:
+    page = app.open()
+    signature = app.hold("mail.signature")
+    app.press("c")
+    ready(page)
+    text(page).click()
+    page.keyboard.type("-")
+    signature.asked()
+    signature.let_go()
+    expect(text(page)).to_contain_text("Mia, by the sea")
+    page.keyboard.type(" high")
+    expect(text(page).locator("li")).to_have_text("high")
+
+
 def test_a_field_before_the_cursor_is_a_tab_away_and_the_next_tab_leaves_the_text(app: App) -> None:
     page = compose(app)
     text(page).click()

@@ -3,6 +3,7 @@
  * The formats of the editor, by name: how each is applied and removed, and which marks at the start of a line create
  * it. Uses Squire and its document; independent of mail.
  */
+import { caretIn } from "./caret.js";
 
 /** @typedef {import("squire-rte").default} Squire */
 /**
@@ -62,12 +63,12 @@ export function clearFormats(squire) {
  * @param {Squire} squire
  */
 export function beginLine(squire) {
-  const { collapsed, startContainer, startOffset } = squire.getSelection();
-  const line = startContainer.parentElement?.closest(LINES);
-  if (!collapsed || !(startContainer instanceof Text) || !line || line.querySelector(LINES)) return false;
+  const caret = caretIn(squire.getSelection());
+  const line = caret?.text.parentElement?.closest(LINES);
+  if (!caret || !line || line.querySelector(LINES)) return false;
   const mark = (line.textContent ?? "").replaceAll("\u200b", "");
   const format = BEGINNINGS[mark];
-  if (!format || startContainer.data.slice(startOffset) || line.closest(`${NOT_THERE}, blockquote`)) return false;
+  if (!format || caret.text.data.slice(caret.offset) || line.closest(`${NOT_THERE}, blockquote`)) return false;
   squire.saveUndoState();
   line.replaceChildren(document.createElement("br"));
   const range = document.createRange();

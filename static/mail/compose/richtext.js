@@ -7,6 +7,7 @@
  */
 import Squire from "squire-rte";
 import { filesIn } from "./ahead.js";
+import { caretIn } from "./caret.js";
 import { MAX_HTML_CHARS, MAX_TEXT_CHARS, clean } from "./clean.js";
 import { beginLine, clearFormats, formatsOf, toggleFormat } from "./formatting.js";
 import { CURSOR, fieldsIn } from "../snippets/fields.js";
@@ -162,8 +163,8 @@ export class RichText {
 
   /** The text before the caret in its text node; empty while something is selected. */
   textBefore() {
-    const { collapsed, startContainer, startOffset } = this.squire.getSelection();
-    return collapsed && startContainer instanceof Text ? startContainer.data.slice(0, startOffset) : "";
+    const caret = caretIn(this.squire.getSelection());
+    return caret ? caret.text.data.slice(0, caret.offset) : "";
   }
 
   /** The caret's position on the screen. */
@@ -179,7 +180,8 @@ export class RichText {
    */
   insertText(html, { typed, change }) {
     const range = this.squire.getSelection();
-    if (typed) range.setStart(range.startContainer, range.startOffset - typed);
+    const caret = typed ? caretIn(range) : null;
+    if (caret) range.setStart(caret.text, caret.offset - typed);
     this.squire.setSelection(range);
     const holder = document.createElement("div");
     holder.append(clean(html));
