@@ -305,6 +305,28 @@ async def test_a_folder_that_is_numbered_anew_in_its_first_reading_is_no_news(
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize("able", [PLAIN, COUNTING])
+async def test_a_mail_that_is_moved_in_the_first_reading_is_no_news(wall: VirtualClock, able: str) -> None:
+    """From a folder that is not read yet to one that was asked for its messages before."""
+    server = FolderServer(able=able)
+    server.deliver("Archive", letter("Old"))
+    server.deliver("INBOX", letter("Lunch"))
+
+    def move_it() -> None:
+        if "UID FETCH" in server.heard[-1] and server.subjects("INBOX"):
+            server.move("INBOX", "Lunch", "Archive")
+
+    server.between = move_it
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        profile = await desk.started()[0].profile()
+        assert list(desk.places().values()) == ["Archive", "Archive"]
+        assert profile.messages_total == 2
+        desk.cursor = profile.cursor
+        assert await desk.look() == ()
+        nursery.cancel_scope.cancel()
+
+
 async def test_a_mail_that_comes_after_we_made_a_folder_is_news(wall: VirtualClock) -> None:
     server = FolderServer()
     async with open_task_group() as nursery:

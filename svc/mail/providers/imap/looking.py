@@ -113,13 +113,17 @@ class Look:
     """The names of listed folders that are not the user's own, as of the last round."""
     unread: set[int] = field(default_factory=set)
     """The folders whose first reading was refused, or did not come to its end because they got new UIDs meanwhile."""
+    missed: set[int] = field(default_factory=set)
+    """The folders some of whose new messages had gone before they were read: maybe into a folder that had been compared
+    before."""
 
     async def take(self) -> None:
         """Looks at all folders. If messages vanished, looks once more at once before they count as deleted: they may
-        have been moved to a folder that was read earlier in the same round. Looks once more also if the first
-        reading of a folder failed: if it is read only later, its mail counts as new."""
+        have been moved to a folder that was read earlier in the same round. In the first look, looks once more also if
+        the reading of a folder failed, or missed messages: what is read only later counts as new mail."""
         self.unread.clear()
-        if await self._round() or self.unread:
+        self.missed.clear()
+        if await self._round() or self.unread or (self.missed and not self.tell):
             await self._round()
 
     async def take_newest(self, *, at_most: int) -> None:
@@ -380,7 +384,9 @@ class Look:
                 found=met,
                 is_told=self.tell,
             )
-            await count.add(len(newest_first[start : start + MEET_AT_ONCE]))
+            if len({one.uid for one in met}) < len(some):
+                self.missed.add(folder.id)
+            await count.add(len(some))
 
     async def _ours(self, met: Sequence[Message]) -> frozenset[int]:
         return await copies_among(
