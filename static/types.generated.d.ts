@@ -2566,7 +2566,8 @@ interface RulesRuleIOGiven {
 
 /**
  * `problem`: what is wrong with the current version of its page; then the last valid version is shown. `plugin`: the
- * package that brings it, where it is no page.
+ * package that brings it, where it is no page. `is_held`: its page holds text of others, so it does nothing until its
+ * owner says so (`pages.setTrusted`).
  */
 interface RulesRuleOut {
   id: string;
@@ -2576,6 +2577,7 @@ interface RulesRuleOut {
   rule: RulesRuleIO;
   problem: string;
   plugin: string | null;
+  isHeld: boolean;
 }
 
 interface RulesRunInput {

@@ -1,13 +1,19 @@
 // @ts-check
-/** The notice on a page that a run with text from outside has written to, and the button to trust the page. */
+/** The notice on a page that holds text from outside, and the button by which its owner vouches for it. */
+import { Fragment } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
+import { seen } from "../runs/value.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
 
+/** A mail rule acts by itself, so it does nothing while its page is marked. @param {string} path */
+const isRule = (path) => /^mail-rules\/[^/]+$/.test(path);
+
 /**
- * Whether a run with text from outside has written to the page; null while this is not known.
+ * Whether a run with text from outside has written to the page; of a rule, also whether svc has written there from mail
+ * or speech. Null while this is not known.
  * @param {PageDetail} page
  * @returns {[boolean | null, (marked: boolean) => void]}
  */
@@ -16,7 +22,8 @@ export function useMark(page) {
   useEffect(() => {
     let isWanted = true;
     setMarked(null);
-    query("pages.trust", { path: page.path }).then((found) => isWanted && setMarked(found.by === "run"), () => {});
+    query("pages.trust", { path: page.path }).then((found) =>
+      isWanted && setMarked(found.by === "run" || (found.fromOutside && isRule(page.path))), () => {});
     return () => {
       isWanted = false;
     };
@@ -27,19 +34,25 @@ export function useMark(page) {
 /** @param {{ page: PageDetail, trusted: () => void }} props */
 export function FromOutside({ page, trusted }) {
   const [problem, setProblem] = useState("");
+  const rule = isRule(page.path);
   const trust = async () => {
     try {
       await mutate("pages.setTrusted", { path: page.path, revision: page.revision });
       trusted();
-      toast("The page’s text is yours from now on.");
+      toast(rule ? "It is used as a rule from now on." : "The page’s text is yours from now on.");
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
     }
   };
-  return html`<div class="notice from-outside" role="status"><${Icon} name="warning" />
-    <span>An agent that had read text from outside has written here, so links that leave are text. Agents that read this
-      page are held to ask you first. ${page.canShare && "Read it, and if it is fine, trust it."}</span>
-    ${page.canShare && html`<button class="button small" onClick=${trust}>Trust it</button>`}
+  return html`<${Fragment}><div class="notice from-outside" role="status"><${Icon} name="warning" />
+    <span>${rule ? html`This page holds text from others, so it does nothing as a rule. ${page.canShare
+        && "Read it as it is written, below. Use it as a rule?"}`
+      : html`An agent that had read text from outside has written here, so links that leave are text. Agents that read
+        this page are held to ask you first. ${page.canShare && "Read it, and if it is fine, trust it."}`}</span>
+    ${page.canShare && html`<button class="button small" onClick=${trust}>${rule ? "Use it as a rule" : "Trust it"}
+      </button>`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-  </div>`;
+  </div>
+  ${rule && html`<pre class="from-outside-text" tabindex="0" role="region" aria-label="The page as it is written">${
+    seen(page.body)}</pre>`}</${Fragment}>`;
 }

@@ -107,6 +107,9 @@ function Row({ one, load, edit }) {
         await mutate("pages.delete", { path: one.path });
         document.getElementById("edit-new")?.focus(); // the row is removed, and would lose the focus
       }, "The rule is in the trash of pages.")} />`}
+    ${one.isHeld && html`<p class="notice" role="status"><${Icon} name="warning" />
+      <span><span>Not in use: its page holds text from others. <a href=${`/p/${one.path}`} aria-label=${
+        `Read its page: ${one.title}`}>Read its page</a> and decide there.</span></span></p>`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </li>`;
 }

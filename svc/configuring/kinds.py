@@ -22,9 +22,10 @@ Read = Callable[[Fields, str], T]
 @dataclass(frozen=True, kw_only=True)
 class Kind(Generic[T]):
     """The pages right below ``folder`` (``mail-rules/news``, and nothing deeper). ``in_plugins``: what a plugin calls
-    them.
+    them. ``own_word``: they act by themselves, so what holds text of others waits until a person vouches for it.
     """
 
     folder: str
     read: Read[T]
     in_plugins: PageKind | None = None
+    own_word: bool = False

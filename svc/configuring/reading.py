@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Generic, TypeVar, cast
 
 from svc.configuring.from_plugins import PREFIX, Brought, id_of, nothing, path_of, revision_of
@@ -25,7 +26,8 @@ REVISIONS_REMEMBERED: Final = 4_000
 @dataclass(frozen=True, kw_only=True)
 class Configured(Generic[T]):
     """One page that is in force, as of ``revision``. ``owner_id``: the owner of the page; it acts on this person's data
-    alone. ``plugin``: the package that brings it, where it is no page."""
+    alone. ``plugin``: the package that brings it, where it is no page. ``is_held``: it holds text of others, so it must
+    not act before a person vouches for it."""
 
     page_id: str
     path: str
@@ -36,6 +38,7 @@ class Configured(Generic[T]):
     value: T
     body: str
     plugin: str | None = None
+    is_held: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +63,22 @@ _Parsed = tuple[str, str, Any, Fault | None]
 """Title, text, value and fault of one revision."""
 
 
+OfOthers = Callable[[ReadTx, Mapping[str, int]], Collection[str]]
+"""Which of these pages, each in that revision, hold text of others that nobody has vouched for."""
+
+
+def _none(tx: ReadTx, revisions: Mapping[str, int]) -> Collection[str]:
+    return ()
+
+
 @dataclass
 class Configuration:
-    """Owns the cache of parsed revisions, which never change. Features add their kinds when they are built."""
+    """Owns the cache of parsed revisions, which never change. Features add their kinds when they are built.
+    ``of_others`` is set by the feature that keeps these marks.
+    """
 
     brought: Brought = nothing
+    of_others: OfOthers = _none
     kinds: dict[str, Kind[Any]] = field(default_factory=dict)
     _read: OrderedDict[tuple[str, str, int], _Parsed] = field(default_factory=OrderedDict)
 
@@ -74,12 +88,21 @@ class Configuration:
         self.kinds[kind.folder] = kind
 
     def of(
-        self, tx: ReadTx, kind: Kind[T], *, owner_id: str | None = None, everybody: bool = False
+        self,
+        tx: ReadTx,
+        kind: Kind[T],
+        *,
+        owner_id: str | None = None,
+        everybody: bool = False,
+        also_held: bool = False,
     ) -> list[Configured[T]]:
-        """The configuration in force: of one person's pages, or of everybody's, sorted by path; then of plugins."""
+        """The configuration in force: of one person's pages, or of everybody's, sorted by path; then of plugins.
+        ``also_held``: with the pages that wait for a person's word, to show them.
+        """
         pages = (self._in_force(tx, kind, page)[0] for page in _pages(tx, kind.folder, owner_id, everybody=everybody))
         acting = (self._of_plugin(kind, one)[0] for one in self._brought(tx, kind, owner_id, everybody=everybody))
-        return [cast("Configured[T]", one) for one in (*pages, *acting) if one is not None]
+        found = [cast("Configured[T]", one) for one in (*pages, *acting) if one is not None]
+        return [one for one in self._with_marks(tx, kind, found) if also_held or not one.is_held]
 
     def any_of(self, tx: ReadTx, kind: Kind[Any]) -> bool:
         """Whether anybody has a page of that kind, or a plugin brings one."""
@@ -89,14 +112,17 @@ class Configuration:
         return found is not None or next(iter(self.brought(tx, kind)), None) is not None
 
     def one(self, tx: ReadTx, kind: Kind[T], page_id: str) -> Configured[T] | None:
-        """The configuration in force of that page, wherever it lies in the folder of its kind; or of a plugin."""
+        """The configuration of that page, also if it is held, wherever it lies in the folder of its kind; or of a
+        plugin.
+        """
         if page_id.startswith(PREFIX):
             acting = next((one for one in self.brought(tx, kind) if id_of(kind, one) == page_id), None)
             return None if acting is None else self._of_plugin(kind, acting)[0]
         row = tx.one("select id, path, owner_id, revision from pages where id = :id", id=page_id)
         if row is None or not _is_right_below(str(row[1]), kind.folder):
             return None
-        return cast("Configured[T] | None", self._in_force(tx, kind, _Page(*row))[0])
+        found = cast("Configured[T] | None", self._in_force(tx, kind, _Page(*row))[0])
+        return None if found is None else self._with_marks(tx, kind, [found])[0]
 
     def problems(self, tx: ReadTx, principal: Principal) -> list[Problem]:
         """The problems of the caller's own pages, or of all pages if the caller sees everything, sorted by path."""
@@ -113,6 +139,12 @@ class Configuration:
                 if fault is not None:
                     found.append(Problem(path=path_of(one), line=fault.line, reason=fault.reason, in_force=False))
         return sorted(found, key=lambda one: one.path)
+
+    def _with_marks(self, tx: ReadTx, kind: Kind[Any], found: list[Configured[T]]) -> list[Configured[T]]:
+        if not kind.own_word or not found:
+            return found
+        held = self.of_others(tx, {one.page_id: one.revision for one in found})
+        return [replace(one, is_held=True) if one.page_id in held else one for one in found]
 
     def _brought(self, tx: ReadTx, kind: Kind[Any], owner_id: str | None, *, everybody: bool) -> list[Acting]:
         return [one for one in self.brought(tx, kind) if everybody or one.owner_id == owner_id]

@@ -101,7 +101,7 @@ def _hits(
         rule = _rule(workspace, tx, caller, page_id)
         if rule is None or any(one.matches(sender) for one in rule.value.except_):
             found.append(None)
-        elif why_not := finding.changed_since(rule.value, kept):
+        elif why_not := finding.changed_since(rule, kept):
             found.append(Hit(rule=rule, actions=(), because=because, why_not=why_not))
         else:
             said = because if rule.value.ask is None else f"{because}; the model says yes: {rule.value.ask}"

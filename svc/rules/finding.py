@@ -19,6 +19,7 @@ DEVICE_ID: Final = "system:rules"
 ON, OFF = "on", "off"
 CHANGED: Final = "nothing, for the rule was changed after it had matched: apply it again"
 SWITCHED_OFF: Final = "nothing, for the rule was switched off after it had matched"
+HELD: Final = "nothing, for the rule now holds text of others that you have not vouched for"
 InForce = Configured[Rule]
 
 
@@ -100,16 +101,18 @@ def kept(hit: Hit[InForce]) -> list[str]:
     return [hit.rule.page_id, hit.because, mark_of(hit.rule.value), ON if hit.rule.value.enabled else OFF]
 
 
-def changed_since(rule: Rule, marks: Sequence[str]) -> str:
+def changed_since(rule: InForce, marks: Sequence[str]) -> str:
     """Why the rule does nothing with mail that it matched before; empty where it is as it was. A rule that was off
     already is applied by hand. A run that began before there were marks has none.
     """
+    if rule.is_held:
+        return HELD
     if not marks:
         return ""
     mark, switch = marks
-    if mark != mark_of(rule):
+    if mark != mark_of(rule.value):
         return CHANGED
-    return SWITCHED_OFF if switch == ON and not rule.enabled else ""
+    return SWITCHED_OFF if switch == ON and not rule.value.enabled else ""
 
 
 def wants_text(rules: Iterable[InForce], mail_: Mail) -> bool:

@@ -66,7 +66,7 @@ def read(fields: Fields, text: str) -> Rule:
     )
 
 
-KIND: Final[Kind[Rule]] = Kind(folder=FOLDER, read=read, in_plugins="rule")
+KIND: Final[Kind[Rule]] = Kind(folder=FOLDER, read=read, in_plugins="rule", own_word=True)
 
 
 def _when(fields: Fields, *, line: int) -> When:

@@ -40,7 +40,7 @@ async def list_rules(context: RequestContext, wanted: Nothing) -> list[wire.Rule
 
 def _listed(tx: ReadTx, principal: Principal, *, pages: Configuration) -> list[wire.RuleOut]:
     problems = {one.path: f"line {one.line}: {one.reason}" for one in pages.problems(tx, principal)}
-    rules = pages.of(tx, KIND, owner_id=principal.user_id, everybody=principal.sees_everything)
+    rules = pages.of(tx, KIND, owner_id=principal.user_id, everybody=principal.sees_everything, also_held=True)
     return [wire.rule_out(one, problem=problems.get(one.path, "")) for one in finding.in_their_order(rules)]
 
 
@@ -171,6 +171,8 @@ def _own_rule(tx: ReadTx, principal: Principal, *, path: str, pages: Configurati
     rule = pages.one(tx, KIND, page.id)
     if rule is None:
         raise Conflict("This rule is broken, and no earlier version of it can be used.")
+    if rule.is_held:
+        raise Conflict("This rule's page holds text of others: read it, and say there that it may be used as a rule.")
     return rule
 
 

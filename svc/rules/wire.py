@@ -85,7 +85,8 @@ def _said(values: Values) -> tuple[str, ...]:
 
 class RuleOut(Wire, frozen=True):
     """``problem``: what is wrong with the current version of its page; then the last valid version is shown.
-    ``plugin``: the package that brings it, where it is no page.
+    ``plugin``: the package that brings it, where it is no page. ``is_held``: its page holds text of others, so it does
+    nothing until its owner says so (`pages.setTrusted`).
     """
 
     id: str
@@ -95,6 +96,7 @@ class RuleOut(Wire, frozen=True):
     rule: RuleIO
     problem: str
     plugin: str | None
+    is_held: bool
 
 
 class SaveRuleInput(Wire, frozen=True):
@@ -233,6 +235,7 @@ def rule_out(page: InForce, *, problem: str) -> RuleOut:
         rule=rule_io(page.value),
         problem=problem,
         plugin=page.plugin,
+        is_held=page.is_held,
     )
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from svc.configuring import Configuration
 from svc.feature import Feature
 from svc.nursery import Subsystem
 from svc.tools.calls import CALLS
 from svc.tools.migrations import MIGRATIONS
 from svc.tools.procedures import PROCEDURES
 from svc.tools.table import Tools
+from svc.tools.taint import unvouched
 from svc.tools.tasks import Doing
 from svc.worker.tools import ROWS as WORKER
 from svc.workspace import Workspace
@@ -18,6 +20,7 @@ from svc.workspace import Workspace
 def _build(workspace: Workspace) -> None:
     workspace.provide(Tools(workspace.config))
     workspace.provide(Doing(workspace=workspace))
+    workspace.service(Configuration).of_others = unvouched
 
 
 async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:

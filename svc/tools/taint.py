@@ -7,8 +7,10 @@ case.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Final, cast
+
+import msgspec
 
 from svc.store import ReadTx, Tx
 
@@ -121,6 +123,19 @@ def vouched_later(tx: ReadTx, page_id: str, *, revision: int) -> bool:
     """Whether a person's word for the page is for a later text than this revision, so not for this one."""
     vouched = tx.value("select revision from page_vouched where page_id = :id", id=page_id)
     return vouched is not None and revision < vouched
+
+
+def unvouched(tx: ReadTx, revisions: Mapping[str, int]) -> frozenset[str]:
+    """Which of these pages, each in that revision, hold text from outside that no person vouches for."""
+    rows = tx.all(
+        """
+        select key from json_each(:revisions)
+        where key in (select page_id from page_trust)
+            or value < (select revision from page_vouched where page_id = key)
+        """,
+        revisions=msgspec.json.encode(revisions).decode(),
+    )
+    return frozenset(str(page_id) for (page_id,) in rows)
 
 
 def copy_trust(tx: Tx, run_id: str, new_id: str) -> None:

@@ -1,0 +1,56 @@
+"""A rule whose page holds text of others does nothing until its owner has read it and says so."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+import trio
+
+from tests.support.service import RpcError, Service
+from tests.tools.tools_world import call, outcome
+
+SHOP: Final = "---\nwhen: {from: '*'}\nthen: [archive]\n---\n"
+STAR: Final = "---\norder: 200\nwhen: {from: '*'}\nthen: [star]\n---\n"
+LONGEST_S: Final = 3_600.0
+
+
+async def acted_on(service: Service, subject: str) -> list[str]:
+    """The rules that have done something with a mail of that subject, once all rules have seen it."""
+    (thread_id,) = await service.synced(subject)
+    with trio.fail_after(LONGEST_S):
+        while True:
+            if why := await service.query("rules.why", threadId=thread_id):
+                return [one["rule"] for one in why]
+            await trio.sleep(1)
+
+
+async def held(service: Service) -> dict[str, bool]:
+    return {one["name"]: one["isHeld"] for one in await service.query("rules.list")}
+
+
+async def test_a_rule_whose_page_holds_text_of_others_waits_for_its_owners_word(service: Service) -> None:
+    await service.synced("Known before")
+    await service.mutate("pages.save", path="mail-rules/mine", body=STAR)
+    await outcome(service, await call(service, "pages.save", tainted=True, path="notes/theirs", body=SHOP))
+    await service.mutate("pages.move", path="notes/theirs", to="mail-rules/theirs")
+    assert await held(service) == {"theirs": True, "mine": False}
+    assert await acted_on(service, "One") == ["mail-rules/mine"]
+    for refused in ("rules.apply", "rules.test"):
+        with pytest.raises(RpcError, match="text of others"):
+            await service.mutate(refused, path="mail-rules/theirs")
+    await service.mutate("pages.setTrusted", path="mail-rules/theirs", revision=1)
+    assert await held(service) == {"theirs": False, "mine": False}
+    assert await acted_on(service, "Two") == ["mail-rules/theirs", "mail-rules/mine"]
+
+
+async def test_a_persons_word_is_not_for_an_older_text_that_a_broken_page_falls_back_to(service: Service) -> None:
+    await service.synced("Known before")
+    await service.mutate("pages.save", path="mail-rules/mine", body=STAR)
+    await outcome(service, await call(service, "pages.save", tainted=True, path="notes/theirs", body=SHOP))
+    await service.mutate("pages.move", path="notes/theirs", to="mail-rules/theirs")
+    body: dict[str, Any] = {"path": "mail-rules/theirs", "body": "---\nwhen: nothing\n---\n"}
+    await service.mutate("pages.save", **body)
+    await service.mutate("pages.setTrusted", path="mail-rules/theirs", revision=2)
+    assert await held(service) == {"theirs": True, "mine": False}
+    assert await acted_on(service, "One") == ["mail-rules/mine"]
