@@ -12,6 +12,7 @@ import trio
 
 from svc.backup.catalogue import Catalogue
 from svc.backup.litestream import Litestream
+from svc.backup.moments import Moment
 from svc.backup.target import Target
 from svc.clock import Clock, Millis
 from svc.log import Log
@@ -28,7 +29,7 @@ PARTS: Final[tuple[Part, ...]] = ("archiver", "base backup", "archive check", "d
 
 @dataclass(kw_only=True)
 class Archive:
-    """``tool`` is set once the program was found. ``synced_at``: when the target last had everything."""
+    """``tool`` is set once the program was found. ``synced_at``: the target has all that was committed before."""
 
     target: Target
     catalogue: Catalogue
@@ -45,7 +46,7 @@ class Archive:
     changed: Wake = field(default_factory=Wake)
     """Called once the archiver runs, for tasks that wait for that."""
     _moved: float | None = None
-    """When ``synced_at`` last changed, by Trio's clock, because the wall clock may be set to any time."""
+    """``synced_at`` by Trio's clock, because the wall clock may be set to any time; before, when archiving began."""
     _problems: dict[Part, str] = field(default_factory=dict)
 
     @property
@@ -58,16 +59,12 @@ class Archive:
         if self._moved is None:
             self._moved = trio.current_time()
 
-    def synced(self, at: Millis | None) -> bool:
-        """Note the time at which the archiver last had sent everything. Returns whether it changed."""
-        if at is None or at == self.synced_at:
-            return False
-        self.synced_at, self._moved = at, trio.current_time()
-        return True
+    def synced(self, moment: Moment) -> None:
+        self.synced_at, self._moved = moment.at, moment.since
 
     def still_s(self) -> float:
-        """For how many seconds nothing has reached the target, as far as known; without the time in which the machine
-        slept."""
+        """For how many seconds the target may lack what was committed, as far as known; without the time in which the
+        machine slept."""
         return 0.0 if self._moved is None else trio.current_time() - self._moved
 
     @property

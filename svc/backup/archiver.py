@@ -45,6 +45,7 @@ from svc.backup.litestream import (
     told_of_copy,
     unsent,
 )
+from svc.backup.moments import Moment, Moments
 from svc.backup.settings import BIN
 from svc.backup.target import Part, is_on_the_same_disk
 from svc.backup.writers import look_and_take_over
@@ -130,6 +131,7 @@ class Archiver:
     _dropping: bool = False
     _held: trio.Lock = field(default_factory=trio.Lock)
     _copy: _Copy | None = None
+    _moments: Moments = field(default_factory=Moments)
     _copy_told: str | None = None
     """What this child reported about a whole copy, also about the first one, which it sends without a request."""
     _process: trio.Process | None = None
@@ -235,7 +237,7 @@ class Archiver:
         of the archive will see it."""
         if self.control is None:
             return
-        control = replace(self.control, path=str(self.archive.catalogue.ledger.path))
+        control = self.control.of(self.archive.catalogue.ledger.path)
         with trio.move_on_after(LEDGER_SENT_S), suppress(ArchiveFault):
             while True:
                 position = await control.sync(wait_s=LEDGER_SENT_S)
@@ -332,7 +334,7 @@ class Archiver:
     async def _ended(self) -> None:
         """Reset the state after the child's end, and delete unsent changes if it was ended for that."""
         self.control, self._process, self.archive.runs, self._ending = None, None, False, False
-        self._progress, self._sends = trio.current_time(), False
+        self._progress, self._sends, self._moments = trio.current_time(), False, Moments()
         if self._dropping:
             await self.threads.run(partial(shutil.rmtree, kept_beside(self.home.database), ignore_errors=True))
             self._dropping = False
@@ -395,9 +397,9 @@ class Archiver:
         archive = self.archive
         if self._held.locked():
             return
+        at, since = archive.clock.now(), trio.current_time()
         try:
-            position = await control.sync()
-            synced_at = await control.synced_at()
+            position, ledger = await control.sync(), await control.of(archive.catalogue.ledger.path).sync()
         except LogMisread:
             raise
         except ArchiveFault as fault:
@@ -405,21 +407,25 @@ class Archiver:
                 await self._silent(fault)
             return
         self._heard = trio.current_time()
-        arrived = archive.synced(synced_at) if position.replicated_txid else False
-        sent_more = self._sent_more(position)
-        self._sends = not arrived and (self._sends or sent_more)
+        # Of the ledger, too: the master key for the recovery code is there.
+        now = Moment(at=at, since=since, read=(position.txid, ledger.txid))
+        reached = self._moments.reached(now, sent=(position.replicated_txid, ledger.replicated_txid))
+        if reached is not None:
+            archive.synced(reached)
+        arrived = self._sent_more(position) or reached is not None
+        self._sends = reached is not now and (self._sends or arrived)
         archive.unsent_bytes = await self.threads.run(unsent, self.home.database, position.replicated_txid)
         # The whole copy that it begins with may be unsent, too.
         if archive.unsent_bytes > self.unsent_max_bytes + await self.threads.run(_size_of, self.home.database):
             self._dropping = True
             raise ArchiverEnded(f"{archive.target.place} is away for too long; what waited for it was dropped")
         await self._bound_log()
-        self._bound_sending(arrived=arrived or sent_more)
+        self._bound_sending(arrived=arrived)
         if archive.still_s() > self.late_s:
             why = complaint(bytes(self._said))
             what = "only a part of what waits" if self._sends else "nothing"
             await archive.note("archiver", f"{what} reaches {archive.target.place}{f': {why}' if why else ''}")
-        elif arrived:
+        elif reached is not None:
             await archive.note("archiver", None)
 
     def _sent_more(self, position: Position) -> bool:

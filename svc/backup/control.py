@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, TypeVar
 
 import msgspec
 
 from svc.backup.litestream import SHOWN_CHARS, ArchiveFault, LogMisread, says_log_is_misread
-from svc.clock import Millis
 from svc.protocol.egress import Egress, EgressFault
 from svc.store import Home
 
@@ -30,20 +28,12 @@ class Position(msgspec.Struct, frozen=True):
     replicated_txid: int = 0
 
 
-class _Database(msgspec.Struct, frozen=True):
-    last_sync_at: str | None = None
-
-
 class _Info(msgspec.Struct, frozen=True):
     pid: int
 
 
 class _Error(msgspec.Struct, frozen=True):
     error: str
-
-
-class _List(msgspec.Struct, frozen=True):
-    databases: list[_Database]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +43,10 @@ class Control:
     egress: Egress
     path: str
 
+    def of(self, path: Path) -> Control:
+        """For another database of the same archiver."""
+        return replace(self, path=str(path))
+
     async def sync(self, *, wait_s: float | None = None) -> Position:
         """Make it read all commits; with ``wait_s`` also send them, or stop waiting after that time."""
         body: dict[str, object] = {"path": self.path}
@@ -60,15 +54,6 @@ class Control:
             body |= {"wait": True, "timeout": max(1, round(wait_s))}
         answer = await self._call("POST", "/sync", body, deadline_s=ANSWER_S + (wait_s or 0.0))
         return _read(answer, Position)
-
-    async def synced_at(self) -> Millis | None:
-        """When the target last had everything, of the ledger, too: the master key for the recovery code is there. It
-        stands still while the target is unreachable, and moves while nothing is written."""
-        found = _read(await self._call("GET", "/list"), _List)
-        sent = [one.last_sync_at for one in found.databases]
-        if not sent or None in sent:
-            return None
-        return min(round(datetime.fromisoformat(at).timestamp() * 1000) for at in sent if at is not None)
 
     async def pid(self) -> int | None:
         """The id of the process that answers, if any."""

@@ -27,21 +27,6 @@ async def test_it_is_known_that_the_archiver_lost_its_place_in_the_log() -> None
         await refusing(b'{"error":"sync database: sync: write ltx from db: read database page 370: EOF"}').sync()
 
 
-@pytest.mark.parametrize(
-    ("ledger", "at"),
-    [
-        ('"1970-01-01T00:00:07Z"', 7_000),
-        ('"1970-01-01T00:00:09.5Z"', 9_000),
-        ("null", None),
-    ],
-)
-async def test_what_was_sent_last_is_what_was_sent_of_the_ledger_too(ledger: str, at: int | None) -> None:
-    told = f"""{{"databases": [
-        {{"path": "db", "last_sync_at": "1970-01-01T00:00:09Z"}}, {{"path": "ledger", "last_sync_at": {ledger}}}
-    ]}}"""
-    assert await answering(200, told.encode()).synced_at() == at
-
-
 def refusing(body: bytes) -> Control:
     return answering(500, body)
 

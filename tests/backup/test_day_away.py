@@ -17,7 +17,7 @@ import trio
 from svc.backup.archiver import LOG_MAX_BYTES, SENDING_S, UNSENT_MAX_BYTES, Archiver, ArchiverEnded
 from svc.backup.control import Control, Position
 from svc.backup.litestream import SLOWEST_BYTES_A_S, ArchiveFault, LogMisread, unsent
-from svc.clock import Millis, VirtualClock
+from svc.clock import VirtualClock
 from svc.config import Config
 from svc.nursery import ThreadPool
 from svc.store import Home, Store
@@ -59,7 +59,6 @@ class Child:
     away: bool = False
     writes: bool = True
     position: Position = field(default_factory=lambda: Position(txid=1, replicated_txid=1))
-    at: Millis = 0
     fault: ArchiveFault | None = None
 
     async def sync(self, *, wait_s: float | None = None) -> Position:
@@ -74,10 +73,9 @@ class Child:
             sized(self.folder / f"{txid:016x}-{txid:016x}.ltx", PIECE_BYTES)
         return self.position
 
-    async def synced_at(self) -> Millis:
-        if not self.away:
-            self.at = self.clock.now()
-        return self.at
+    def of(self, ledger: Path) -> Child:
+        """Of the ledger all is there at once."""
+        return Child(self.folder, self.clock)
 
 
 def sized(path: Path, size: int) -> None:
@@ -194,8 +192,9 @@ async def test_a_target_that_takes_a_byte_at_a_time_holds_the_archiver_for_a_bou
     await look_at(archiver, child)
     assert (stored.told[1:], archiver.archive.problem) == ([None], None)
     child.away = True
+    await child.sync()
     child.writes = False
-    assert await lived_s() == pytest.approx(SENDING_S, abs=10)
+    assert await lived_s() == pytest.approx(SENDING_S + PIECE_BYTES / SLOWEST_BYTES_A_S, abs=20)
 
 
 async def test_an_archiver_on_a_slow_line_lives_as_long_as_one_change_after_the_other_arrives(
@@ -209,11 +208,25 @@ async def test_an_archiver_on_a_slow_line_lives_as_long_as_one_change_after_the_
     await look_at(archiver, child)
 
     while child.position.replicated_txid < child.position.txid:
+        problem = archiver.archive.problem
         await trio.sleep(PIECE_BYTES / (4 * SLOWEST_BYTES_A_S))
         child.position = Position(txid=child.position.txid, replicated_txid=child.position.replicated_txid + 1)
         await look_at(archiver, child)
-    assert archiver.archive.problem is not None
-    assert archiver.archive.problem.startswith("only a part of what waits reaches")
-    child.away = False
-    await look_at(archiver, child)
+    assert problem is not None
+    assert problem.startswith("only a part of what waits reaches")
     assert [one is not None for one in stored.told] == [True, False]
+
+
+async def test_an_exchange_that_began_before_a_write_and_ends_after_it_is_not_said_to_have_sent_it(
+    tmp_path: Path, wall: VirtualClock, threads: ThreadPool
+) -> None:
+    """The archiver tells when its last exchange ended. What was written meanwhile is still here."""
+    _, archiver, child = begun(tmp_path, wall, threads, away=False)
+    await look_at(archiver, child)
+    all_was_there = archiver.archive.synced_at
+    await trio.sleep(LOOK_SOON_S)
+    child.position = Position(txid=child.position.txid + 1, replicated_txid=child.position.replicated_txid)
+    child.writes = False
+    await look_at(archiver, child)
+    assert archiver.archive.synced_at == all_was_there
+    assert archiver.archive.lag_s == pytest.approx(LOOK_SOON_S, abs=1)
