@@ -13,7 +13,7 @@ export function tasksCount() {
   const n = waiting.value.length + asked;
   const bad = troubled.value.length + asked;
   if (!n) return null;
-  const parts = [n - bad > 0 && `${n - bad} scheduled`, bad > 0 && `${plural(bad, "needs", "need")} your word`];
+  const parts = [n - bad > 0 && `${n - bad} scheduled`, bad > 0 && `${plural(bad, "needs", "need")} your decision`];
   return { n, words: `${n}: ${parts.filter(Boolean).join(", ")}`, bad: bad > 0 };
 }
 

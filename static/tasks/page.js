@@ -29,7 +29,7 @@ export const SHORTCUTS = [
 
 /** @typedef {{ id: string, title: string, states: OutgoingState[] }} Part */
 /** @type {Part[]} */
-const TROUBLE = [{ id: "trouble", title: "Needs your word", states: ["failed", "uncertain", "overdue"] }];
+const TROUBLE = [{ id: "trouble", title: "Needs your decision", states: ["failed", "uncertain", "overdue"] }];
 /** @type {Part} */
 const SCHEDULED = { id: "scheduled", title: "Scheduled", states: ["scheduled"] };
 /** The parts that need nobody: in a wide window they are beside the rest. @type {Part[]} */

@@ -21,7 +21,7 @@ export function wordsFor(row, nowMs) {
     case "transmitting":
       return { title: "Being sent", text: "It is being handed to the mail provider.", tone: "busy" };
     case "overdue":
-      return { title: "Waits for your word",
+      return { title: "Waits for your decision",
         text: `It was due ${due}, while this computer slept or the server was off. ` +
           "That is more than 12 hours ago: does it still hold?", tone: "bad" };
     case "failed":

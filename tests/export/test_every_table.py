@@ -51,7 +51,7 @@ LEFT_OUT: Final = {
     "what rules did": "rule_runs rule_acts rule_batches rule_habits rule_habits_seen",
     "suggestions": "rule_never mail_proposed_replies mail_proposal_answers",
     "kind of each thread": "triage_threads",
-    "gave your word": "page_vouched",
+    "marked page you trusted": "page_vouched",
     "undo": "undo_steps",
     "under way": "mail_imports mail_bulk_changes mail_bulk_steps mail_bulk_threads partial_uploads",
 }

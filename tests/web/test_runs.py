@@ -328,7 +328,7 @@ def test_a_decision_waits_in_the_task_queue_with_all_that_would_happen(app: App)
     long = {"to": ["jonas@sea.example"], "text": "x" * 5_000 + "end"}
     app.world.ask(app.world.add_run("Write to Jonas"), "send", input=long)
     page = app.open("/p/tasks", ready=".approval")
-    expect(page.get_by_role("link", name="Tasks, 1: 1 needs your word")).to_be_visible()
+    expect(page.get_by_role("link", name="Tasks, 1: 1 needs your decision")).to_be_visible()
     expect(page.get_by_role("region", name="Waits for your decision")).to_be_visible()
     expect(card(page)).to_contain_text("mail.send · asked 3 h ago · expires in 5 h")
     expect(card(page).get_by_role("region", name="What mail.send would be given")).to_contain_text('end"')

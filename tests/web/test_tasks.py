@@ -59,7 +59,7 @@ def test_each_state_has_its_words_and_its_deeds(app: App) -> None:
         expect(row(page, subject)).to_contain_text(words)
         expect(row(page, subject).get_by_role("button")).to_have_text(buttons)
     expect(row(page, "Soon")).to_contain_text("Ann, b@x.example, c@x.example and 1 other")
-    expect(page.get_by_role("link", name="Tasks, 5: 2 scheduled, 3 need your word")).to_be_visible()
+    expect(page.get_by_role("link", name="Tasks, 5: 2 scheduled, 3 need your decision")).to_be_visible()
 
 
 def test_rows_move_before_the_eyes(app: App) -> None:

@@ -80,8 +80,8 @@ function TroubleStrip() {
   const rows = troubled.value;
   if (!rows.length) return null;
   const [first] = rows;
-  const words = rows.length > 1 ? `${plural(rows.length, "message")} could not be sent or need${rows.length === 1 ? "s"
-    : ""} your word.` : TROUBLE[first?.state ?? "failed"];
+  const words = rows.length > 1 ? `${plural(rows.length, "message")} could not be sent or need your decision.`
+    : TROUBLE[first?.state ?? "failed"];
   return html`<div class="strip warning" role="status">
     <${Icon} name="warning" size=${16} />
     <span>${words}${rows.length === 1 && first?.subject && html` <bdi>“${first.subject}”</bdi>`}</span>
@@ -93,7 +93,7 @@ function TroubleStrip() {
 const TROUBLE = {
   failed: "A message was not sent.",
   uncertain: "Nobody knows whether a message was sent.",
-  overdue: "A message was due while the server was away, and waits for your word.",
+  overdue: "A message was due while the server was away, and waits for your decision.",
 };
 
 /** The bar below the messages of a thread, while none is being answered. @param {{ threadId: string }} props */
