@@ -86,6 +86,7 @@ def test_each_account_says_how_it_stands_and_what_the_server_says_is_seen_at_onc
     well.get_by_role("button", name="Try now").wait_for()
 
 
+@pytest.mark.thorough
 def test_an_account_is_synced_anew_disconnected_and_erased_after_a_question(start: Callable[..., App]) -> None:
     app = opened(start, AccountsWorld(notice="Google could not be told that access has ended."))
     app.tolerated = ("500", "503")

@@ -30,6 +30,7 @@ def line(page: Page) -> Any:
     return page.locator(".answer-line")
 
 
+@pytest.mark.thorough
 def test_escape_keeps_the_draft_as_a_line_and_gives_the_thread_its_keys_and_once_more_the_list(app: App) -> None:
     page = answering(app)
     app.press("Escape", "Escape")  # an answer nobody wrote anything in leaves no trace
@@ -52,6 +53,7 @@ def test_escape_keeps_the_draft_as_a_line_and_gives_the_thread_its_keys_and_once
     expect(page.locator("#row-thr_00 .row-draft")).to_have_text(re.compile("Draft"))
 
 
+@pytest.mark.thorough
 def test_each_message_has_an_answer_of_its_own_with_which_the_same_key_goes_on(app: App) -> None:
     page = answering(app)
     page.keyboard.type("So far")
@@ -91,6 +93,7 @@ def test_a_mail_that_comes_in_moves_neither_the_answer_nor_the_keyboard(app: App
     assert app.calls("mail.archive") == []
 
 
+@pytest.mark.thorough
 def test_out_of_the_answer_the_thread_has_its_keys_and_leaving_it_keeps_the_answer(app: App) -> None:
     page = answering(app)
     page.keyboard.type("Written")

@@ -13,6 +13,7 @@ from tests.web.fake_server import Refusal
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.thorough
 def test_j_and_k_move_along_the_rows_enter_opens_and_u_and_escape_go_back(app: App) -> None:
     page = app.open()
     page.get_by_role("link", name="Unread, Jonas Feld").first.wait_for()
@@ -57,6 +58,7 @@ def test_j_and_k_move_along_the_rows_enter_opens_and_u_and_escape_go_back(app: A
     expect(app.row("thr_skip5")).to_be_in_viewport()
 
 
+@pytest.mark.thorough
 def test_e_archives_and_goes_on_with_the_next_and_it_can_be_undone(app: App) -> None:
     page = app.open()
     app.press("j", "j", "e")

@@ -23,6 +23,7 @@ def full_inbox() -> list[dict[str, object]]:
     return fake_world.many(MANY)
 
 
+@pytest.mark.thorough
 def test_rows_stand_in_two_sections_that_fold_and_keys_move_along_rows_and_tabs(start: Callable[..., App]) -> None:
     world = World()
     world.thread("thr_04")["sender"]["title"] = "Feld & Sons"
@@ -135,6 +136,7 @@ def test_new_mail_appears_without_a_reload_and_leaves_selection_and_scroll_where
     app.until("() => document.querySelector('[role=tab][aria-selected=true]').textContent === 'Unified ·5'")
 
 
+@pytest.mark.thorough
 def test_what_happens_elsewhere_reaches_the_rows_also_after_a_cut(app: App) -> None:
     page = app.open()
     inbox_has = "count => document.querySelector('[data-section=inbox]').textContent === `Inbox${count}`"

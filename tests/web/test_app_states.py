@@ -47,6 +47,7 @@ def test_without_an_account_the_page_says_what_to_create_and_what_to_copy(start:
     app.until("async uri => await navigator.clipboard.readText() === uri", uri)
 
 
+@pytest.mark.thorough
 def test_a_part_of_the_app_says_that_it_is_loading_or_does_not_come_and_the_app_can_be_loaded_again(app: App) -> None:
     app.tolerated = ("net::ERR_FAILED",)
     page = app.open()
@@ -170,6 +171,7 @@ def test_a_claimed_workspace_sends_a_stranger_to_the_login_page_and_back(start: 
     app.at("/p/mail/t/thr_00")
 
 
+@pytest.mark.thorough
 def test_after_login_the_way_leads_nowhere_else(start: Callable[..., App]) -> None:
     user = {"id": "usr_1", "email": "mia@ternandtide.example", "name": "Mia", "role": "admin"}
     app = start(World(me=fake_world.me(mode="claimed", user=user)))

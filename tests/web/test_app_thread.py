@@ -79,6 +79,7 @@ def test_a_thread_shows_its_people_its_files_its_older_messages_and_where_it_is_
     expect(page.get_by_text("Filed under")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_each_message_has_a_menu(app: App) -> None:
     page = app.open("/p/mail/t/thr_01", ready="iframe")
     message = page.locator("article.card").last
@@ -104,6 +105,7 @@ def test_each_message_has_a_menu(app: App) -> None:
     page.get_by_role("button", name="Archive").wait_for()
 
 
+@pytest.mark.thorough
 def test_what_a_message_is_and_lacks_is_said_in_its_place(start: Callable[..., App]) -> None:
     """Threads one after the other, each with something of its own."""
     world = World()
@@ -174,6 +176,7 @@ def test_even_unsanitized_html_reaches_no_network_and_runs_nothing(start: Callab
     expect(page.locator("#out")).to_have_count(0)  # nothing of it stands in the app's own document
 
 
+@pytest.mark.thorough
 def test_what_is_known_folds_behind_three_dots_outside_of_the_frame(start: Callable[..., App]) -> None:
     world = world_with_body('<p>Yes.</p><blockquote data-fold="">Shall we meet?</blockquote>')
     world.details["thr_01"]["messages"][-1] |= {"folds": True, "foldedLine": 2, "text": "Yes.\n\n> Shall we meet?"}
@@ -207,6 +210,7 @@ LETTERS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_frame_is_as_tall_as_its_message(start: Callable[..., App], width: int) -> None:
     world = World()

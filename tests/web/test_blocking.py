@@ -17,6 +17,7 @@ LOOKS = os.environ.get("SVC_LOOKS")
 """A folder for pictures of the pages, where somebody wants to look at them."""
 
 
+@pytest.mark.thorough
 def test_a_sender_is_blocked_with_what_is_here_and_unblocked_in_the_settings(start: Callable[..., App]) -> None:
     app = start()
     page = app.open("/p/mail/t/thr_00", ready="iframe")

@@ -55,6 +55,7 @@ def vendor(static: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([node, "vendor.mjs"], cwd=static, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.thorough
 def test_a_wheel_carries_few_files(hook: ModuleType, tmp_path: Path) -> None:
     need(NODE)
     target = tmp_path / "joined"

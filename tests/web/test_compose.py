@@ -16,6 +16,7 @@ from tests.web.writer import address, chips, compose, draft, fill, give_file, pa
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.thorough
 def test_c_opens_a_blank_message_which_escape_closes_without_a_trace_and_in_which_the_page_keys_rest(
     app: App,
 ) -> None:
@@ -239,6 +240,7 @@ def test_lists_and_links_are_made_and_taken_away_where_the_caret_is(app: App) ->
     expect(text(page).locator("a")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_files_come_by_picker_paste_and_drop_and_can_be_refused_and_taken_away(app: App) -> None:
     app.tolerated = ("413",)
     app.world.refuse_uploads = 413
@@ -264,6 +266,7 @@ def test_files_come_by_picker_paste_and_drop_and_can_be_refused_and_taken_away(a
     draft(app, attachments=kept)
 
 
+@pytest.mark.thorough
 def test_a_message_with_a_file_under_way_waits_before_it_closes_or_goes(app: App) -> None:
     page = compose(app)
     fill(page)
@@ -343,6 +346,7 @@ def test_a_mail_whose_end_is_known_before_the_answer_to_send_it_is_told_of(app: 
         expect(page.get_by_text(f"Sent: {subject}")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_mail_that_is_sent_before_the_window_hears_that_it_was_taken_is_told_of(app: App) -> None:
     page = compose(app)
     fill(page)
@@ -368,6 +372,7 @@ def answered_later(page: Page, procedure: str) -> Callable[[], None]:
     return answer
 
 
+@pytest.mark.thorough
 def test_what_the_server_refuses_stays_with_its_reason_and_once_it_has_gone_undo_comes_too_late(
     app: App,
 ) -> None:
@@ -411,6 +416,7 @@ def test_discarding_can_be_undone(app: App) -> None:
     draft(app)
 
 
+@pytest.mark.thorough
 def test_what_is_discarded_is_deleted_after_a_while(start: Callable[..., App]) -> None:
     app = start(alone=True)
     app.page.clock.install()
@@ -425,6 +431,7 @@ def test_what_is_discarded_is_deleted_after_a_while(start: Callable[..., App]) -
     app.wait(lambda: app.world.drafts == {}, what="no draft to be left")
 
 
+@pytest.mark.thorough
 def test_send_later_shows_presets_and_refuses_the_past(app: App) -> None:
     page = compose(app)
     fill(page)

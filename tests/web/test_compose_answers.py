@@ -12,6 +12,7 @@ from tests.web.writer import chips, draft, people, ready, saved, text, window
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.thorough
 def test_r_on_a_row_answers_it_with_the_caret_above_the_quote_and_the_focus_goes_back(app: App) -> None:
     app.world.signatures["acc_mia"] = "<div>Mia</div>"
     page = app.open()
@@ -42,6 +43,7 @@ def test_r_on_a_row_answers_it_with_the_caret_above_the_quote_and_the_focus_goes
     app.focuses("thr_00")
 
 
+@pytest.mark.thorough
 def test_a_answers_everybody_and_f_carries_the_files_to_nobody_yet(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     page.get_by_role("button", name="Reply to all").click()  # a button below the thread
@@ -67,6 +69,7 @@ def test_a_answers_everybody_and_f_carries_the_files_to_nobody_yet(app: App) -> 
     assert sent["subject"] == "Fwd: Quote for the harbour mural"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("last", ["mail.prepare", "mail.thread"])
 def test_what_is_typed_while_the_answer_is_prepared_stands_in_it_and_does_nothing_to_the_page(
     app: App, last: str
@@ -86,6 +89,7 @@ def test_what_is_typed_while_the_answer_is_prepared_stands_in_it_and_does_nothin
     saved(page)
 
 
+@pytest.mark.thorough
 def test_what_is_typed_while_a_forward_is_prepared_is_the_name_of_who_gets_it(app: App) -> None:
     page = app.open()
     prepare = app.hold("mail.prepare")
@@ -112,6 +116,7 @@ def test_the_quoted_original_is_folded_shown_in_a_frame_without_rights_and_can_b
     draft(app, quote=None)
 
 
+@pytest.mark.thorough
 def test_a_draft_of_an_answer_opens_with_its_quote(app: App) -> None:
     for subject, kind, reply_to in (("Re: mural", "reply", "thr_00"), ("Fwd: mural", "forward", None)):
         quote = {"messageId": "thr_00_0", "kind": kind}

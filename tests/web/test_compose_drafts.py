@@ -182,6 +182,7 @@ def test_a_draft_that_another_tab_has_sent_can_be_kept_as_a_new_one(app: App, an
     taken(app)
 
 
+@pytest.mark.thorough
 def test_beginning_another_message_keeps_the_first_as_a_draft(app: App) -> None:
     page = compose(app)
     fill(page, subject="One")
@@ -193,6 +194,7 @@ def test_beginning_another_message_keeps_the_first_as_a_draft(app: App) -> None:
     draft(app, subject="One")
 
 
+@pytest.mark.thorough
 def test_a_message_on_its_way_is_neither_kept_nor_deleted_and_the_next_waits_for_it(app: App) -> None:
     page = compose(app)
     fill(page)
@@ -210,6 +212,7 @@ def test_a_message_on_its_way_is_neither_kept_nor_deleted_and_the_next_waits_for
     expect(page.get_by_text(re.compile("Kept as a draft|Draft deleted|kept under Drafts"))).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_a_send_whose_answer_was_lost_goes_out_once_when_it_is_sent_again(app: App) -> None:
     app.tolerated = ("Failed to load resource",)
     page = compose(app)

@@ -27,6 +27,7 @@ def without_an_editor(page: Page) -> Callable[[], None]:
     return arrive
 
 
+@pytest.mark.thorough
 def test_words_typed_before_the_editor_has_loaded_stand_in_the_answer_and_writing_goes_on_behind_them(app: App) -> None:
     app.world.signatures["acc_mia"] = "<div>Mia</div>"
     page = app.open("/p/mail/t/thr_00", ready="iframe")
@@ -47,6 +48,7 @@ def test_words_typed_before_the_editor_has_loaded_stand_in_the_answer_and_writin
     assert app.calls("mail.archive") == []
 
 
+@pytest.mark.thorough
 def test_what_is_pasted_while_an_answer_is_prepared_stands_in_it(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     prepare = app.hold("mail.prepare")
@@ -60,6 +62,7 @@ def test_what_is_pasted_while_an_answer_is_prepared_stands_in_it(app: App) -> No
     assert draft(app)["html"].startswith('<div>See it:<img src="cid:')
 
 
+@pytest.mark.thorough
 def test_a_picture_pasted_before_the_editor_has_loaded_is_a_file_until_then(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     arrive = without_an_editor(page)
@@ -137,6 +140,7 @@ def test_what_another_tab_saved_is_taken_without_the_words_typed_before_the_edit
     expect(text(page)).to_have_text("theirs")
 
 
+@pytest.mark.thorough
 def test_words_for_the_message_that_opens_next_stand_in_it_even_if_the_one_before_is_moved_meanwhile(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     app.press("r")

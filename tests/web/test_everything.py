@@ -132,6 +132,7 @@ def with_all_picked(start: Callable[..., App]) -> App:
     return app
 
 
+@pytest.mark.thorough
 def test_a_step_that_goes_on_shows_how_far_it_is_and_can_be_stopped(start: Callable[..., App]) -> None:
     app = with_all_picked(start)
     page = app.page

@@ -14,6 +14,7 @@ from tests.support.installed import InstalledService
 pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
 
 
+@pytest.mark.thorough
 def test_everything_is_downloaded_and_a_broken_file_is_told(browser: Browser, tmp_path: Path) -> None:
     with InstalledService(tmp_path) as service:
         service.start(PROVIDERS="fake")

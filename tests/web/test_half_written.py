@@ -43,6 +43,7 @@ def snippet(page: Page, name: str) -> Locator:
     return page.get_by_role("form", name=name)
 
 
+@pytest.mark.thorough
 def test_a_half_written_signature_is_there_again_until_it_is_saved_or_discarded(app: App) -> None:
     page = app.open("/settings/signatures", ready=".signature .rich-text[contenteditable=true]")
     nothing_kept(app)
@@ -65,6 +66,7 @@ def test_a_half_written_signature_is_there_again_until_it_is_saved_or_discarded(
     assert "Mia, all of it" in app.world.signatures["acc_mia"]
 
 
+@pytest.mark.thorough
 def test_a_half_written_snippet_is_open_again_until_it_is_saved_or_given_up(app: App) -> None:
     page = app.open("/settings/snippets", ready=".snippet-row")
     page.get_by_role("button", name="New snippet").click()

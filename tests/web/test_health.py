@@ -13,6 +13,7 @@ from tests.support.installed import InstalledService
 pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
 
 
+@pytest.mark.thorough
 def test_a_fault_is_shown_with_what_to_do_until_it_is_mended(browser: Browser, tmp_path: Path) -> None:
     with InstalledService(tmp_path) as service:
         service.start(PROVIDERS="fake")

@@ -33,6 +33,7 @@ def test_the_third_click_tells_the_key_and_no_later_one_does(app: App) -> None:
     expect(hint).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_it_counts_over_a_reload(app: App) -> None:
     _, star = opened(app)
     star.click()
@@ -51,6 +52,7 @@ def test_who_uses_the_key_or_the_keyboard_is_not_counted(app: App) -> None:
     assert page.evaluate("localStorage.getItem('svc.hints')") is None
 
 
+@pytest.mark.thorough
 def test_a_finger_has_no_keys(start: Callable[..., App]) -> None:
     app = start(has_touch=True)
     page, star = opened(app)

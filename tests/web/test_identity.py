@@ -107,6 +107,7 @@ def test_an_unclaimed_workspace_says_what_the_first_sign_in_means(start: Callabl
     page.get_by_text("Nobody has claimed this workspace yet.").wait_for()
 
 
+@pytest.mark.thorough
 def test_from_another_machine_an_unclaimed_workspace_asks_for_its_claim_token(start: Callable[..., App]) -> None:
     app = start(stranger(mode="unclaimed"))
     page = app.page

@@ -155,6 +155,7 @@ def test_a_member_asks_for_nothing_that_is_the_admins_and_may_give_a_device_less
     expect(page.get_by_role("checkbox", name="Open a shell")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_invites_are_made_shown_once_copied_and_revoked(start: Callable[..., App]) -> None:
     app = start(IdentityWorld(), permissions=["clipboard-read", "clipboard-write"])
     page = app.open("/settings/users", ready="text=noor@harbour.example")

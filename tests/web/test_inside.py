@@ -19,6 +19,7 @@ def rows(page: Page, region: str) -> Locator:
     return page.get_by_role("region", name=region).locator("tbody tr")
 
 
+@pytest.mark.thorough
 def test_the_tree_is_searched_and_what_stands_out_is_seen(start: Callable[..., App]) -> None:
     page = start(IdentityWorld()).open("/settings/inside", ready=".inside-facts")
     expect(page.get_by_role("heading", name="Inside", exact=True)).to_be_in_viewport()

@@ -88,6 +88,7 @@ def test_what_was_called_off_can_not_be_answered(start: Callable[..., App]) -> N
     expect(page.locator(".invitation").get_by_role("button")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_on_a_phone_it_fits_and_its_answers_are_wide_enough_for_a_finger(start: Callable[..., App]) -> None:
     app = start(world_with(warnings=["The organizer is a@b.example, but evil@evil.test sent this"]), viewport=PHONE)
     page = app.open("/p/mail/t/thr_00", ready=".invitation")

@@ -18,6 +18,7 @@ def chip(app: App, name: str) -> Locator:
     return app.page.get_by_role("group", name="Show only").get_by_role("button", name=name)
 
 
+@pytest.mark.thorough
 def test_a_chip_narrows_both_sections_and_opens_them_again(app: App) -> None:
     page = app.open()
     chip(app, "Unread").click()
@@ -63,6 +64,7 @@ def test_a_filter_with_nothing_to_show_says_so_and_lets_one_out(app: App) -> Non
     expect(app.row("thr_00")).to_have_count(1)
 
 
+@pytest.mark.thorough
 def test_new_mail_shows_itself_where_it_passes(app: App) -> None:
     page = app.open()
     chip(app, "To me").click()

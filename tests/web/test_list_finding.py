@@ -30,6 +30,7 @@ def search(app: App, text: str) -> None:
     app.page.wait_for_url(re.compile(r"/search\?q=.+"))
 
 
+@pytest.mark.thorough
 def test_slash_searches_as_one_types_marks_the_words_and_leads_back_to_the_same_row(app: App) -> None:
     page = app.open()
     app.press("j", "j")
@@ -50,6 +51,7 @@ def test_slash_searches_as_one_types_marks_the_words_and_leads_back_to_the_same_
     expect(page.get_by_role("combobox", name="Search mail")).to_have_value("council")
 
 
+@pytest.mark.thorough
 def test_a_found_word_is_seen_at_every_width_however_long_the_subject_is(app: App) -> None:
     app.world.threads[0].update(
         subject="The harbour committee, its minutes, and the long list of all that is still to be done before spring",
@@ -109,6 +111,7 @@ def test_enter_goes_to_the_first_row_as_soon_as_it_is_found(app: App) -> None:
     page.wait_for_url(re.compile(r"/t/thr_01\?q=teal$"))
 
 
+@pytest.mark.thorough
 def test_the_answer_to_an_older_query_is_dropped(app: App) -> None:
     app.watch_traffic()
     page = app.open()
@@ -186,6 +189,7 @@ def test_a_search_that_finds_the_server_busy_is_asked_once_more(app: App) -> Non
     expect(page.get_by_text("Too many at once.")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_the_field_offers_what_it_understands(app: App) -> None:
     page = app.open()
     app.press("/")
@@ -203,6 +207,7 @@ def test_the_field_offers_what_it_understands(app: App) -> None:
     expect(field).to_have_value("label:Invoices from:jonas.feld@example.org ")
 
 
+@pytest.mark.thorough
 def test_labels_are_given_made_listed_by_and_taken_away(app: App) -> None:
     page = app.open()
     app.press("j", "j", "l")
@@ -249,6 +254,7 @@ def test_labels_are_given_made_listed_by_and_taken_away(app: App) -> None:
     assert app.called("mail.setLabels", times=4)[-1]["removeNames"] == ["Travel"]
 
 
+@pytest.mark.thorough
 def test_spam_trash_and_labels_are_in_the_navigation(app: App) -> None:
     page = app.open()
     app.world.change("thr_03", **app.world.relabelled(app.world.thread("thr_03"), ["SPAM"], []))
@@ -366,6 +372,7 @@ def test_the_palette_knows_other_words_for_things_and_begins_with_what_fits_the_
     expect(options.first).to_contain_text("Council meeting")  # offered again, without asking
 
 
+@pytest.mark.thorough
 def test_the_palette_opens_from_the_search_field_and_its_button_and_not_while_composing(app: App) -> None:
     page = app.open()
     opener = page.get_by_role("button", name="Find a command")

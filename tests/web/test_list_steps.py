@@ -48,6 +48,7 @@ def test_steps_on_the_selected_thread_are_keys_or_in_the_menu_of_its_row(app: Ap
     assert app.called("mail.setLabels", times=4)[3]["threadIds"] == ["thr_00"]
 
 
+@pytest.mark.thorough
 def test_delete_and_spam_take_the_thread_out_of_both_sections(app: App) -> None:
     page = app.open()
     for key, label, said in (("#", "TRASH", "Moved to the trash"), ("!", "SPAM", "Moved to spam")):
@@ -74,6 +75,7 @@ def test_delete_and_spam_take_the_thread_out_of_both_sections(app: App) -> None:
         app.row("thr_01").wait_for()
 
 
+@pytest.mark.thorough
 def test_rows_are_picked_one_by_one_by_the_range_and_all_at_once_and_let_go(app: App) -> None:
     page = app.open()
     app.press("j", "x", "Shift+J", "Shift+J")
@@ -252,6 +254,7 @@ def test_h_snoozes_until_a_preset_and_the_thread_comes_back_with_a_word(app: App
     page.get_by_role("link", name="Back from snooze").wait_for(state="detached")
 
 
+@pytest.mark.thorough
 def test_a_thread_is_snoozed_until_a_time_of_ones_own_and_brought_back(app: App) -> None:
     page = app.open()
     app.press("j", "h")
@@ -350,6 +353,7 @@ def test_one_mail_in_two_accounts_is_one_row_and_counts_once(start: Callable[...
     assert len(app.called("mail.undo")) == 1
 
 
+@pytest.mark.thorough
 def test_an_open_twin_says_where_else_it_is_and_is_read_in_both(start: Callable[..., App], twin_world: Any) -> None:
     app = start(twin_world)
     page = app.open("/p/mail/t/thr_01", ready="iframe")

@@ -106,6 +106,7 @@ def test_undo_takes_the_keyboard_from_no_field_when_its_answer_comes(app: App) -
     expect(app.page.get_by_label("Search mail")).to_be_focused()
 
 
+@pytest.mark.thorough
 def test_keys_after_send_do_not_go_with_the_message(app: App) -> None:
     page = compose(app)
     save = app.hold("mail.saveDraft")
@@ -119,6 +120,7 @@ def test_keys_after_send_do_not_go_with_the_message(app: App) -> None:
     assert sent["html"] == "<div>High at nine.</div>"
 
 
+@pytest.mark.thorough
 def test_letters_typed_while_a_mail_is_taken_back_go_into_it_and_are_no_commands(app: App) -> None:
     page = compose(app)
     fill(page)
@@ -136,6 +138,7 @@ def test_letters_typed_while_a_mail_is_taken_back_go_into_it_and_are_no_commands
     assert app.calls("mail.archive") == []
 
 
+@pytest.mark.thorough
 def test_the_keys_work_again_after_a_mail_was_taken_back_twice_and_too_late(app: App) -> None:
     app.tolerated = ("409",)
     page = compose(app)

@@ -27,6 +27,7 @@ def with_studio(**fields: object) -> AccountsWorld:
     return world
 
 
+@pytest.mark.thorough
 def test_an_address_is_added_made_the_default_and_removed(start: Callable[..., App]) -> None:
     app = opened(start)
     mia = card(app.page, MIA)
@@ -121,6 +122,7 @@ def test_an_address_that_was_removed_is_shown_as_such(start: Callable[..., App])
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("alone", [True, False])
 def test_a_mailbox_that_can_not_send_says_so_before_one_writes(start: Callable[..., App], alone: bool) -> None:
     world = AccountsWorld()

@@ -396,6 +396,7 @@ def test_files_come_by_picker_paste_and_drop_and_stand_at_the_caret(
     ]
 
 
+@pytest.mark.thorough
 def test_a_file_shows_how_far_it_is_and_why_it_was_not_taken_in_a_sentence(visit: Callable[..., Page]) -> None:
     page = visit("/p/refused")
     held = list[Route]()

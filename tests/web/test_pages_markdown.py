@@ -154,6 +154,7 @@ def test_what_nests_without_end_is_shown_to_its_end(render: Callable[[str], str]
     assert "x" in render("".join("  " * depth + "- a\n" for depth in range(300)) + "x")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "body",
     [

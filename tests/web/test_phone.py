@@ -40,6 +40,7 @@ class Answering(World):
         return {}
 
 
+@pytest.mark.thorough
 def test_pulled_down_the_list_asks_for_mail_and_says_how_it_went(start: Callable[..., App]) -> None:
     world = Answering()
     app = start(world, **NARROW)
@@ -139,6 +140,7 @@ def test_the_back_gesture_closes_what_is_open_in_the_message_before_the_message(
     expect(page.get_by_role("dialog", name="New message")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_notice_is_above_the_mail_that_is_being_sent(start: Callable[..., App]) -> None:
     app = start(**NARROW)
     page = app.open()

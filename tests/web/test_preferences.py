@@ -16,6 +16,7 @@ from tests.web.fake_server import MODULES, STATIC, Refusal, World
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.thorough
 def test_dates_are_written_as_the_person_chose(start: Callable[..., App]) -> None:
     app = start(World(threads=[fake_world.thread(when="2024-03-12T14:05:00.000Z")]))
     page = app.open("/settings/display", ready=".display-sample")

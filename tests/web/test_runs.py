@@ -339,6 +339,7 @@ def test_a_decision_waits_in_the_task_queue_with_all_that_would_happen(app: App)
     assert app.called("approvals.decide") == [{"id": "apr_0002", "approve": True}]
 
 
+@pytest.mark.thorough
 def test_a_decision_comes_and_leaves_before_the_eyes_whoever_makes_it(app: App) -> None:
     app.tolerated = ("409",)
     run_id = app.world.add_run("Write to Jonas")

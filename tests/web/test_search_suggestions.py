@@ -40,6 +40,7 @@ def marked(page: Page) -> Locator:
     return page.locator(f"#{row}")
 
 
+@pytest.mark.thorough
 def test_it_suggests_by_keyboard_people_words_mails_pages_and_files(app: App) -> None:
     app.tolerated = ("404",)  # the page that is opened is not there
     page = app.open()
@@ -73,6 +74,7 @@ def test_it_suggests_by_keyboard_people_words_mails_pages_and_files(app: App) ->
     expect(field(page)).to_have_value("from:jonas.feld@example.org label:Travel ")
 
 
+@pytest.mark.thorough
 def test_searches_of_late_are_offered_removed_and_forgotten_at_sign_out(app: App) -> None:
     page = app.open()
     for words in ("teal", "mural"):

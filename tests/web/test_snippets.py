@@ -41,6 +41,7 @@ def selection(page: Page) -> str:
     return str(page.evaluate("String(getSelection())"))
 
 
+@pytest.mark.thorough
 def test_a_snippet_is_put_in_by_its_name_and_its_fields_are_tabbed_through(app: App) -> None:
     page = compose(app)
     address(page, "Jonas Feld <jonas@harbour.example>")

@@ -176,6 +176,7 @@ def test_a_refusal_is_told_beside_the_button(app: App) -> None:
     expect(row(page, "Soon").get_by_role("alert")).to_have_text("It is on its way already.")
 
 
+@pytest.mark.thorough
 def test_a_signature_is_written_in_the_settings_and_used(app: App) -> None:
     page = app.open("/settings/signatures", ready=".signature .rich-text[contenteditable=true]")
     editor = page.get_by_role("textbox", name="Signature of mia@ternandtide.example")

@@ -216,6 +216,7 @@ def test_a_reloaded_window_has_its_terminals_again_where_the_server_still_holds_
     assert [one["session"][0] for one in world.asked] == ["trm_a", "trm_a"]
 
 
+@pytest.mark.thorough
 def test_who_is_no_admin_sees_none_and_neither_does_a_public_server(start: Callable[..., App]) -> None:
     app = start(TerminalWorld(me=signed_in(JONAS)))
     page = app.open("/p/terminal", ready=".empty-title")

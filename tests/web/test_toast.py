@@ -38,6 +38,7 @@ def archive(timed: App) -> None:
     undo(timed.page).wait_for()
 
 
+@pytest.mark.thorough
 def test_a_notice_leaves_by_itself_unless_it_is_pointed_at_or_has_the_focus(timed: App) -> None:
     page = timed.open()
     page.clock.pause_at(BEGAN + timedelta(hours=1))
@@ -60,6 +61,7 @@ def test_a_notice_leaves_by_itself_unless_it_is_pointed_at_or_has_the_focus(time
     assert len(timed.called("mail.undo")) == 1
 
 
+@pytest.mark.thorough
 def test_a_notice_stays_while_another_tab_is_in_front_and_one_that_stays_gives_no_place(timed: App) -> None:
     timed.tolerated = ("503",)
     timed.world.failing["mail.archive"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")

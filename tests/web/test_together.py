@@ -23,6 +23,7 @@ def world() -> World:
     return made
 
 
+@pytest.mark.thorough
 def test_those_who_belong_together_are_added_at_a_press_and_never_twice(start: Callable[..., App]) -> None:
     app = start(world())
     page = compose(app)

@@ -27,6 +27,7 @@ class Sorting(World):
         return {"learned": None}
 
 
+@pytest.mark.thorough
 def test_a_kind_that_one_says_is_not_undone_by_an_answer_that_was_asked_for_before(start: Callable[..., App]) -> None:
     app = start(Sorting())
     page = app.open()

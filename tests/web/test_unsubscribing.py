@@ -26,6 +26,7 @@ def world_with(method: str, target: str) -> World:
     return world
 
 
+@pytest.mark.thorough
 def test_it_is_asked_with_the_host_in_view_then_done_and_remembered(start: Callable[..., App]) -> None:
     app = start(world_with("one-click", "news.example"))
     page = app.open("/p/mail/t/thr_00", ready="iframe")
@@ -42,6 +43,7 @@ def test_it_is_asked_with_the_host_in_view_then_done_and_remembered(start: Calla
     assert called["method"] == "one-click"
 
 
+@pytest.mark.thorough
 def test_a_page_is_only_opened_by_the_person(start: Callable[..., App]) -> None:
     app = start(world_with("link", "pages.example"))
     page = app.open("/p/mail/t/thr_00", ready="iframe")
@@ -52,6 +54,7 @@ def test_a_page_is_only_opened_by_the_person(start: Callable[..., App]) -> None:
     expect(page.get_by_role("note")).to_contain_text("You opened the page at pages.example")
 
 
+@pytest.mark.thorough
 def test_a_question_that_comes_late_takes_the_keyboard_from_no_answer(start: Callable[..., App]) -> None:
     app = start(world_with("one-click", "news.example"))
     page = app.open("/p/mail/t/thr_00", ready="iframe")
