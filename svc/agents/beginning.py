@@ -5,6 +5,7 @@ run twice.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import msgspec
 
 from svc.agents.actions import Wanted, begin
 from svc.agents.definitions import AGENTS
-from svc.agents.model import TRIGGERED_AN_HOUR, Definition
+from svc.agents.model import TRIGGERED_AN_HOUR, Definition, Schedule
 from svc.clock import HOUR_MS
 from svc.configuring import Configuration, Configured
 from svc.errors import Refusal
@@ -29,7 +30,9 @@ _PAGE: Final = "page:"
 
 
 async def keep_schedules(workspace: Workspace) -> None:
-    """Begin the runs that are due."""
+    """Begin the runs that are due. Nothing is written where none is."""
+    if not await workspace.store.read(_behind, workspace):
+        return
     if await workspace.store.write(_begin_due, workspace):
         workspace.service(Dispatcher).wake.call()
 
@@ -44,22 +47,43 @@ def owner_of(tx: ReadTx, one: Configured[Definition]) -> Principal:
     return acting_for(tx, one.owner_id, device_id=DEVICE_ID)
 
 
+@dataclass(frozen=True)
+class _Behind:
+    """``gone``: the pages that have no schedule any more. ``due``: agents whose next time must be set, each with the
+    time that has come; ``None`` where its page is new or changed.
+    """
+
+    gone: frozenset[str]
+    due: tuple[tuple[Configured[Definition], Schedule, int | None], ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.gone or self.due)
+
+
+def _behind(tx: ReadTx, workspace: Workspace) -> _Behind:
+    known = {row[0]: (row[1], row[2]) for row in tx.all("select page_id, revision, next_at from agent_schedules")}
+    gone, due = set(known), []
+    for one in workspace.service(Configuration).of(tx, AGENTS, everybody=True):
+        schedule = one.value.schedule
+        if schedule is None:
+            continue
+        gone.discard(one.page_id)
+        revision, next_at = known.get(one.page_id, (None, 0))
+        if revision != one.revision:
+            due.append((one, schedule, None))
+        elif next_at <= tx.now:
+            due.append((one, schedule, next_at))
+    return _Behind(frozenset(gone), tuple(due))
+
+
 def _begin_due(tx: Tx, workspace: Workspace) -> int:
     count = 0
-    there = [
-        one for one in workspace.service(Configuration).of(tx, AGENTS, everybody=True) if one.value.schedule is not None
-    ]
-    known = {row[0]: (row[1], row[2]) for row in tx.all("select page_id, revision, next_at from agent_schedules")}
-    for page_id in known.keys() - {one.page_id for one in there}:
+    behind = _behind(tx, workspace)
+    for page_id in behind.gone:
         tx.run("delete from agent_schedules where page_id = :id", id=page_id)
-    for one in there:
-        schedule = one.value.schedule
-        assert schedule is not None
-        revision, next_at = known.get(one.page_id, (0, 0))
-        if revision == one.revision and next_at > tx.now:
-            continue
-        if revision == one.revision:
-            count += _begun(tx, workspace, one, Wanted(agent=one.path, cause=f"{one.page_id}:{next_at}"))
+    for one, schedule, came in behind.due:
+        if came is not None:
+            count += _begun(tx, workspace, one, Wanted(agent=one.path, cause=f"{one.page_id}:{came}"))
         tx.run(
             """
             insert into agent_schedules (page_id, revision, next_at) values (:id, :revision, :next_at)

@@ -48,8 +48,10 @@ class Doing:
         self.workspace.service(Dispatcher).wake.call()
         child.started()
         while True:
-            for begun in await self.workspace.store.write(_take, limit=max(0, int(self._limiter.available_tokens))):
-                child.work.start_soon(self._do, begun)
+            room = max(0, int(self._limiter.available_tokens))
+            if room and await self.workspace.store.read_small(_is_begun):
+                for begun in await self.workspace.store.write(_take, limit=room):
+                    child.work.start_soon(self._do, begun)
             await self.wake.wait(at_most_s=LOOK_S)
 
     async def _do(self, begun: Begun) -> None:
@@ -90,11 +92,18 @@ def _find(tx: ReadTx, workspace: Workspace, begun: Begun) -> tuple[Principal, To
     return principal, workspace.service(Tools).find(tx, principal, begun.tool)
 
 
+_BEGUN: Final = "state in ('begun', 'working') and state = 'begun' and waits is not null"
+"""The first part is that of the index, which is not used without it."""
+
+
+def _is_begun(tx: ReadTx) -> bool:
+    return tx.value(f"select 1 from tool_calls where {_BEGUN} limit 1") is not None
+
+
 def _take(tx: Tx, *, limit: int) -> list[Begun]:
     rows = tx.all(
-        """
-        select run_id, key, waits, tool, input from tool_calls where state = 'begun' and waits is not null
-        order by at, run_id, key limit :limit
+        f"""
+        select run_id, key, waits, tool, input from tool_calls where {_BEGUN} order by at, run_id, key limit :limit
         """,
         limit=limit,
     )
