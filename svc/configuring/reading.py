@@ -131,9 +131,8 @@ class Configuration:
             for page in _pages(tx, kind.folder, principal.user_id, everybody=principal.sees_everything):
                 in_force, fault = self._in_force(tx, kind, page)
                 if fault is not None:
-                    found.append(
-                        Problem(path=page.path, line=fault.line, reason=fault.reason, in_force=in_force is not None)
-                    )
+                    acts = any(not one.is_held for one in self._with_marks(tx, kind, [in_force] if in_force else []))
+                    found.append(Problem(path=page.path, line=fault.line, reason=fault.reason, in_force=acts))
             for one in self._brought(tx, kind, principal.user_id, everybody=principal.sees_everything):
                 in_force, fault = self._of_plugin(kind, one)
                 if fault is not None:

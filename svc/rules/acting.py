@@ -13,6 +13,7 @@ import msgspec
 from svc import mail
 from svc.errors import Refusal
 from svc.ids import derived_id
+from svc.inert import inert
 from svc.mail import INBOX, SENT, STARRED, UNREAD, Changes, Step
 from svc.principal import Principal
 from svc.rules.filing import Filing
@@ -101,7 +102,7 @@ def act(filing: Filing, found: Found, matched: Sequence[Hit[InForce]], *, run_id
     if plan.draft is None or quiet or not _may_be_answered(found):
         return None
     place, instructions = plan.draft
-    return Draft(rule_id=counted[place].rule.page_id, instructions=instructions)
+    return Draft(rule_id=counted[place].rule.page_id, instructions=inert(instructions))
 
 
 def _was_done(action: Action, plan: Plan, problems: Problems, place: int, *, quiet: bool) -> bool:

@@ -144,7 +144,9 @@ async def prompt_of(workspace: Workspace, found: Found) -> str:
 async def given_of(workspace: Workspace, sorting: Sorting, *, batch: str) -> dict[str, Any]:
     """The data of a mail for a run, fixed from now on: the questions of its rules, by the position of each rule."""
     may_count = finding.in_order_at_most(sorting.hits)
-    asks = {f"q{place}": hit.rule.value.ask for place, hit in enumerate(may_count) if hit.rule.value.ask is not None}
+    asks = {
+        f"q{place}": inert(hit.rule.value.ask) for place, hit in enumerate(may_count) if hit.rule.value.ask is not None
+    }
     drafts = any(one.what == "draft" for hit in may_count for one in hit.actions)
     return {
         "message": sorting.found.message.id,

@@ -194,7 +194,7 @@ async def test_rules_leave_alone_what_is_none_of_their_business(desk: Desk) -> N
 
 async def test_one_call_asks_all_questions_of_a_mail_and_no_answer_leaves_it_in_the_inbox(desk: Desk) -> None:
     script = desk.service.mutate
-    await desk.rule("a", "order: 1\nwhen: {from: shop.example}\nask: Is it an advert?\nthen: [archive]")
+    await desk.rule("a", "order: 1\nwhen: {from: shop.example}\nask: Is it an advert?\U000e0061\nthen: [archive]")
     await desk.rule("b", "order: 2\nwhen: {from: shop.example}\nask: Is it urgent?\nthen: [star]")
     await script(
         "fake.llm.script",

@@ -52,5 +52,6 @@ async def test_a_persons_word_is_not_for_an_older_text_that_a_broken_page_falls_
     body: dict[str, Any] = {"path": "mail-rules/theirs", "body": "---\nwhen: nothing\n---\n"}
     await service.mutate("pages.save", **body)
     await service.mutate("pages.setTrusted", path="mail-rules/theirs", revision=2)
+    assert [one["inForce"] for one in await service.query("config.problems")] == [False]
     assert await held(service) == {"theirs": True, "mine": False}
     assert await acted_on(service, "One") == ["mail-rules/mine"]

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import msgspec
 
 from svc.errors import Conflict
+from svc.inert import inert
 from svc.pages import Page, delete_page, make_private, page_text, page_tree, save_page
 from svc.pages import readable_page as page_at
 from svc.principal import Principal
@@ -46,7 +47,7 @@ def _path(name: str) -> str:
 def listed(tx: ReadTx, principal: Principal) -> list[dict[str, object]]:
     """The memory pages that the caller may read. Pages written from outside text are marked."""
     return [
-        {"name": page.path.removeprefix(f"{TOP}/"), "title": page.title, "fromOutside": page_taint(tx, page.id)}
+        {"name": page.path.removeprefix(f"{TOP}/"), "title": inert(page.title), "fromOutside": page_taint(tx, page.id)}
         for page in _pages(tx, principal)
     ]
 
@@ -67,7 +68,7 @@ def _list(workspace: Workspace, tx: Tx, principal: Principal, wanted: ListInput)
 def _read(workspace: Workspace, tx: Tx, principal: Principal, wanted: NameInput) -> Outcome:
     page = seen(tx, principal, _path(wanted.name))
     body = page_text(tx, page_id=page.id, revision=page.revision)
-    said = {"name": wanted.name, "body": body, "fromOutside": page_taint(tx, page.id)}
+    said = {"name": wanted.name, "body": inert(body), "fromOutside": page_taint(tx, page.id)}
     return Outcome(output=said, outside=outside_of(tx, principal, page))
 
 

@@ -10,6 +10,7 @@ import msgspec
 
 from svc import meaning
 from svc.errors import NotFound
+from svc.inert import inert
 from svc.pages import (
     NO_PAGE,
     SHARED_SURFACES,
@@ -116,7 +117,7 @@ def outside_of(
 def _tree(workspace: Workspace, tx: Tx, principal: Principal, wanted: TreeInput) -> Outcome:
     top = None if wanted.path is None else page_path(wanted.path)
     found = page_tree(tx, principal, top)[:MAX_TREE]
-    listed = [{"path": page.path, "title": page.title, "hasChildren": more} for page, more in found]
+    listed = [{"path": page.path, "title": inert(page.title), "hasChildren": more} for page, more in found]
     outside = next((why for page, _ in found if (why := outside_of(tx, principal, page, title_alone=True))), None)
     return Outcome(output={"pages": listed}, outside=outside)
 
@@ -124,7 +125,7 @@ def _tree(workspace: Workspace, tx: Tx, principal: Principal, wanted: TreeInput)
 def _read(workspace: Workspace, tx: Tx, principal: Principal, wanted: PathInput) -> Outcome:
     page = seen(tx, principal, wanted.path)
     body = page_text(tx, page_id=page.id, revision=page.revision)
-    said = {"path": page.path, "title": page.title, "revision": page.revision, "body": body}
+    said = {"path": page.path, "title": inert(page.title), "revision": page.revision, "body": inert(body)}
     return Outcome(output=said, outside=outside_of(tx, principal, page))
 
 
@@ -141,7 +142,7 @@ async def _find(workspace: Workspace, principal: Principal, wanted: FindInput) -
 def _found(tx: ReadTx, principal: Principal, *, found: Sequence[FoundPage]) -> Outcome:
     """Without what has left its place since it was found: whose text that is can't be told any more."""
     there = [(one, page) for one in found if (page := readable_page(tx, principal, one.path))]
-    listed = [{"path": one.path, "title": one.title, "snippet": one.snippet} for one, _ in there]
+    listed = [{"path": one.path, "title": inert(one.title), "snippet": inert(one.snippet)} for one, _ in there]
     outside = next((why for _, page in there if (why := outside_of(tx, principal, page))), None)
     return Outcome(output={"pages": listed}, outside=outside)
 

@@ -8,6 +8,7 @@ from typing import Annotated, Final
 import msgspec
 
 from svc.errors import Conflict, NotFound
+from svc.inert import inert
 from svc.pages import make_private, openness, page_text, readable_page, save_page
 from svc.principal import Principal
 from svc.store import ReadTx, Tx
@@ -46,7 +47,7 @@ def _list(workspace: Workspace, tx: Tx, principal: Principal, wanted: ListInput)
         return Outcome(output={"tasks": []})
     lines = page_text(tx, page_id=page.id, revision=page.revision).split("\n")
     found = [one.groups() for line in lines if (one := _TASK.match(line))]
-    tasks = [{"title": title, "done": mark != " "} for mark, title in found if wanted.done or mark == " "]
+    tasks = [{"title": inert(title), "done": mark != " "} for mark, title in found if wanted.done or mark == " "]
     return Outcome(output={"tasks": tasks[:MAX_LISTED]}, outside=outside_of(tx, principal, page))
 
 
@@ -73,7 +74,7 @@ def _done(workspace: Workspace, tx: Tx, principal: Principal, wanted: DoneInput)
     lines = [] if page is None else page_text(tx, page_id=page.id, revision=page.revision).split("\n")
     for number, line in enumerate(lines):
         found = _TASK.match(line)
-        if found and found.group(1) == " " and found.group(2).strip() == wanted.title.strip():
+        if found and found.group(1) == " " and inert(found.group(2)).strip() == inert(wanted.title).strip():
             lines[number] = line.replace("[ ]", "[x]", 1)
             save_page(tx, principal, path=path, title=None, body="\n".join(lines))
             return Outcome(output={"done": wanted.title})
