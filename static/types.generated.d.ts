@@ -61,6 +61,14 @@ interface AgentsRunInput {
   input?: unknown;
 }
 
+/** `heard`: whether the model was told it, which takes until its next turn. */
+interface AgentsSaidOut {
+  by: "agent" | "person";
+  text: string;
+  at: string;
+  heard: boolean;
+}
+
 /** Without `path` a new agent is made; its path is derived from its title. */
 interface AgentsSaveInput {
   title: string;
@@ -2791,6 +2799,8 @@ interface RunsStepOut {
   outputBytes: number | null;
   error: RunsErrorOut | null;
   childId: string | null;
+  changed: boolean;
+  card: unknown;
 }
 
 /** `null`: the vendor did not report it. */
@@ -3173,6 +3183,7 @@ interface Procedures {
   "agents.run": { input: AgentsRunInput | undefined; output: AgentsRunIdOut };
   "agents.say": { input: AgentsSayInput; output: AgentsRunIdOut };
   "agents.trust": { input: AgentsRunIdInput; output: AgentsTrustOut };
+  "agents.talk": { input: AgentsRunIdInput; output: AgentsSaidOut[] };
   "agents.retry": { input: AgentsRetryInput; output: AgentsRunIdOut };
   "agents.goOn": { input: AgentsGoOnInput; output: {} };
   "demo.tryOut": { input: undefined; output: TryoutTriedOut };

@@ -1,42 +1,79 @@
 // @ts-check
-/** An agent's run: the text that its model writes now, its answer, and a form to reply. Everything is shown as text. */
+/** An agent's run: what was said, what its model writes now, and a form to reply. Everything is shown as text. */
 import { useEffect, useState } from "preact/hooks";
 import { signal } from "@preact/signals";
 import { fromHere } from "../router.js";
 import { mutate, query } from "../rpc.js";
+import { reasonOf } from "../settings/fetched.js";
 import { useDeed } from "../ui/deed.js";
+import { fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { runHref } from "./address.js";
 
-/** The text that a run's model is writing now. */
-const live = signal(/** @type {{ id: string, text: string } | null} */ (null));
+/** @typedef {OutputOf<"agents.talk">[number]} Said */
+
+/**
+ * The text that a run's model is writing now. `after`: how many answers the page had when it came; with one more, that
+ * answer holds this text.
+ */
+const live = signal(/** @type {{ id: string, text: string, after: number } | null} */ (null));
+/** How many answers the page of a run shows. */
+let answers = 0;
 
 /** @param {LiveEvent} event */
 export function onSaid({ id, payload }) {
   const text = /** @type {{ text?: string } | null} */ (payload)?.text;
-  if (typeof text === "string") live.value = { id, text };
+  if (typeof text === "string") live.value = { id, text, after: answers };
 }
 
-/** @param {{ run: RunDetail, ended: boolean }} props */
-export function AgentTalk({ run, ended }) {
-  const { id, output } = run;
+/** @param {{ run: RunDetail, ended: boolean, reload: () => Promise<void> }} props */
+export function AgentTalk({ run, ended, reload }) {
+  const { id } = run;
   const [outside, setOutside] = useState(/** @type {string | null} */ (null));
-  const answer = /** @type {{ text?: string } | null} */ (output)?.text;
+  const [said, setSaid] = useState(/** @type {Said[]} */ ([]));
+  const [problem, setProblem] = useState("");
   useEffect(() => {
     query("agents.trust", { runId: id }).then((found) => setOutside(found.outside), () => {});
   }, [id, run.steps.length]);
-  const said = !ended && live.value?.id === id ? live.value.text : "";
+  useEffect(() => {
+    let isWanted = true;
+    query("agents.talk", { runId: id }).then((found) => {
+      if (!isWanted) return;
+      answers = answersIn(found);
+      setSaid(found);
+      setProblem("");
+    }, (error) => isWanted && setProblem(reasonOf(error)));
+    return () => {
+      isWanted = false;
+    };
+  }, [run]);
+  const now = live.value;
+  const writing = !ended && now?.id === id && now.after >= answersIn(said) ? now.text : "";
   return html`<section class="setting" aria-label="What it says">
     ${outside && html`<p class="fine">It has read text from outside (${outside}): what it sends, fetches or changes for
       others waits for you.</p>`}
-    ${said && html`<p class="run-said" aria-live="polite">${said}</p>`}
-    ${answer && html`<p class="run-said"><bdi>${answer}</bdi></p>`}
-    <${SayForm} id=${id} ended=${ended} />
+    ${problem && html`<p class="form-problem" role="alert">Could not load what was said: ${problem}</p>`}
+    ${said.length > 0 && html`<ol class="run-talk">${said.map((one, at) => html`<${Message} key=${at} one=${one} />`)}
+    </ol>`}
+    ${writing && html`<p class="run-said" aria-live="polite">${writing}</p>`}
+    <${SayForm} id=${id} ended=${ended} reload=${reload} />
   </section>`;
 }
 
-/** @param {{ id: string, ended: boolean }} props */
-function SayForm({ id, ended }) {
+/** @param {Said[]} said */
+function answersIn(said) {
+  return said.filter(({ by }) => by === "agent").length;
+}
+
+/** @param {{ one: Said }} props */
+function Message({ one: { by, text, at, heard } }) {
+  const who = by === "agent" ? "The agent" : "You";
+  return html`<li><p class="fine" title=${fullTime(at)}>${who}${!heard && ", not heard yet"}</p>
+    <p class=${by === "agent" ? "run-said" : "run-told"}><bdi>${text}</bdi></p></li>`;
+}
+
+/** @param {{ id: string, ended: boolean, reload: () => Promise<void> }} props */
+function SayForm({ id, ended, reload }) {
   const [text, setText] = useState("");
   const { busy, problem, run } = useDeed();
   const submit = (/** @type {SubmitEvent} */ event) => {
@@ -48,6 +85,7 @@ function SayForm({ id, ended }) {
     const { runId } = await mutate("agents.say", { runId: id, text });
     setText((now) => (now === text ? "" : now)); // what was typed meanwhile stays
     if (runId !== id) go(runHref(runId));
+    else await reload();
   };
   return html`<form class="approval-form" onSubmit=${submit}>
     <label class="field"><span>${ended ? "Go on with it" : "Tell it something"}</span>

@@ -60,7 +60,7 @@ export function ApprovalCard({ approval, linked = false }) {
  * Shows exactly what would happen, as text: nothing in it is a link, and nothing is loaded.
  * @param {{ rows: { label: string, text: string, marks: string[] }[] }} props
  */
-function Card({ rows }) {
+export function Card({ rows }) {
   return html`<dl class="approval-rows">${rows.map(({ label, text, marks }, at) => html`<div key=${at}>
     <dt>${label}</dt>
     <dd><span class="approval-text"><bdi>${text}</bdi></span>

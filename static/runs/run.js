@@ -56,7 +56,8 @@ export function RunPage({ id }) {
       ? html`<div class="empty"><p class="empty-title">There is no such run here</p>
           <p>It may be somebody else’s, or was forgotten 90 days after its end.</p></div>`
       : html`<${Pending} of=${found} what="the run" />`}
-    ${run && !found.missing && html`<${Head} run=${run} changed=${found.load} /><${Body} run=${run} />`}
+    ${run && !found.missing && html`<${Head} run=${run} changed=${found.load} />
+      <${Body} run=${run} reload=${found.load} />`}
   </div></main>`;
 }
 
@@ -114,10 +115,11 @@ function retryFrom(runId) {
   };
 }
 
-/** @param {{ run: RunDetail }} props */
-function Body({ run }) {
+/** @param {{ run: RunDetail, reload: () => Promise<void> }} props */
+function Body({ run, reload }) {
   const { id, steps, children, input, output, state } = run;
-  return html`${run.workflow === "agent" && html`<${AgentTalk} run=${run} ended=${hasEnded(state)} />`}
+  return html`${run.workflow === "agent" && html`<${AgentTalk} run=${run} ended=${hasEnded(state)}
+      reload=${reload} />`}
     <section class="setting" aria-labelledby="run-steps">
       <h2 id="run-steps">Steps</h2>
       ${steps.length ? html`<${StepTree} runId=${id} nodes=${treeOf(steps)}

@@ -1,20 +1,22 @@
 // @ts-check
 /** The steps of a run as a tree: each with its state, and with its input and output when it is opened. */
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { now } from "../now.js";
 import { queryAlone } from "../rpc.js";
+import { reasonOf } from "../settings/fetched.js";
 import { fullTime, number } from "../ui/format.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { runHref } from "./address.js";
-import { ApprovalCard } from "./approval_card.js";
+import { ApprovalCard, Card } from "./approval_card.js";
 import { approvals } from "./approvals.js";
 import { State } from "./badge.js";
 import { KIND_WORDS, stepFacts, stepState } from "./words.js";
 import { Value } from "./value.js";
 
 /** @typedef {import("./tree.js").Node} Node */
+/** @typedef {{ label: string, text: string, marks: string[] }[]} Rows */
 
 /** How many steps of one level are shown at first. */
 const SHOWN = 100;
@@ -62,11 +64,13 @@ function Step({ runId, name, step, retry }) {
       <span class="run-step-name"><bdi>${name}</bdi></span>
       <span class="quiet-text">${KIND_WORDS[step.kind]}</span>
       <${State} ...${stepState(step)} />
+      ${step.changed && html`<span class="chip quiet">changed by a person</span>`}
       <span class="fine" title=${fullTime(startedAt)}>${stepFacts(step, now.value)}</span>
     </summary>
     ${open && html`<div class="run-step-body">
       ${error && html`<p class=${state === "failed" ? "form-problem" : "quiet-text"}>${state === "failed" ? ""
         : "The last try: "}${error.message} <code>${error.type}</code></p>`}
+      ${step.kind === "approval" && state !== "waiting" && html`<${Asked} step=${step} whole=${whole} />`}
       <${Value} label=${`Input of ${name}`} value=${step.input} bytes=${step.inputBytes}
         fetchAll=${async () => (await whole()).input} />
       ${state === "done" && html`<${Value} label=${`Output of ${name}`} value=${step.output}
@@ -76,4 +80,20 @@ function Step({ runId, name, step, retry }) {
         run=${() => retry(step.id)} />`}
     </div>`}
   </details>`;
+}
+
+/**
+ * The call that a person has decided on: as it was made, if they changed it.
+ * @param {{ step: RunStep, whole: () => Promise<RunStep> }} props
+ */
+function Asked({ step, whole }) {
+  const [card, setCard] = useState(/** @type {Rows | null} */ (null));
+  const [problem, setProblem] = useState("");
+  useEffect(() => {
+    whole().then((found) => setCard(/** @type {Rows | null} */ (found.card)), (error) => setProblem(reasonOf(error)));
+  }, [step.state]);
+  if (problem) return html`<p class="form-problem" role="alert">${problem}</p>`;
+  return card && html`<section class="approval" aria-label=${`The call of ${step.name}`}>
+    <p class="fine">${step.changed ? "What was called, as a person changed it" : "What the person was asked"}</p>
+    <${Card} rows=${card} /></section>`;
 }

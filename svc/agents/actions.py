@@ -7,14 +7,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
 from svc import runs
 from svc.agents.definitions import AGENTS
 from svc.agents.model import DEFAULT_TOOLS, FOLDER, MAX_INPUT_BYTES, MAX_PROMPT_CHARS, MAX_TURNS, Definition
-from svc.clock import rfc3339
+from svc.clock import Millis, rfc3339
 from svc.configuring import Configuration, Configured
 from svc.errors import Conflict, Invalid, NotFound
 from svc.mail import thread_for
@@ -36,6 +36,7 @@ from svc.tools import (
     vouched_later,
 )
 from svc.worker.agents import AGENT
+from svc.worker.models import Turn
 from svc.workflow import Json
 from svc.workspace import Workspace
 
@@ -222,6 +223,7 @@ def say(tx: Tx, workspace: Workspace, principal: Principal, *, run_id: str, text
             text=text,
             now=tx.now,
         )
+        runs.tell(tx, row)
         return run_id
     agent = tx.value("select agent from agent_runs where run_id = :id", id=run_id)
     outside = taint_of(tx, run_id)
@@ -279,6 +281,54 @@ def go_on(tx: Tx, principal: Principal, *, run_id: str, micros: int) -> None:
     runs.retry(tx, principal, row.id)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """One message of a conversation. ``heard``: whether the model was told it, which takes until its next turn."""
+
+    by: Literal["person", "agent"]
+    text: str
+    at: Millis
+    heard: bool = True
+
+
+def talk(tx: ReadTx, principal: Principal, *, run_id: str) -> list[Said]:
+    """What was said in a run, in order, after what was said in the runs that it continues."""
+    own_run(tx, principal, run_id)
+    found: list[list[Said]] = []
+    while run_id is not None and len(found) <= MAX_BEFORE:
+        row = tx.one("select prompt, at, continues from agent_runs where run_id = :id", id=run_id)
+        if row is None:
+            break
+        found.insert(0, [Said(by="person", text=inert(row[0]), at=row[1]), *_said_in(tx, run_id)])
+        run_id = row[2]
+    return [said for run in found for said in run]
+
+
+def _said_in(tx: ReadTx, run_id: str) -> list[Said]:
+    found: list[Said] = []
+    heard = 0
+    steps = tx.all(
+        """
+        select kind, output, ended_at from run_steps
+        where run_id = :id and parent_key is null and state = 'done' and name in ('turn', 'model')
+        order by position, key
+        """,
+        id=run_id,
+    )
+    for kind, output, at in steps:
+        if kind == "llm":
+            text = inert(msgspec.json.decode(output, type=Turn).text)
+            found += [Said(by="agent", text=text, at=at)] if text.strip() else []
+        else:
+            texts = msgspec.json.decode(output)["said"]
+            heard += len(texts)
+            found += [Said(by="person", text=inert(text), at=at) for text in texts]
+    later = tx.all(
+        "select text, at from agent_said where run_id = :id and number > :heard order by number", id=run_id, heard=heard
+    )
+    return [*found, *(Said(by="person", text=inert(text), at=at, heard=False) for text, at in later)]
+
+
 # For the code of the run
 
 
@@ -320,8 +370,8 @@ def _before(tx: ReadTx, run_id: str | None) -> list[dict[str, str]]:
             break
         output = msgspec.json.decode(row[2]) if row[2] else None
         answer = output.get("text") if isinstance(output, dict) else None
-        pair = [{"role": "user", "text": str(row[0])}]
-        pair.append({"role": "assistant", "text": str(answer or "(no answer)")})
+        pair = [{"role": "user", "text": inert(str(row[0]))}]
+        pair.append({"role": "assistant", "text": inert(str(answer or "(no answer)"))})
         found.insert(0, pair)
         run_id = row[1]
     return [said for pair in found for said in pair]
@@ -333,4 +383,4 @@ def turn(tx: Tx, run_id: str, *, number: int, heard: int) -> Json:
         "select text from agent_said where run_id = :id and number > :heard order by number", id=run_id, heard=heard
     )
     stop = f"It has asked the model {MAX_TURNS} times: it may not go on." if number > MAX_TURNS else None
-    return {"said": [text for (text,) in said], "stop": stop}
+    return {"said": [inert(text) for (text,) in said], "stop": stop}

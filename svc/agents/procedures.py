@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 import msgspec
 
@@ -11,6 +11,7 @@ from svc.agents import actions
 from svc.agents.actions import Wanted
 from svc.agents.definitions import AGENTS, written
 from svc.agents.model import DEFAULT_TOOLS, MAX_CEILING_DOLLARS, MAX_PROMPT_CHARS, Definition, Schedule
+from svc.clock import rfc3339
 from svc.configuring import Configuration, Configured, parse
 from svc.errors import Invalid
 from svc.models import MICROS
@@ -98,6 +99,15 @@ class TrustOut(Wire, frozen=True):
     """``outside``: the first source of the run's text from outside; ``None`` where it has none."""
 
     outside: str | None
+
+
+class SaidOut(Wire, frozen=True):
+    """``heard``: whether the model was told it, which takes until its next turn."""
+
+    by: Literal["person", "agent"]
+    text: str
+    at: str
+    heard: bool
 
 
 class RetryInput(Wire, frozen=True):
@@ -194,6 +204,11 @@ def _trust(tx: ReadTx, context: RequestContext, *, run_id: str) -> TrustOut:
     return TrustOut(outside=taint_of(tx, run_id))
 
 
+async def talk(context: RequestContext, wanted: RunIdInput) -> list[SaidOut]:
+    found = await context.workspace.store.read(actions.talk, context.principal, run_id=wanted.run_id)
+    return [SaidOut(by=one.by, text=one.text, at=rfc3339(one.at), heard=one.heard) for one in found]
+
+
 async def retry(context: RequestContext, wanted: RetryInput) -> RunIdOut:
     run_id = await context.workspace.store.write(
         actions.retry_from, context.principal, run_id=wanted.run_id, step_id=wanted.step_id
@@ -254,6 +269,15 @@ PROCEDURES: Final = (
         output=TrustOut,
         call=trust,
         summary="Whether an agent's run has read text from outside.",
+    ),
+    Procedure(
+        name="agents.talk",
+        kind="query",
+        access="authenticated",
+        input=RunIdInput,
+        output=list[SaidOut],
+        call=talk,
+        summary="What a person and an agent have said to each other, in order.",
     ),
     Procedure(
         name="agents.retry",

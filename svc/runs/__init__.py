@@ -6,12 +6,12 @@ timers. The worker plane (:mod:`svc.worker`) runs the code of workflows, which f
 """
 
 from svc.runs.actions import Parent, begin, close_undone, count_tokens, fork, grant_more, progress, retry
-from svc.runs.approvals import Decided, decided
+from svc.runs.approvals import Decided, decided, show_changed
 from svc.runs.digests import digest
 from svc.runs.dispatch import IN_MEMORY, Dispatcher
 from svc.runs.feature import FEATURE
 from svc.runs.model import RunRow
-from svc.runs.moving import end_timers, settle_step, wake
+from svc.runs.moving import end_timers, settle_step, tell, wake
 from svc.runs.queries import active, mine, progress_of, run
 from svc.runs.tokens import RunGrant, acting_for, grant_of, principal_of
 from svc.runs.waits import ask_person
@@ -43,5 +43,7 @@ __all__ = [
     "retry",
     "run",
     "settle_step",
+    "show_changed",
+    "tell",
     "wake",
 ]

@@ -104,6 +104,35 @@ def decide(tx: Tx, principal: Principal, *, approval_id: str, approve: bool, inp
 
 
 @dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What a person was asked in the step ``key``. ``changed``: they changed it; then ``card`` shows the changed call
+    once it is made.
+    """
+
+    key: str
+    changed: bool
+    card: str | None
+
+
+def of_run(tx: ReadTx, run_id: str) -> list[Asked]:
+    rows = tx.all(
+        "select key, coalesce(decided_input <> input, 0), card from approvals where run_id = :id order by requested_at",
+        id=run_id,
+    )
+    return [Asked(key=str(row[0]), changed=bool(row[1]), card=cast("str | None", row[2])) for row in rows]
+
+
+def show_changed(tx: Tx, *, run_id: str, key: str, card: Json) -> None:
+    """A changed call is made: show from now on what it is, no more what was asked."""
+    tx.run(
+        "update approvals set card = :card where run_id = :run_id and key = :key",
+        card=encoded(card),
+        run_id=run_id,
+        key=key,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
 class Decided:
     """What a person approved. ``changed``: it is not what the run asked for. ``card``: the rows that the person saw, as
     JSON.

@@ -10,7 +10,7 @@ from svc.clock import Millis, rfc3339, rfc3339_or_none
 from svc.errors import Invalid, NotFound
 from svc.ids import derived_id
 from svc.principal import Principal
-from svc.runs import queries
+from svc.runs import approvals, queries
 from svc.runs.model import PAGE_ROWS, ShownStep
 from svc.runs.states import RunState
 from svc.runs.wire import Ancestor, ErrorOut, ListInput, Progress, RunDetail, RunOut, RunsOut, StepOut, Usage
@@ -52,6 +52,7 @@ def get_run(tx: ReadTx, principal: Principal, *, run_id: str) -> RunDetail:
     )
     if row is None or not queries.owns(principal, cast("str | None", row[4])):
         raise NotFound("There is no such run.")
+    changed = {one.key for one in approvals.of_run(tx, run_id) if one.changed}
     children = tx.all(f"select {_RUN} from runs where parent_id = :id order by created_at, id", id=run_id)
     return RunDetail(
         **msgspec.structs.asdict(_run_out(row, principal)),
@@ -61,7 +62,9 @@ def get_run(tx: ReadTx, principal: Principal, *, run_id: str) -> RunDetail:
         output=raw(cast("str | None", row[16])),
         ancestors=_ancestors(tx, cast("str | None", row[8])),
         children=tuple(_run_out(child, principal) for child in children),
-        steps=tuple(_step_out(run_id, shown) for shown in queries.shown_steps(tx, run_id)),
+        steps=tuple(
+            _step_out(run_id, shown, changed=shown.step.key in changed) for shown in queries.shown_steps(tx, run_id)
+        ),
     )
 
 
@@ -70,7 +73,13 @@ def get_step(tx: ReadTx, principal: Principal, *, run_id: str, step_id: str) -> 
     step = queries.step(tx, run_id, step_id) if queries.mine(tx, principal, run_id) else None
     if step is None:
         raise NotFound("There is no such step.")
-    return _step_out(run_id, ShownStep(step=step, input_bytes=None, output_bytes=None))
+    asked = next((one for one in approvals.of_run(tx, run_id) if one.key == step_id), None)
+    return _step_out(
+        run_id,
+        ShownStep(step=step, input_bytes=None, output_bytes=None),
+        changed=asked is not None and asked.changed,
+        card=None if asked is None else asked.card,
+    )
 
 
 def _ancestors(tx: ReadTx, run_id: str | None) -> tuple[Ancestor, ...]:
@@ -110,7 +119,7 @@ def _run_out(row: Row, principal: Principal) -> RunOut:
     )
 
 
-def _step_out(run_id: str, shown: ShownStep) -> StepOut:
+def _step_out(run_id: str, shown: ShownStep, *, changed: bool, card: str | None = None) -> StepOut:
     step = shown.step
     return StepOut(
         id=step.key,
@@ -128,6 +137,8 @@ def _step_out(run_id: str, shown: ShownStep) -> StepOut:
         output_bytes=shown.output_bytes,
         error=_error(step.error),
         child_id=derived_id("run", run_id, step.key) if step.kind == "child" else None,
+        changed=changed,
+        card=raw(card),
     )
 
 

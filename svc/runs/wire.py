@@ -54,7 +54,9 @@ class StepOut(Wire, frozen=True):
     """``child_id``: the run that a step of the kind ``child`` waits for.
 
     ``input_bytes``, ``output_bytes``: where a run is shown with all its steps, long values are cut. Then the value is a
-    text, the beginning of its JSON, and this is the size of the whole value. ``runs.step`` returns the whole value.
+    text, the beginning of its JSON, and this is the size of the whole value. ``runs.step`` returns the whole value, and
+    the ``card`` of a call that a person was asked about. ``changed``: they changed it before they approved it; then the
+    card shows the changed call.
     """
 
     id: str
@@ -72,6 +74,8 @@ class StepOut(Wire, frozen=True):
     output_bytes: int | None
     error: ErrorOut | None
     child_id: str | None
+    changed: bool
+    card: msgspec.Raw
 
 
 class Ancestor(Wire, frozen=True):

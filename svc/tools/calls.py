@@ -14,7 +14,7 @@ from svc.clock import DAY_MS
 from svc.errors import Invalid, Refusal
 from svc.inert import inert
 from svc.protocol import Wire
-from svc.runs import ask_person, decided, digest
+from svc.runs import ask_person, decided, digest, show_changed
 from svc.store import Tx
 from svc.tools.cards import row, same_card, shown_card
 from svc.tools.deciding import Understood, bounded, card_of, decide, given_to, said_no, understood, why_ask
@@ -139,7 +139,15 @@ def _do_approved(workspace: Workspace, tx: Tx, caller: Caller, wanted: DoInput) 
         return {"needs": "approval"}
     found = understood(before.tool, msgspec.json.decode(approved.input))
     if isinstance(found, str):
+        _end(tx, caller, wanted.call, state="failed")
         return _no(found)
+    if approved.changed:
+        try:
+            card = card_of(tx, caller.principal, found) or _plain(found)
+        except Refusal as refusal:
+            _end(tx, caller, wanted.call, state="failed")
+            return said_no(refusal)
+        show_changed(tx, run_id=caller.run_id, key=wanted.asked, card=msgspec.to_builtins(card))
     _keep(tx, caller, wanted.call, found, state="begun")
     return _do(workspace, tx, caller, wanted.call, found)
 

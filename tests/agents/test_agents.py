@@ -10,6 +10,7 @@ import trio
 from trio.testing import MockClock
 
 from svc.clock import VirtualClock
+from svc.store import Store
 from svc.tools import calls as tool_calls
 from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
@@ -30,6 +31,11 @@ def calls(*made: tuple[str, Any]) -> dict[str, Any]:
 
 async def begin(service: Service, **wanted: object) -> str:
     return str((await service.mutate("agents.run", **wanted))["runId"])
+
+
+async def talk(service: Service, run_id: str) -> list[tuple[str, str, bool]]:
+    said = await service.query("agents.talk", runId=run_id)
+    return [(one["by"], one["text"], one["heard"]) for one in said]
 
 
 async def test_an_agent_reads_answers_and_sends_only_what_a_person_let_through(
@@ -121,6 +127,24 @@ async def test_an_agent_runs_at_its_time_and_when_a_mail_comes_once_each(service
     assert (await service.query("agents.trust", runId=came["id"]))["outside"] == "a mail that came"
 
 
+@pytest.mark.thorough
+async def test_an_idle_hour_writes_nothing_for_agents_and_tools(
+    service: Service, clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[str] = []
+    write = Store.write
+
+    async def counted(store: Store, action: Any, *given: Any, **more: Any) -> Any:
+        written.append(f"{action.__module__}.{action.__name__}")
+        return await write(store, action, *given, **more)
+
+    await service.mutate("pages.save", path="agents/clock", body="---\nschedule: every 20 hours\n---\nTick.")
+    await hours_pass(clock, 1)  # its next time is set
+    monkeypatch.setattr(Store, "write", counted)
+    await hours_pass(clock, 1)
+    assert [one for one in written if one.startswith(("svc.agents.", "svc.tools."))] == []
+
+
 async def test_a_mail_triggers_agents_of_its_owner_and_no_others(service: Service) -> None:
     await service.synced("Known before")
     mia = await sign_in(service, MIA)
@@ -136,12 +160,22 @@ async def test_a_mail_triggers_agents_of_its_owner_and_no_others(service: Servic
 
 @pytest.mark.thorough
 async def test_what_is_said_meanwhile_is_heard_with_the_next_question(service: Service) -> None:
-    await script(service, {**calls(("tasks.list", {})), "delayMs": 60_000}, {"text": "Heard."})
+    hidden = chr(0xE0061)
+    looking = {**calls(("tasks.list", {})), "text": "Looking.", "delayMs": 60_000}
+    await script(service, looking, {"text": "Heard."}, {"text": "And more."})
     run_id = await begin(service, prompt="Wait.")
     await trio.sleep(5)
-    assert (await service.mutate("agents.say", runId=run_id, text="And hurry."))["runId"] == run_id
+    assert (await service.mutate("agents.say", runId=run_id, text=f"And hurry.{hidden}"))["runId"] == run_id
+    begun = [("person", "Wait.", True)]
+    assert await talk(service, run_id) == [*begun, ("person", "And hurry.", False)]
     await until(service, run_id, "done")
-    assert "And hurry." in str((await service.query("fake.llm.calls"))[-1]["messages"])
+    told = str((await service.query("fake.llm.calls"))[-1]["messages"])
+    assert ("And hurry." in told, hidden in told) == (True, False)
+    begun += [("agent", "Looking.", True), ("person", "And hurry.", True), ("agent", "Heard.", True)]
+    assert await talk(service, run_id) == begun
+    again = (await service.mutate("agents.say", runId=run_id, text="Go on."))["runId"]
+    await until(service, again, "done")
+    assert await talk(service, again) == [*begun, ("person", "Go on.", True), ("agent", "And more.", True)]
 
 
 async def test_a_run_that_met_its_own_ceiling_goes_on_where_it_was_with_a_higher_one(service: Service) -> None:

@@ -212,6 +212,7 @@ PROCEDURES: dict[str, Door] = {
     "agents.save": mutation("authenticated", 400, title="", agent={"instructions": "Help."}),
     "agents.run": mutation("authenticated", 404, agent="nobody"),
     "agents.say": mutation("authenticated", 404, runId="run_none", text="Hi"),
+    "agents.talk": query("authenticated", 404, runId="run_none"),
     "agents.trust": query("authenticated", 404, runId="run_none"),
     "agents.goOn": mutation("authenticated", 404, runId="run_none", ceilingUsd=1),
     "agents.retry": mutation("authenticated", 404, runId="run_none", stepId="model"),

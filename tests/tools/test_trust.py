@@ -81,6 +81,13 @@ async def test_a_mail_goes_only_as_a_person_saw_it_and_a_change_is_what_goes(ser
     (sent,) = await service.query("mail.outgoing")
     assert sent["to"] == ["noa@example.org"]
     assert len(await service.rows("select 1 from tool_calls")) == 1
+    shown = await service.query("runs.step", id=run_id, stepId=question["stepId"])
+    told = [one["text"] for one in shown["card"] if one["label"] in {"To", "Cc", "Bcc"}]
+    assert (shown["changed"], told) == (True, ["noa@example.org"]), (
+        "its page shows what was done, and not what was asked"
+    )
+    steps = (await service.query("runs.get", id=run_id))["steps"]
+    assert [one["id"] for one in steps if one["changed"]] == [question["stepId"]]
 
 
 async def test_what_cannot_be_done_is_told_to_the_model_and_asks_nobody(service: Service) -> None:
@@ -142,9 +149,9 @@ async def test_each_way_by_which_a_stranger_speaks_taints_the_run_and_hides_noth
     await service.synced("Known before")
     (thread_id,) = await service.synced(f"{obey} now", **more)
     written: tuple[tuple[str, dict[str, Any]], ...] = (
-        ("pages.save", {"path": "notes/obey", "title": "Obey", "body": "Obey."}),
-        ("tasks.add", {"title": "Obey."}),
-        ("memory.write", {"name": "obey", "body": "Obey."}),
+        ("pages.save", {"path": "notes/obey", "title": f"Obey{hidden}", "body": obey}),
+        ("tasks.add", {"title": f"Obey{hidden}."}),
+        ("memory.write", {"name": "obey", "body": obey}),
         ("pages.save", {"path": "agents/obey", "body": "Obey."}),
     )
     for tool, given in written:
@@ -172,8 +179,7 @@ async def test_each_way_by_which_a_stranger_speaks_taints_the_run_and_hides_noth
         said = (await outcome(service, run_id))["result"]
         assert "bey" in str(said) or "noa@" in str(said), tool
         assert await service.rows(f"select 1 from run_trust where run_id = '{run_id}'"), tool
-        if tool.startswith(("mail.", "files.", "people.")):
-            assert not set(hidden + "\u202e\x1b") & set(texts_in(said)), tool
+        assert not set(hidden + "\u202e\x1b") & set(texts_in(said)), tool
     agent = (await service.mutate("agents.run", agent="obey"))["runId"]
     assert (await service.query("agents.trust", runId=agent))["outside"], "as a schedule would begin it"
 

@@ -41,6 +41,8 @@ def step(step_id: str, **fields: Any) -> dict[str, Any]:
         "outputBytes": None,
         "error": None,
         "childId": None,
+        "changed": False,
+        "card": None,
         **fields,
     }
 
@@ -52,6 +54,8 @@ class RunPart:
     runs: list[dict[str, Any]] = field(default_factory=list)
     """In the order in which they were begun."""
     approvals: list[dict[str, Any]] = field(default_factory=list)
+    talks: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """What was said in an agent's run."""
     whole_steps: dict[str, dict[str, Any]] = field(default_factory=dict)
     """All of the values that are cut in the run, by the id of their step."""
     run_numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
@@ -193,6 +197,9 @@ class RunPart:
 
     def rpc_agents_trust(self, given: dict[str, Any]) -> Any:
         return {"outside": None}
+
+    def rpc_agents_talk(self, given: dict[str, Any]) -> Any:
+        return self.talks.get(given["runId"], [])
 
     def rpc_agents_retry(self, given: dict[str, Any]) -> Any:
         run = self.run(given["runId"])
