@@ -15,6 +15,7 @@ import { CredentialForm, TestButton } from "./credential_form.js";
 /** @typedef {import("./credential_form.js").Credential} Credential */
 
 const SOURCES = { seed: "from the environment", user: "set here", oauth: "connected" };
+const CONNECTED = { ...SOURCES, user: "a password" };
 
 export function CredentialsSection() {
   const credentials = useFetched("capabilities.list");
@@ -68,9 +69,9 @@ function CredentialRow({ credential, changed }) {
 
 /** Since when it is set, its source, and who used it last. @param {{ credential: Credential }} props */
 function Facts({ credential }) {
-  const { source, version, updatedAt, lastUsedAt, lastUsedBy } = credential;
+  const { source, fields, version, updatedAt, lastUsedAt, lastUsedBy } = credential;
   if (!source || !updatedAt) return html`<code>${credential.name}</code>`;
-  return html`<code>${credential.name}</code> · ${SOURCES[source]}, version ${version}, <span
+  return html`<code>${credential.name}</code> · ${fields.length > 0 ? SOURCES[source] : CONNECTED[source]}, version ${version}, <span
     title=${fullTime(updatedAt)}>${day(updatedAt)}</span> · ${lastUsedAt
     ? html`last used <span title=${fullTime(lastUsedAt)}>${day(lastUsedAt)}</span> by ${lastUsedBy}`
     : "never used"}`;

@@ -15,7 +15,7 @@ from typing import Final
 from svc.capabilities import actions
 from svc.capability import Capability, Grants
 from svc.errors import Forbidden
-from svc.store import ReadTx, Secrets, Store, Tx
+from svc.store import ReadTx, Secrets, SecretSource, Store, Tx
 
 SETTINGS_ACTOR: Final = "settings"
 
@@ -97,10 +97,10 @@ class Door:
             return None
         return await self.broker.store.read_kept((Door.edition, name), partial(self.broker.secrets.edition, name=name))
 
-    def keep(self, tx: Tx, name: str, value: bytes) -> None:
+    def keep(self, tx: Tx, name: str, value: bytes, *, source: SecretSource = "oauth") -> None:
         """Store the value from a consent screen or a connection, in place of the old one."""
         self._demand(name)
-        self.broker.secrets.write(tx, name, value, source="oauth")
+        self.broker.secrets.write(tx, name, value, source=source)
 
     def remove(self, tx: Tx, name: str) -> bool:
         """Delete the value. Returns whether there was one."""

@@ -13,7 +13,7 @@ import msgspec
 
 from svc.capabilities import Door
 from svc.connections.model import Tokens
-from svc.store import Store, Tx
+from svc.store import SecretSource, Store, Tx
 
 
 class Credentials(Protocol):
@@ -22,8 +22,8 @@ class Credentials(Protocol):
 
     def read(self, tx: Tx, name: str) -> bytes | None: ...
 
-    def write(self, tx: Tx, name: str, value: bytes) -> None:
-        """Insert or replace."""
+    def write(self, tx: Tx, name: str, value: bytes, *, source: SecretSource = "oauth") -> None:
+        """Insert or replace. ``source``: who gave it; "user" for a password."""
         ...
 
     def remove(self, tx: Tx, name: str) -> bool:
@@ -40,8 +40,8 @@ class BrokeredCredentials:
     def read(self, tx: Tx, name: str) -> bytes | None:
         return self.door.acquire_in(tx, name, purpose="use the access of a connected account")
 
-    def write(self, tx: Tx, name: str, value: bytes) -> None:
-        self.door.keep(tx, name, value)
+    def write(self, tx: Tx, name: str, value: bytes, *, source: SecretSource = "oauth") -> None:
+        self.door.keep(tx, name, value, source=source)
 
     def remove(self, tx: Tx, name: str) -> bool:
         return self.door.remove(tx, name)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -44,6 +45,7 @@ from svc.pages import (
 )
 from svc.preferences import bring_back as bring_preferences_back
 from svc.principal import Principal, system
+from svc.settings import HOME
 from svc.store import BlobRef, Home, Tx
 from svc.tools import bring_mark_back
 
@@ -190,26 +192,24 @@ class PreferencesIn(msgspec.Struct, frozen=True):
 
 @dataclass(kw_only=True)
 class Importing:
-    """``users`` are ids by address."""
+    """``goes_on``: an earlier import of the same archive was interrupted. ``users`` are ids by address."""
 
     call: Invocation
     opened: OpenedHome
     bag: Bag
     hooks: Sequence[ClaimHook]
+    goes_on: bool
     users: dict[str, str] = field(default_factory=dict)
     told: list[str] = field(default_factory=list)
     _accounts: dict[str, str] = field(default_factory=dict)
 
     async def run(self) -> None:
-        store, home, name = self.opened.store, self.opened.home.path, self.bag.digest()
-        goes_on = Home.told(home, UNDER_WAY) == name
-        if not goes_on and not await store.read(rows.is_empty):
-            raise Conflict(NOT_EMPTY)
-        Home.tell(home, UNDER_WAY, name)
+        store, home = self.opened.store, self.opened.home.path
+        Home.tell(home, UNDER_WAY, self.bag.digest())
         people = [(one.email, one.name, one.role) for one in self.bag.json("data/users.json", form=list[UserIn])]
         async with open_task_group() as nursery:
             nursery.start_soon(partial(store.run_writer, started=lambda: None))
-            self.users = await store.read(rows.ids_of_users) if goes_on else {}
+            self.users = await store.read(rows.ids_of_users) if self.goes_on else {}
             if people and not self.users:
                 self.users = await store.write(bring_back, people=people, hooks=self.hooks, refused=NOT_EMPTY)
             await self._files()
@@ -443,14 +443,30 @@ async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
+def _goes_on(opened: OpenedHome, bag: Bag) -> bool:
+    """Whether an interrupted import of this archive goes on. Raises :class:`Conflict` where the home has anything
+    else."""
+    if Home.told(opened.home.path, UNDER_WAY) == bag.digest():
+        return True
+    if not opened.store.read_now(rows.is_empty):
+        raise Conflict(NOT_EMPTY)
+    return False
+
+
 def run(call: Invocation, *, hooks: Sequence[ClaimHook]) -> int:
-    """The command. ``hooks``: what each feature does with a claim."""
-    with open_bag(Path(call.given["source"])) as bag:
+    """The command. ``hooks``: what each feature does with a claim.
+
+    A home that is there is opened before the whole archive is read, which may take long: it may be in use, or not
+    empty. A new one is made after that, because the archive may be damaged.
+    """
+    with open_bag(Path(call.given["source"])) as bag, ExitStack() as homes:
+        opened = homes.enter_context(call.home()) if Home.exists(call.config[HOME]) else None
+        goes_on = opened is not None and _goes_on(opened, bag)
         count = bag.check()
         print(f"The export is whole: {counted(count, 'file')}", file=sys.stderr, flush=True)
-        with call.home(may_create=True) as opened:
-            going = Importing(call=call, opened=opened, bag=bag, hooks=hooks)
-            trio.run(going.run)
+        opened = opened or homes.enter_context(call.home(may_create=True))
+        going = Importing(call=call, opened=opened, bag=bag, hooks=hooks, goes_on=goes_on)
+        trio.run(going.run)
     print(f"Imported {', '.join(going.told)}", file=sys.stderr, flush=True)
     if going.users:
         print("Everybody signs in as before; mailboxes of a server are connected again.", file=sys.stderr, flush=True)

@@ -130,3 +130,9 @@ def m007_secret_envelopes(db: Database) -> None:
         update secrets set source = 'seed' where name = 'idp.oauth';
         """
     )
+
+
+@STORE_MIGRATIONS()
+def m008_passwords_are_given_by_a_person(db: Database) -> None:
+    """They were stored like what comes from a consent screen."""
+    db.execute("update secrets set source = 'user' where name like 'mail.imap.%'")

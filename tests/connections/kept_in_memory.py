@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from svc.store import Tx
+from svc.store import SecretSource, Tx
 
 
 @dataclass
@@ -14,7 +14,7 @@ class KeptInMemory:
     def read(self, tx: Tx, name: str) -> bytes | None:
         return self.kept.get(name)
 
-    def write(self, tx: Tx, name: str, value: bytes) -> None:
+    def write(self, tx: Tx, name: str, value: bytes, *, source: SecretSource = "oauth") -> None:
         self.kept[name] = value
 
     def remove(self, tx: Tx, name: str) -> bool:

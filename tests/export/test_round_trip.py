@@ -21,7 +21,7 @@ from svc.export.bag import Names, safe
 from svc.export.choices_back import Choices
 from svc.meetings import Line, actions
 from svc.okf import read
-from svc.store import Store, Tx
+from svc.store import Home, Store, Tx
 from svc.tools.taint import taint_page
 from tests.files.uploads import uploaded
 from tests.full_disk import files_end_at
@@ -233,6 +233,33 @@ async def test_nothing_is_lost_on_the_way_out_and_in_again(
         (tmp_path / "harmed.tar").write_bytes(harm)
         assert await svc("fourth", "import", tmp_path / "harmed.tar") == 1
     assert not (tmp_path / "fourth" / "db" / "svc.sqlite3").exists()
+
+
+async def test_a_home_that_is_in_use_or_not_empty_is_refused_before_the_whole_export_is_read(
+    tmp_path: Path,
+    wall: VirtualClock,
+    log: RecordedLog,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    (tmp_path / "export" / "data").mkdir(parents=True)
+    (tmp_path / "export" / "data" / "pages.json").write_text("[]")
+    (tmp_path / "export" / "manifest-sha256.txt").write_text(f"{'0' * 64}  data/pages.json\n")  # found when it is read
+    settings: dict[str, Any] = {"SVC_HOME": str(tmp_path / "home"), "SVC_MASTER_KEY_FILE": str(tmp_path / "key")}
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+
+    async def told(status: int) -> str:
+        assert await trio.to_thread.run_sync(cli.main, ["import", str(tmp_path / "export")]) == status
+        return capfd.readouterr().err
+
+    async with open_service(tmp_path / "home", clock=wall, log=log, PROVIDERS="fake", **settings) as service:
+        await sign_in(service, MIA)
+    with Home.open(tmp_path / "home"):
+        assert "is in use" in await told(75)
+    assert "The home is not empty" in await told(1)
+    monkeypatch.setenv("SVC_HOME", str(tmp_path / "new"))
+    assert "data/pages.json is damaged" in await told(1)
 
 
 async def test_quiet_hours_of_a_zone_that_is_not_known_here_are_left_out_and_said() -> None:

@@ -17,7 +17,7 @@ from svc.mail.accounts.wire import Progress, account_summary
 from svc.mail.health import actions as health_actions
 from svc.mail.model import Account, AccountState
 from svc.principal import UNCLAIMED
-from svc.store import ReadTx, Tx
+from svc.store import ReadTx, SecretSource, Tx
 from tests.mail.bare import bare_tx, undone
 
 MIA: Final = "mia@example.org"
@@ -31,7 +31,7 @@ class _NoCredentials:
     def read(self, tx: ReadTx, name: str) -> bytes | None:
         return None
 
-    def write(self, tx: Tx, name: str, value: bytes) -> None:
+    def write(self, tx: Tx, name: str, value: bytes, *, source: SecretSource = "oauth") -> None:
         raise AssertionError("nothing is kept here")
 
     def remove(self, tx: Tx, name: str) -> bool:

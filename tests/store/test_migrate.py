@@ -83,6 +83,15 @@ def test_a_database_brought_here_step_by_step_has_the_fresh_schema(path: Path) -
     assert "strict" in fresh_schema([])
 
 
+def test_the_password_of_a_mailbox_is_known_as_given_by_a_person_also_in_an_older_home(path: Path) -> None:
+    connection = connect(path)
+    STORE_MIGRATIONS.apply(Database(connection), stop_before="m008_passwords_are_given_by_a_person")
+    for name in ("idp.oauth.mia@example.org", "mail.imap.mia@example.org"):
+        connection.execute("insert into secrets values (?, ?, 1, x'00', x'00', 'key', 0, null, 'oauth')", (name, name))
+    migrate(connection, [STORE_MIGRATIONS])
+    assert list(connection.execute("select source from secrets order by name")) == [("oauth",), ("user",)]
+
+
 def test_a_second_boot_changes_nothing(path: Path, threads: ThreadPool) -> None:
     for _ in range(2):
         Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES]).close_now()

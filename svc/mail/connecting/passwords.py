@@ -129,7 +129,7 @@ def _keep_account(
             "mail erased from here."
         )
     account_id = account_actions.connect(tx, principal, address=address, provider=BY_PASSWORD.name)
-    credentials.write(tx, BY_PASSWORD.secret_name(address), accesses.kept(access))
+    credentials.write(tx, BY_PASSWORD.secret_name(address), accesses.kept(access), source="user")
     if name is not None:
         sender_names.set_sender_name(tx, principal, account_id=account_id, name=name)
     return account_id

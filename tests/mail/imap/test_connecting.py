@@ -72,9 +72,9 @@ async def test_a_mailbox_is_connected_read_and_let_go_of(service: Service, serve
     (account,) = await service.query("mail.accounts")
     assert (account["provider"], account["state"], account["senderName"]) == ("imap", "caught-up", "Alice A")
     assert [one["subject"] for one in (await service.query("mail.threads", section="inbox"))["threads"]] == ["Hello"]
-    kept = await service.rows("select name, ciphertext from secrets where name like 'mail.imap.%'")
-    assert [name for name, _ in kept] == [f"mail.imap.{ADDRESS}"]
-    assert PASSWORD.encode() not in kept[0][1]
+    kept = await service.rows("select name, source, ciphertext from secrets where name like 'mail.imap.%'")
+    assert [(name, source) for name, source, _ in kept] == [(f"mail.imap.{ADDRESS}", "user")]
+    assert PASSWORD.encode() not in kept[0][2]
     assert (await service.mutate("mail.disconnect", accountId=account_id, erase=True))["notice"] is None
     assert await service.rows("select * from secrets where name like 'mail.imap.%'") == []
     await nothing_left(service)
