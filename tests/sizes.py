@@ -120,8 +120,8 @@ STORY_ANY: Final = _size(2, 3)
 STORY_TELLING: Final = _size(3, 5)
 STORY_JUMPS: Final = _size(3, 5)
 """Events one after the other in a mail's life: all of them, those that tell most, those with a clock that jumps."""
-STORY_SHARES: Final = _size(2, 1)
-"""Of such rows of events each second one is played, chosen anew in each run, or each."""
+STORY_SHARES: Final = _size(4, 1)
+"""Of such rows of events each fourth one is played, chosen anew in each run, or each."""
 
 HANGS_S: Final = 180.0
 """Ends a test that hangs, and judges no speed: on a machine that others use too, a boot may take a minute."""
