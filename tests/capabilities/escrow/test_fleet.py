@@ -59,9 +59,10 @@ async def test_each_cell_of_a_fleet_has_a_key_of_its_own_and_gets_it_again(tmp_p
                         nursery.start_soon(boot, number, (number + boots) % 2)
             assert all(first == second for first, second in found.values())
             assert len({first for first, _ in found.values()}) == FLEET_CELLS
-            told = server.run("select action, outcome, count(*) from control_plane.audit group by 1, 2 order by 1, 2")
-            assert told == [
-                ("key.get", "missing", FLEET_CELLS),
-                ("key.get", "ok", FLEET_CELLS),
-                ("key.put", "ok", FLEET_CELLS),
-            ]
+            audited = server.run("select action, outcome, count(*) from control_plane.audit group by 1, 2")
+            told = {(action, outcome): count for action, outcome, count in audited}
+            assert told["key.put", "ok"] == FLEET_CELLS
+            # A cell asks again if the answer does not come in time, and finds then that its key was stored.
+            assert told["key.get", "missing"] >= FLEET_CELLS
+            assert told["key.get", "ok"] >= FLEET_CELLS
+            assert told.keys() <= {("key.put", "ok"), ("key.put", "late"), ("key.get", "missing"), ("key.get", "ok")}
