@@ -71,7 +71,8 @@ function CredentialRow({ credential, changed }) {
 function Facts({ credential }) {
   const { source, fields, version, updatedAt, lastUsedAt, lastUsedBy } = credential;
   if (!source || !updatedAt) return html`<code>${credential.name}</code>`;
-  return html`<code>${credential.name}</code> · ${fields.length > 0 ? SOURCES[source] : CONNECTED[source]}, version ${version}, <span
+  const words = fields.length > 0 ? SOURCES[source] : CONNECTED[source];
+  return html`<code>${credential.name}</code> · ${words}, version ${version}, <span
     title=${fullTime(updatedAt)}>${day(updatedAt)}</span> · ${lastUsedAt
     ? html`last used <span title=${fullTime(lastUsedAt)}>${day(lastUsedAt)}</span> by ${lastUsedBy}`
     : "never used"}`;

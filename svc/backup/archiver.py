@@ -31,7 +31,7 @@ import trio
 
 from svc.backoff import Backoff
 from svc.backup.archive import Archive
-from svc.backup.control import Control, Position, socket_folder
+from svc.backup.control import Control, Position, socket_folder, unsent
 from svc.backup.litestream import (
     SLOWEST_BYTES_A_S,
     SYNC_S,
@@ -43,7 +43,6 @@ from svc.backup.litestream import (
     kept_beside,
     refuse_old,
     told_of_copy,
-    unsent,
 )
 from svc.backup.moments import Moment, Moments
 from svc.backup.settings import BIN
@@ -414,7 +413,7 @@ class Archiver:
             archive.synced(reached)
         arrived = self._sent_more(position) or reached is not None
         self._sends = reached is not now and (self._sends or arrived)
-        archive.unsent_bytes = await self.threads.run(unsent, self.home.database, position.replicated_txid)
+        archive.unsent_bytes = await self.threads.run(unsent, self.home.database, position)
         # The whole copy that it begins with may be unsent, too.
         if archive.unsent_bytes > self.unsent_max_bytes + await self.threads.run(_size_of, self.home.database):
             self._dropping = True

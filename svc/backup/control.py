@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from svc.backup.litestream import SHOWN_CHARS, ArchiveFault, LogMisread, says_log_is_misread
+from svc.backup.litestream import SHOWN_CHARS, ArchiveFault, LogMisread, kept_beside, says_log_is_misread
 from svc.protocol.egress import Egress, EgressFault
 from svc.store import Home
 
@@ -26,6 +26,19 @@ class Position(msgspec.Struct, frozen=True):
 
     txid: int
     replicated_txid: int = 0
+
+
+def unsent(database: Path, position: Position) -> int:
+    """Bytes that wait for the target; blocks. The folder has the files of two weeks: it is read only if some wait."""
+    if position.replicated_txid >= position.txid:
+        return 0
+    level = kept_beside(database) / "ltx" / "0"
+    total = 0
+    for entry in level.iterdir() if level.is_dir() else ():
+        last = entry.name.partition("-")[2].partition(".")[0]
+        if len(last) == 16 and int(last, 16) > position.replicated_txid:
+            total += entry.stat().st_size
+    return total
 
 
 class _Info(msgspec.Struct, frozen=True):

@@ -311,17 +311,6 @@ def kept_beside(database: Path) -> Path:
     return database.with_name(f".{database.name}-litestream")
 
 
-def unsent(database: Path, replicated: int) -> int:
-    """Bytes that wait for the target; blocks."""
-    level = kept_beside(database) / "ltx" / "0"
-    total = 0
-    for entry in level.iterdir() if level.is_dir() else ():
-        last = entry.name.partition("-")[2].partition(".")[0]
-        if len(last) == 16 and int(last, 16) > replicated:
-            total += entry.stat().st_size
-    return total
-
-
 async def said_by(command: Sequence[str], *, environ: Mapping[str, str], deadline_s: float) -> tuple[int, bytes, bytes]:
     """Run a program to its end; returns its status and output. Raises :class:`ArchiveFault` where it can't be run."""
     out, err = bytearray(), bytearray()

@@ -15,8 +15,8 @@ import pytest
 import trio
 
 from svc.backup.archiver import LOG_MAX_BYTES, SENDING_S, UNSENT_MAX_BYTES, Archiver, ArchiverEnded
-from svc.backup.control import Control, Position
-from svc.backup.litestream import SLOWEST_BYTES_A_S, ArchiveFault, LogMisread, unsent
+from svc.backup.control import Control, Position, unsent
+from svc.backup.litestream import SLOWEST_BYTES_A_S, ArchiveFault, LogMisread
 from svc.clock import VirtualClock
 from svc.config import Config
 from svc.nursery import ThreadPool
@@ -127,7 +127,7 @@ async def test_what_waits_for_a_target_that_is_gone_for_a_day_is_bounded_and_tol
     most = 0
     for _ in range(LOOKS):
         await look()
-        most = max(most, await threads.run(unsent, home.database, 0))
+        most = max(most, await threads.run(unsent, home.database, Position(txid=1)))
     assert UNSENT_MAX_BYTES - PIECE_BYTES < most <= UNSENT_MAX_BYTES + DATABASE_BYTES + PIECE_BYTES
     assert [one is not None for one in stored.told] == [True], "once, and not at each look"
     assert stored.folds == [True], "the store folds the log in where the child was ended"
@@ -182,10 +182,10 @@ async def test_a_target_that_takes_a_byte_at_a_time_holds_the_archiver_for_a_bou
     await child.sync()
     child.writes = False
     await look_at(archiver, child)
-    waits = await threads.run(unsent, archiver.home.database, 1)
+    waits = await threads.run(unsent, archiver.home.database, Position(txid=2, replicated_txid=1))
     limit_s = SENDING_S + waits / SLOWEST_BYTES_A_S
     assert [await lived_s() for _ in range(3)] == pytest.approx([limit_s, 2 * limit_s, 4 * limit_s], abs=20)
-    assert await threads.run(unsent, archiver.home.database, 1) == waits > 0
+    assert await threads.run(unsent, archiver.home.database, Position(txid=2, replicated_txid=1)) == waits > 0
     assert [one is not None for one in stored.told] == [True]
 
     child.away, child.writes = False, True
