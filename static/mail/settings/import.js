@@ -158,7 +158,7 @@ function ImportRow({ one, changed }) {
 /** @param {Import} one */
 function words(one) {
   const counted = [`${plural(one.added, "mail")} imported`];
-  if (one.known) counted.push(`${number(one.known)} were here already`);
+  if (one.known) counted.push(`${number(one.known)} ${one.known === 1 ? "was" : "were"} here already`);
   if (one.skipped) counted.push(`${number(one.skipped)} passed over`);
   const told = counted.join(", ");
   if (one.waitsFor) return `${WAITS[one.waitsFor]}${one.percent ? `. ${one.percent} % until now: ${told}` : ""}.`;

@@ -13,7 +13,7 @@ from typing import BinaryIO, Final, get_args
 
 import trio
 
-from svc.command import OK, Argument, Command, Invocation, OpenedHome, WrongUsage
+from svc.command import OK, Argument, Command, Invocation, OpenedHome, WrongUsage, counted
 from svc.errors import NotFound, Refusal
 from svc.log import Log
 from svc.mail.accounts import queries as account_queries
@@ -201,7 +201,10 @@ async def take_into(
 
 
 def _counted(tally: Tally) -> str:
-    return f"{tally.added:,} mails imported, {tally.known:,} were here already, {tally.skipped:,} passed over"
+    said = f"{counted(tally.added, 'mail')} imported"
+    return (
+        f"{said}, {tally.known:,} {'was' if tally.known == 1 else 'were'} here already, {tally.skipped:,} passed over"
+    )
 
 
 # Export

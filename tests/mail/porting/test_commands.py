@@ -30,6 +30,14 @@ def svc(*arguments: str | Path) -> int:
     return cli.main([str(one) for one in ("mail", *arguments)])
 
 
+def test_one_mail_is_told_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one.eml").write_bytes(b"Subject: one\n\nAlone.\n")
+    assert svc("import", tmp_path / "one.eml") == 0
+    assert "1 mail imported, 0 were here already" in capsys.readouterr().err
+    assert svc("import", tmp_path / "one.eml") == 0
+    assert "0 mails imported, 1 was here already" in capsys.readouterr().err
+
+
 def test_in_and_out_and_in_again_is_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert svc("import", tmp_path / "old.mbox") == 0
     assert "2 mails imported, 0 were here already, 0 passed over" in capsys.readouterr().err
