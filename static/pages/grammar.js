@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Converts Markdown to HTML, as a string: CommonMark by markdown-it, with its tables and strikethrough, and three
- * extensions of our own: `[[links]]` to pages, bare addresses, and tasks. Pure.
+ * Converts Markdown to HTML, as a string: CommonMark by markdown-it, with its tables and strikethrough, and four
+ * extensions of our own: front matter, `[[links]]` to pages, bare addresses, and tasks. Pure.
  *
  * HTML in a page is shown as text. All changes are made to the library's tokens, never to a string: headings go one
  * level below the page's title, pictures that are not files of this server become links, other sites open in another
@@ -22,6 +22,8 @@ const MAX_ADDRESS = 2_000;
 const MAX_TITLE = 300;
 const BELOW = /** @type {Record<string, string>} */ ({ h1: "h2", h2: "h3", h3: "h4", h4: "h5", h5: "h6", h6: "h6" });
 const TASK = /^\[([ xX])\](?:\s|$)/;
+/** The first line of front matter; without such a key `---` is a ruler. */
+const KEY = /^[\w-]+:(?:\s|$)/;
 const WIKI = /\[\[([^[\]\n|]{1,1000})(?:\|([^[\]\n]{1,1000}))?\]\]/y;
 const SCHEME = /(?:^|[^\p{L}\p{N}_])(https?)$/iu;
 const BARE = /:\/\/[^\s<>[\]`|]{1,1990}/y;
@@ -50,7 +52,27 @@ export function safeHref(address) {
 function makeParser() {
   const made = new MarkdownIt();
   made.validateLink = (address) => safeHref(address) !== null;
-  return made.use(withinBounds).use(pageLinks).use(bareAddresses).use(tasks).use(elements);
+  return made.use(withinBounds).use(frontMatter).use(pageLinks).use(bareAddresses).use(tasks).use(elements);
+}
+
+/**
+ * Front matter at the head of a page, as it is written: the library would make a heading of it.
+ * @param {Parser} md
+ */
+function frontMatter(md) {
+  md.block.ruler.before("table", "front_matter", (state, first, last, silent) => {
+    const line = (/** @type {number} */ at) => state.src.slice(state.bMarks[at], state.eMarks[at]).trimEnd();
+    if (first !== 0 || state.parentType !== "root" || line(0) !== "---" || !KEY.test(line(1))) return false;
+    let end = 1;
+    while (end < last && line(end) !== "---") end += 1;
+    if (end === last) return false;
+    if (silent) return true;
+    const token = state.push("code_block", "code", 0);
+    token.content = state.getLines(1, end, 0, true);
+    token.map = [0, end + 1];
+    state.line = end + 1;
+    return true;
+  });
 }
 
 /** `[[path]]` and `[[path|label]]`. @param {Parser} md */
