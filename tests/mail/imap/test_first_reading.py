@@ -256,6 +256,18 @@ async def test_a_mail_that_comes_after_the_first_reading_is_always_news(
         nursery.cancel_scope.cancel()
 
 
+async def read_without_news(wall: VirtualClock, server: FolderServer, *, places: list[str]) -> None:
+    """Read the mailbox for the first time, and look once more: each mail is there, and none of them is news."""
+    async with open_task_group() as nursery:
+        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        profile = await desk.started()[0].profile()
+        assert sorted(desk.places().values()) == places
+        assert profile.messages_total == len(places)
+        desk.cursor = profile.cursor
+        assert await desk.look() == ()
+        nursery.cancel_scope.cancel()
+
+
 @pytest.mark.parametrize("able", [PLAIN, COUNTING])
 async def test_a_folder_that_is_refused_for_a_moment_belongs_to_the_first_reading(
     wall: VirtualClock, able: str
@@ -271,14 +283,7 @@ async def test_a_folder_that_is_refused_for_a_moment_belongs_to_the_first_readin
             server.closed.clear()
 
     server.between = open_again
-    async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        profile = await desk.started()[0].profile()
-        assert sorted(desk.places().values()) == ["Boats", "INBOX"]
-        assert profile.messages_total == 2
-        desk.cursor = profile.cursor
-        assert await desk.look() == ()
-        nursery.cancel_scope.cancel()
+    await read_without_news(wall, server, places=["Boats", "INBOX"])
 
 
 @pytest.mark.parametrize("able", [PLAIN, COUNTING])
@@ -296,13 +301,8 @@ async def test_a_folder_that_is_numbered_anew_in_its_first_reading_is_no_news(
             server.number_anew("Boats")
 
     server.between = number_anew
-    async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        desk.cursor = (await desk.started()[0].profile()).cursor
-        assert server.boxes["Boats"].validity == 2
-        assert len(desk.places()) == 3
-        assert await desk.look() == ()
-        nursery.cancel_scope.cancel()
+    await read_without_news(wall, server, places=["Boats"] * 3)
+    assert server.boxes["Boats"].validity == 2
 
 
 @pytest.mark.parametrize("able", [PLAIN, COUNTING])
@@ -317,14 +317,7 @@ async def test_a_mail_that_is_moved_in_the_first_reading_is_no_news(wall: Virtua
             server.move("INBOX", "Lunch", "Archive")
 
     server.between = move_it
-    async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        profile = await desk.started()[0].profile()
-        assert list(desk.places().values()) == ["Archive", "Archive"]
-        assert profile.messages_total == 2
-        desk.cursor = profile.cursor
-        assert await desk.look() == ()
-        nursery.cancel_scope.cancel()
+    await read_without_news(wall, server, places=["Archive", "Archive"])
 
 
 async def test_a_mail_that_comes_after_we_made_a_folder_is_news(wall: VirtualClock) -> None:
