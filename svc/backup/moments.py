@@ -2,7 +2,8 @@
 
 A moment is taken before the archiver is asked to read all commits, and noted with the positions that it then tells. The
 target has all from before that moment once it has those positions. The archiver also tells when its last exchange
-ended, but that is too good: a commit made during it is not in it, or it was one of several.
+ended. That time is not used: a commit that was made during the exchange may be missing there, and an exchange may be
+only a part of what waits.
 """
 
 from __future__ import annotations
