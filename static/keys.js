@@ -129,13 +129,24 @@ function onKeyDown(event) {
 
 /** Whether the person writes now: then nothing that arrives takes the focus. */
 export function isTyping() {
-  return keyboardTaken.value || Boolean(document.activeElement?.closest(EDITABLE));
+  return keyboardTaken.value || isWithin(document.activeElement, EDITABLE);
 }
 
 /** @param {EventTarget | null} target @param {string} typing the fields that use the key themselves */
 function isBusy(target, typing) {
-  if (target instanceof Element && target.closest(typing)) return true;
+  if (isWithin(target, typing)) return true;
   return document.querySelector("dialog[open], :popover-open") !== null;
+}
+
+/**
+ * Whether it is within a field that is shown. A field of a dialog that was just closed keeps the focus until the
+ * browser draws the page: the keys pressed until then are not for it.
+ * @param {EventTarget | null} target
+ * @param {string} fields
+ */
+function isWithin(target, fields) {
+  const field = target instanceof Element ? target.closest(fields) : null;
+  return field !== null && field.getClientRects().length > 0;
 }
 
 /** @param {string} key */

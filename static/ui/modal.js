@@ -12,24 +12,42 @@ import { html } from "./html.js";
  */
 export function Modal({ label, class: name = "", close, children }) {
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null));
-  useLayoutEffect(() => {
-    const mine = dialog.current;
-    mine?.showModal();
-    const at = location.href;
-    const moved = () => {
-      if (location.href !== at) close();
-    };
-    addEventListener("popstate", moved);
-    return () => {
-      removeEventListener("popstate", moved);
-      mine?.close();
-    };
-  }, []);
+  const newest = useRef(close);
+  newest.current = close;
+  useLayoutEffect(() => whileShown(/** @type {HTMLDialogElement} */ (dialog.current), () => newest.current()), []);
   return html`<dialog
     ref=${dialog}
     class=${`modal ${name}`}
     aria-label=${label}
-    onClose=${close}
     onClick=${(/** @type {MouseEvent} */ event) => event.target === dialog.current && close()}
   >${children}</dialog>`;
+}
+
+/**
+ * Shows it, and hears whatever closes it. Escape removes it at once, so that the next key finds the page below: the
+ * browser would close it, and say so a moment later. Returns a function that closes it and hears nothing more: what
+ * the browser says of it then would close the same dialog, opened again.
+ * @param {HTMLDialogElement} dialog
+ * @param {() => void} close
+ */
+function whileShown(dialog, close) {
+  dialog.showModal();
+  const at = location.href;
+  const moved = () => {
+    if (location.href !== at) close();
+  };
+  const asked = (/** @type {Event} */ event) => {
+    if (event.target !== dialog) return; // a field for files has an event of this name, too
+    event.preventDefault();
+    close();
+  };
+  addEventListener("popstate", moved);
+  dialog.addEventListener("cancel", asked);
+  dialog.addEventListener("close", close);
+  return () => {
+    removeEventListener("popstate", moved);
+    dialog.removeEventListener("cancel", asked);
+    dialog.removeEventListener("close", close);
+    dialog.close();
+  };
 }

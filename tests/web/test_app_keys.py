@@ -178,6 +178,23 @@ PRESSED_ON_SIGHT = """([shown, key]) => {
 """Presses a key in the moment in which something stands in the document, before it is painted."""
 
 
+def test_a_key_right_after_a_dialog_was_closed_is_not_for_its_field(app: App) -> None:
+    page = app.open()
+    app.row("thr_00").wait_for()
+    app.press("Control+k")
+    page.get_by_role("combobox", name="Command").wait_for()
+    has_the_focus_still = page.evaluate(
+        """() => {
+            document.querySelector("dialog[open]").close();
+            const field = document.activeElement;
+            field.dispatchEvent(new KeyboardEvent("keydown", { key: "j", bubbles: true, cancelable: true }));
+            return field.matches("[role=combobox]");
+        }"""
+    )
+    assert has_the_focus_still  # until the browser draws the page
+    app.selects("thr_00")
+
+
 def test_keys_work_and_the_focus_is_there_as_soon_as_something_is_shown(app: App) -> None:
     page = app.open()
     for before, shown, key, focused in (
