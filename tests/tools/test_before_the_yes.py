@@ -108,6 +108,19 @@ async def test_a_tool_that_has_moved_is_asked_about_again_and_one_that_is_gone_i
     assert await service.rows(f"select state from tool_calls where run_id = '{run_id}'") == [("failed",)]
 
 
+async def test_a_yes_to_a_changed_call_that_cannot_be_done_ends_the_call_and_is_told_to_the_model(
+    service: Service,
+) -> None:
+    for changed, words in (({"name": 7, "body": "x"}, "Expected `str`"), ({"name": "a/../b", "body": "x"}, "name")):
+        run_id = await call(service, "memory.write", tainted=True, name="a", body="x")
+        question = await asked(service, run_id)
+        await service.mutate("approvals.decide", id=question["id"], approve=True, input=changed)
+        assert words in (await outcome(service, run_id))["error"]["message"]
+        assert await service.rows(f"select state from tool_calls where run_id = '{run_id}'") == [("failed",)]
+    assert await service.query("approvals.list") == []
+    assert await service.query("memory.list") == []
+
+
 async def test_a_child_of_a_run_has_none_of_its_tools(service: Service) -> None:
     """So it needs no taint of its own: it can do nothing, and its parent's own calls are decided as before."""
     run_id = await call(service, "memory.write", tainted=True, name="x", body="obey")
