@@ -2898,11 +2898,11 @@ interface ToolsToolOut {
 
 /**
  * `by`: `run` if a run with text from outside has written the page; `svc` if svc wrote it, from mail (people, rules) or
- * from speech.
+ * from speech; else `person` if another than its owner has.
  */
 interface ToolsTrustOut {
   fromOutside: boolean;
-  by: "run" | "svc" | null;
+  by: "person" | "run" | "svc" | null;
 }
 
 interface TriageAddressInput {

@@ -12,7 +12,7 @@ from svc.store import ReadTx, Tx
 from svc.tools.model import Level, Tool
 from svc.tools.rows.memory import listed
 from svc.tools.table import Tools
-from svc.tools.taint import page_taint, trust_page, written_by_run
+from svc.tools.taint import page_taint, trust_page, unvouched, written_by_run
 from svc.workspace import RequestContext
 
 
@@ -52,11 +52,11 @@ class SetTrustedInput(Wire, frozen=True):
 
 class TrustOut(Wire, frozen=True):
     """``by``: ``run`` if a run with text from outside has written the page; ``svc`` if svc wrote it, from mail (people,
-    rules) or from speech.
+    rules) or from speech; else ``person`` if another than its owner has.
     """
 
     from_outside: bool
-    by: Literal["run", "svc"] | None
+    by: Literal["run", "svc", "person"] | None
 
 
 def tool_out(tool: Tool) -> ToolOut:
@@ -98,9 +98,10 @@ def _trust(tx: ReadTx, principal: Principal, *, path: str) -> TrustOut:
     page = readable_page(tx, principal, page_path(path))
     if page is None:
         raise NotFound(NO_PAGE)
-    if not page_taint(tx, page.id):
-        return TrustOut(from_outside=False, by=None)
-    return TrustOut(from_outside=True, by="run" if written_by_run(tx, page.id) else "svc")
+    if page_taint(tx, page.id):
+        return TrustOut(from_outside=True, by="run" if written_by_run(tx, page.id) else "svc")
+    is_of_others = bool(unvouched(tx, {page.id: page.revision}))
+    return TrustOut(from_outside=is_of_others, by="person" if is_of_others else None)
 
 
 def _set_trusted(tx: Tx, principal: Principal, *, path: str, revision: int | None) -> None:
@@ -146,7 +147,7 @@ PROCEDURES: Final = (
         input=PathInput,
         output=TrustOut,
         call=trust,
-        summary="Whether a run with text from outside has written a page.",
+        summary="Whether a page holds text from outside, and who has written it.",
     ),
     Procedure(
         name="pages.setTrusted",

@@ -105,18 +105,20 @@ def _marked_by(tx: ReadTx, page_id: str) -> str | None:
 
 
 def trust_page(tx: Tx, page_id: str, *, revision: int) -> None:
-    """Remove the mark: a person has read this revision, the newest one, and vouches for it. A trigger sets the mark
-    again if an older one is restored.
+    """Remove the mark: a person has read this revision, the newest one, and vouches for it and all before it. A trigger
+    sets the mark again if an older one is restored.
     """
-    if tx.run("delete from page_trust where page_id = :id", id=page_id):
-        tx.run(
-            """
-            insert into page_vouched (page_id, revision) values (:id, :revision)
-            on conflict (page_id) do update set revision = excluded.revision
-            """,
-            id=page_id,
-            revision=revision,
-        )
+    if not unvouched(tx, {page_id: revision}):
+        return
+    tx.run("delete from page_trust where page_id = :id", id=page_id)
+    tx.run(
+        """
+        insert into page_vouched (page_id, revision) values (:id, :revision)
+        on conflict (page_id) do update set revision = excluded.revision
+        """,
+        id=page_id,
+        revision=revision,
+    )
 
 
 def vouched_later(tx: ReadTx, page_id: str, *, revision: int) -> bool:
@@ -126,12 +128,17 @@ def vouched_later(tx: ReadTx, page_id: str, *, revision: int) -> bool:
 
 
 def unvouched(tx: ReadTx, revisions: Mapping[str, int]) -> frozenset[str]:
-    """Which of these pages, each in that revision, hold text from outside that no person vouches for."""
+    """Which of these pages, each in that revision, hold text from outside that no person vouches for: also what another
+    than the owner has written, even if the owner has changed it since.
+    """
     rows = tx.all(
         """
-        select key from json_each(:revisions)
-        where key in (select page_id from page_trust)
-            or value < (select revision from page_vouched where page_id = key)
+        select key from json_each(:revisions) left join page_vouched v on v.page_id = key
+        where key in (select page_id from page_trust) or value < v.revision or exists (
+            select 1 from page_revisions r join pages p on p.id = r.page_id
+            where r.page_id = key and r.revision > coalesce(v.revision, 0)
+                and r.author_id is not null and r.author_id is not p.owner_id
+        )
         """,
         revisions=msgspec.json.encode(revisions).decode(),
     )

@@ -7,7 +7,8 @@ from typing import Any, Final
 import pytest
 import trio
 
-from tests.support.service import RpcError, Service
+from tests.identity.people import Person, sign_in
+from tests.support.service import MIA, RpcError, Service
 from tests.tools.tools_world import call, outcome
 
 SHOP: Final = "---\nwhen: {from: '*'}\nthen: [archive]\n---\n"
@@ -25,7 +26,7 @@ async def acted_on(service: Service, subject: str) -> list[str]:
             await trio.sleep(1)
 
 
-async def held(service: Service) -> dict[str, bool]:
+async def held(service: Service | Person) -> dict[str, bool]:
     return {one["name"]: one["isHeld"] for one in await service.query("rules.list")}
 
 
@@ -55,3 +56,39 @@ async def test_a_persons_word_is_not_for_an_older_text_that_a_broken_page_falls_
     assert [one["inForce"] for one in await service.query("config.problems")] == [False]
     assert await held(service) == {"theirs": True, "mine": False}
     assert await acted_on(service, "One") == ["mail-rules/mine"]
+
+
+async def test_a_page_whose_text_another_person_wrote_is_no_rule_before_its_owner_says_so(service: Service) -> None:
+    mia = await sign_in(service, MIA)
+    noa = await sign_in(service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+    await mia.mutate("pages.save", path="notes/shared", body="Ours.")
+    grants = [{"to": "everyone", "level": "write"}]
+    await mia.mutate("pages.setAccess", path="notes/shared", access="explicit", grants=grants)
+    await noa.mutate("pages.save", path="notes/shared", body=SHOP)
+
+    async def is_held() -> bool:
+        (found,) = (await held(mia)).values()
+        trust = await mia.query("pages.trust", path="mail-rules/shared")
+        assert trust == {"fromOutside": found, "by": "person" if found else None}
+        return bool(found)
+
+    async def use_it(revision: int) -> None:
+        await mia.mutate("pages.setTrusted", path="mail-rules/shared", revision=revision)
+
+    await mia.mutate("pages.move", path="notes/shared", to="mail-rules/shared")
+    assert await is_held()
+    with pytest.raises(RpcError, match="text of others"):
+        await mia.mutate("rules.apply", path="mail-rules/shared")
+    await mia.mutate("pages.save", path="mail-rules/shared", title="Mine", body=SHOP)
+    assert await is_held(), "a change of hers makes it no text of hers"
+    await use_it(3)
+    assert not await is_held()
+    await mia.mutate("pages.save", path="mail-rules/shared", body=STAR)
+    assert not await is_held()
+    await mia.mutate("pages.move", path="mail-rules/shared", to="notes/shared")
+    await noa.mutate("pages.save", path="notes/shared", body="---\nwhen: nothing\n---\n")
+    await mia.mutate("pages.move", path="notes/shared", to="mail-rules/shared")
+    assert await is_held(), "another has written in it since, though the text in force is hers"
+    await use_it(5)
+    await mia.mutate("pages.restore", path="mail-rules/shared", revision=2)
+    assert await held(mia) == {"shared": True}, "nobody has vouched for the older text alone"
