@@ -35,8 +35,14 @@ def inert(text: str) -> str:
 
 def hidden_in(text: str) -> bool:
     """Whether it contains something that a reader would not see."""
+    return first_hidden(text) is not None
+
+
+def first_hidden(text: str) -> str | None:
+    """The first character that a reader would not see; ``None`` if there is none."""
     seen = text.replace("\r\n", "\n")
-    return any(found.search(seen) is not None for found in (_UNSEEN, _JOINERS, _CONTROLS))
+    hits = [found for pattern in (_UNSEEN, _JOINERS, _CONTROLS) if (found := pattern.search(seen)) is not None]
+    return min(hits, key=re.Match.start).group()[0] if hits else None
 
 
 def _shown(found: re.Match[str]) -> str:

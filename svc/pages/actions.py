@@ -30,6 +30,7 @@ from svc.pages.model import (
     Page,
     acts,
     is_below,
+    new_page_path,
     page_body,
     page_path,
     page_title,
@@ -55,6 +56,7 @@ def save(
     path, body = page_path(path), page_body(body)
     page = queries.readable_page(tx, principal, path)
     if page is None:
+        path = new_page_path(path)
         return _create(tx, principal, path=path, title=page_title(title, path=path), body=body, revision=revision)
     _must_write(page)
     if revision is not None and revision != page.revision:
@@ -111,7 +113,7 @@ def restore(tx: Tx, principal: Principal, *, path: str, revision: int) -> Saved:
 def move(tx: Tx, principal: Principal, *, path: str, to: str) -> None:
     """Move a page with all below it. Grants move too; inherited access is inherited from the new place, but never from
     another's page above pages that act as their owners."""
-    page, to = _seen(tx, principal, path), page_path(to)
+    page, to = _seen(tx, principal, path), new_page_path(to)
     _must_write(page)
     _must_not_be_surface(page)
     if is_below(to, page.path):
@@ -149,7 +151,7 @@ def undelete(tx: Tx, principal: Principal, *, page_id: str, to: str | None = Non
     It goes to ``to``, or to where it was. Returns its new path. Inherited access is inherited from the new place.
     """
     page = _own_in_trash(tx, principal, page_id)
-    path = page.path if to is None else page_path(to)
+    path = page.path if to is None else new_page_path(to)
     found = trash.with_it(tx, page)
     _must_fit(top=page.path, paths=[old for _, old, _ in found], to=path)
     _must_act_as_oneself(trash.paths_of_others(tx, principal, page), top=page.path, to=path)

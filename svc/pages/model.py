@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from svc.clock import Millis
 from svc.errors import Invalid, TooLarge
+from svc.inert import first_hidden
 
 Kind = Literal["page", "surface"]
 Access = Literal["inherited", "explicit"]
@@ -110,6 +111,18 @@ def page_path(text: str) -> str:
         raise Invalid("A path has no control characters.")
     if len(path.encode()) > MAX_PATH_BYTES:
         raise Invalid(f"A path has at most {MAX_PATH_BYTES} bytes.")
+    return path
+
+
+def new_page_path(text: str) -> str:
+    """The canonical spelling of a path for a page that is made or moved. It may not look like another one: a path that
+    exists may hold invisible characters from before they were refused. Raises `Invalid`.
+    """
+    path = page_path(text)
+    hidden = first_hidden(path)
+    if hidden is not None:
+        name = unicodedata.name(hidden, "a character without a name")
+        raise Invalid(f"A new path has no invisible characters. This one holds U+{ord(hidden):04X} ({name}).")
     return path
 
 

@@ -205,6 +205,25 @@ def test_a_page_is_not_moved_below_itself_nor_beyond_what_a_path_may_be(pages: P
     pages.move(NOA, "b", "/".join(["y" * 170] * 5))
 
 
+def test_no_new_path_holds_what_nobody_sees_and_a_page_from_before_is_kept_and_can_be_moved(pages: Pages) -> None:
+    hidden = "mail-rules/a\u200bb"
+    with pytest.raises(Invalid, match="ZERO WIDTH SPACE"):
+        pages.save(NOA, hidden)
+    pages.save(NOA, "a")
+    with pytest.raises(Invalid, match="ZERO WIDTH SPACE"):
+        pages.move(NOA, "a", hidden)
+    pages.do(Tx.run, "update pages set path = :path where path = 'a'", path=hidden)
+    pages.save(NOA, hidden, "Changed.")
+    page_id = seen(pages, hidden).id
+    pages.delete(NOA, hidden)
+    with pytest.raises(Invalid, match="ZERO WIDTH SPACE"):
+        pages.undelete(NOA, page_id, to="b\u200b")
+    pages.undelete(NOA, page_id)
+    assert seen(pages, hidden).revision == 2
+    pages.move(NOA, hidden, "mail-rules/b")
+    assert pages.problems() == []
+
+
 def test_moving_takes_the_right_to_write_the_page_and_the_place(pages: Pages) -> None:
     pages.save(NOA, "a")
     pages.save(NOA, "mine")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc.errors import Invalid
 from svc.pages.links import MAX_LINKS, files_in, pages_in
-from svc.pages.model import MAX_DEPTH, MAX_PATH_BYTES, MAX_SEGMENT_CHARS, page_path, paths_above
+from svc.pages.model import MAX_DEPTH, MAX_PATH_BYTES, MAX_SEGMENT_CHARS, new_page_path, page_path, paths_above
 
 any_text = st.text(st.characters() | st.sampled_from("/. \u0301\u202e\u2066\u2028\0\ud800"), max_size=40)
 
@@ -78,6 +78,30 @@ def test_what_may_be_a_path(text: str, path: str) -> None:
 def test_what_may_not_be_a_path(text: str) -> None:
     with pytest.raises(Invalid):
         page_path(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("mail-rules/a\u200bb", "U+200B (ZERO WIDTH SPACE)"),
+        ("a\u200eb", "U+200E (LEFT-TO-RIGHT MARK)"),
+        ("a\u00adb", "U+00AD (SOFT HYPHEN)"),
+        ("a\u200db/c", "U+200D (ZERO WIDTH JOINER)"),
+        ("a/\U000e0041", "U+E0041 (TAG LATIN CAPITAL LETTER A)"),
+        ("a/\u3164", "U+3164 (HANGUL FILLER)"),
+        ("a\u2064b\u200b", "U+2064 (INVISIBLE PLUS)"),
+    ],
+)
+def test_a_new_path_has_no_invisible_characters_and_the_refusal_names_the_one(text: str, name: str) -> None:
+    with pytest.raises(Invalid) as refused:
+        new_page_path(text)
+    assert name in refused.value.detail
+    assert page_path(text) == text, "a page may be there since before they were refused"
+
+
+@pytest.mark.parametrize("text", ["家/👩\u200d👧", "می\u200cخواهم", "क\u094d\u200dष", "❤\ufe0f", "a b/c"])
+def test_a_new_path_may_hold_what_belongs_to_its_writing(text: str) -> None:
+    assert new_page_path(text) == text
 
 
 def test_the_ancestors_of_a_path_come_nearest_first() -> None:

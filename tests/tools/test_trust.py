@@ -97,10 +97,11 @@ async def test_what_cannot_be_done_is_told_to_the_model_and_asks_nobody(service:
         ("pages.read", {"path": 7}, "Expected `str`"),
         ("pages.save", {"path": "a", "body": "b", "grants": "everyone"}, "unknown field"),
         ("mail.send", {"to": ["a@b.c"], "subject": "x", "text": "y"}, "accountId"),
+        ("memory.write", {"name": "a\u200bb", "body": "x"}, "ZERO WIDTH SPACE"),
         ("http.fetch", {"url": "http://127.0.0.1/"}, "can't be asked"),
         ("http.fetch", {"url": "https://127.1/"}, "can't be asked"),
     ):
-        run_id = await call(service, tool, auto=True, tainted=tool == "http.fetch", **given)
+        run_id = await call(service, tool, auto=True, tainted=tool in {"http.fetch", "memory.write"}, **given)
         assert words in (await outcome(service, run_id))["error"]["message"], tool
     await service.synced("Hello")
     to = ["eve@evil.example\r\nBcc: z@evil.example"]

@@ -19,6 +19,7 @@ from svc.pages import (
     delete_page,
     find_pages,
     move_page,
+    new_page_path,
     openness,
     page_path,
     page_text,
@@ -175,8 +176,10 @@ def _delete_sink(tx: ReadTx, principal: Principal, wanted: PathInput) -> str | N
 
 
 def page_rows(tx: ReadTx, principal: Principal, *, path: str, body: str, title: str | None) -> tuple[CardRow, ...]:
-    """The page as it would be, and as it is now."""
+    """The page as it would be, and as it is now. Raises `Invalid` if no page may be made there."""
     page = readable_page(tx, principal, page_path(path))
+    if page is None:
+        new_page_path(path)
     rows = [row("Page", path, *why_sinks(tx, principal, path))]
     if title is not None:
         rows.append(row("Title", title))
@@ -191,7 +194,8 @@ def _save_card(tx: ReadTx, principal: Principal, wanted: SaveInput) -> tuple[Car
 
 
 def _move_card(tx: ReadTx, principal: Principal, wanted: MoveInput) -> tuple[CardRow, ...]:
-    return (*_whole(tx, principal, wanted.path), row("To", wanted.to, *why_sinks(tx, principal, wanted.to)))
+    to = row("To", new_page_path(wanted.to), *why_sinks(tx, principal, wanted.to))
+    return (*_whole(tx, principal, wanted.path), to)
 
 
 def _delete_card(tx: ReadTx, principal: Principal, wanted: PathInput) -> tuple[CardRow, ...]:
