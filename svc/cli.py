@@ -22,7 +22,8 @@ SERVICE: Final = "SVC_SERVICE"
 CONTROL_PLANE: Final = "key-escrow-control-plane"
 """The same names as in :mod:`svc.settings`, which would load too much here."""
 _WORKER: Final = (["serve", "--role=worker"], ["serve", "--role", "worker"])
-_OF_THE_PROGRAM: Final = ("-h", "--help", "--version")
+_VERSION: Final = "--version"
+_OF_THE_PROGRAM: Final = ("-h", "--help", _VERSION)
 EXIT_PIPE_CLOSED: Final = 141
 """The code with which a shell reports a program that SIGPIPE ended."""
 EXIT_FAILURE: Final = 1
@@ -42,12 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return control_plane.main(arguments)
     try:
-        # Imported late: a process for strangers' input imports the main module, and must not load the service with it.
-        from svc import commands
-
-        given = _given(build_parser(commands.all_commands()), arguments)
-        code = given if isinstance(given, int) else commands.run(given.pop("command"), given)
-        return _flushed(code)
+        given = _parsed(arguments)
+        return _flushed(given if isinstance(given, int) else _run(given))
     except BrokenPipeError:  # the reader has closed the pipe, as `head` does
         _drop_output()
         return EXIT_PIPE_CLOSED
@@ -57,8 +54,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return EXIT_INTERRUPTED
 
 
-def _given(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> dict[str, Any] | int:
+# The commands are imported late: a process for strangers' input imports the main module, and must not load the service
+# with it; and to say the version, nothing needs to be loaded.
+
+
+def _run(given: dict[str, Any]) -> int:
+    from svc import commands
+
+    return commands.run(given.pop("command"), given)
+
+
+def _parsed(arguments: Sequence[str]) -> dict[str, Any] | int:
     """What stands on the command line, or the exit code where the parser has said all: its help, or what is wrong."""
+    if arguments == [_VERSION]:
+        return _given(build_parser(()), arguments)
+    from svc import commands
+
+    return _given(build_parser(commands.all_commands()), arguments)
+
+
+def _given(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> dict[str, Any] | int:
     try:
         return vars(parser.parse_args(arguments))
     except SystemExit as said:
@@ -125,7 +140,7 @@ def build_parser(commands: Iterable[Command]) -> argparse.ArgumentParser:
         prog="svc",
         description="A self-hosted workspace server. Settings are environment variables: see `svc config`.",
     )
-    parser.add_argument("--version", action="version", version=f"svc {__version__}")
+    parser.add_argument(_VERSION, action="version", version=f"svc {__version__}")
     parser.set_defaults(command="serve")
     words = parser.add_subparsers(title="commands", metavar="COMMAND")
     rows = tuple(commands)

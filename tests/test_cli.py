@@ -55,6 +55,12 @@ def test_what_is_no_command_is_a_usage_error() -> None:
     assert svc("--version").stdout == f"svc {__version__}\n"
 
 
+def test_the_version_is_said_without_loading_the_program() -> None:
+    code = "import sys; from svc.cli import main; main(['--version']); print('svc.commands' in sys.modules)"
+    done = run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=HANGS_S)
+    assert (done.stdout, done.stderr) == (f"svc {__version__}\nFalse\n", "")
+
+
 def test_a_role_that_there_is_not_is_refused_and_nothing_is_opened(tmp_path: Path) -> None:
     done = svc("serve", "--role=both", HOME=str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
