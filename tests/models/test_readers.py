@@ -173,6 +173,12 @@ def test_calls_beside_another_reason_to_stop_are_not_run(reason: str) -> None:
     assert turn.calls == ()
 
 
+def test_what_comes_after_the_end_of_an_answer_is_not_of_it() -> None:
+    end = [chunk(reason="tool_calls"), b"data: [DONE]\n\n"]
+    turn, _ = read(StreamB(), [chunk(part("look", "{}")), *end, chunk(part("send", "{}")), b"data: no JSON\n\n"])
+    assert said(turn) == ("", [("look", {})])
+
+
 def test_half_a_json_is_never_run() -> None:
     with pytest.raises(ModelFault, match="half a JSON"):
         read(StreamB(), [chunk(part("send", '{"to": "a')), chunk(reason="tool_calls")])

@@ -55,12 +55,14 @@ class StreamB:
         self._calls: list[_Call] = []
         self._stop: str | None = None
         self._refused = False
+        self._is_done = False
 
     def feed(self, piece: bytes) -> list[Event]:
         """Raises :class:`ModelFault`, and ``sse.TooLong``."""
         heard: list[Event] = []
         for data in self._events.feed(piece):
-            if data.strip() != _DONE:
+            self._is_done = self._is_done or data.strip() == _DONE
+            if not self._is_done:
                 self._take(decoded(data), heard)
         return heard
 
