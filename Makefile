@@ -37,7 +37,7 @@ demo: $(STAMP) $(VENDOR)  ## the same with the fake providers and a small compan
 	$(BIN)/svc serve
 
 # What one runs all day. The journeys drive the whole program as processes; the looks walk each page in every size and
-# colour; the thorough ones take more than two seconds each (a corpus, days, an enumeration, real programs); peers are
+# colour; the thorough ones take more than a second each (a corpus, days, an enumeration, real programs); peers are
 # outside systems.
 test: $(STAMP) $(VENDOR)  ## the tests, but for journeys, looks, peers and thorough ones, which take longer; skips say what is missing
 	$(PYTEST) -m "not journey and not thorough and not peer and not look"

@@ -86,6 +86,7 @@ def test_the_database_allows_exactly_the_states_of_the_table(table: str) -> None
     assert set(re.findall(r"'([\w-]+)'", allowed)) == set(KEPT_IN[table][0].states)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("table", KEPT_IN)
 def test_one_statement_moves_a_row_and_one_makes_it(table: str) -> None:
     _, mover, maker = KEPT_IN[table]

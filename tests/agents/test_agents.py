@@ -38,6 +38,7 @@ async def talk(service: Service, run_id: str) -> list[tuple[str, str, bool]]:
     return [(one["by"], one["text"], one["heard"]) for one in said]
 
 
+@pytest.mark.thorough
 async def test_an_agent_reads_answers_and_sends_only_what_a_person_let_through(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:

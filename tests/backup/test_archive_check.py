@@ -200,6 +200,7 @@ async def test_where_the_full_copy_fails_that_is_told_until_one_was_sent(
     assert noting.told[-1] is None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("there", [There(OURS, HOLE), There(GONE)])
 async def test_a_place_that_loses_all_it_gets_is_sent_a_full_copy_less_and_less_often(
     there: There, tmp_path: Path, threads: ThreadPool, wall: VirtualClock

@@ -65,6 +65,7 @@ async def test_a_page_that_moves_to_another_folder_is_read_as_what_it_is_there(s
     assert await in_force() == ["red"]
 
 
+@pytest.mark.thorough
 @given(st.text(alphabet=st.characters(codec="utf-8"), max_size=200) | st.text("-:a \n[]{}&*!|>'\"#\t", max_size=60))
 def test_any_text_is_read_or_refused_in_words(text: str) -> None:
     for body in (text, f"---\n{text}\n---\n"):

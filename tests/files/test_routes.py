@@ -161,6 +161,7 @@ async def test_a_file_whose_blob_is_lost_says_so_and_the_log_says_which(service:
     assert (await service.get("/readyz")).status == 200
 
 
+@pytest.mark.thorough
 async def test_damaged_bytes_are_never_passed_off_as_the_whole(service: Service) -> None:
     for size in (1, 300_000, 700_000):
         content = PNG + b"x" * size

@@ -156,6 +156,7 @@ async def test_a_feature_that_names_blobs_keeps_them(service: Service) -> None:
     assert blobs(service) == set()
 
 
+@pytest.mark.thorough
 async def test_a_sweep_in_many_batches_takes_all_that_should_go(service: Service) -> None:
     await uploaded(service, b"kept")
     for ref in await service.workspace.blobs.put_all([b"%d" % number for number in range(30)]):

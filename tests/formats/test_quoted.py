@@ -132,6 +132,7 @@ def test_something_to_read_is_always_left(lines: list[str]) -> None:
         assert text.split("\n")[at].strip()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "line",
     [

@@ -37,6 +37,7 @@ async def test_the_first_sync_is_done_before_anybody_is_served(
         assert found["lastChange"] == {"added": 1, "changed": 0, "removed": 0}
 
 
+@pytest.mark.thorough
 async def test_a_push_is_here_after_the_poll(
     tmp_path: Path, upstream: Upstream, wall: VirtualClock, log: RecordedLog
 ) -> None:
@@ -73,6 +74,7 @@ async def test_a_look_that_finds_nothing_new_asks_the_remote_once_and_writes_no_
         assert calls == ["ls-remote"]
 
 
+@pytest.mark.thorough
 async def test_without_a_poll_only_a_call_looks(
     tmp_path: Path, upstream: Upstream, wall: VirtualClock, log: RecordedLog
 ) -> None:
@@ -272,6 +274,7 @@ async def test_what_is_gone_as_a_whole_takes_nothing_away(
         assert (await page(service, "a"))["body"] == "A"
 
 
+@pytest.mark.thorough
 async def test_where_the_remote_is_away_at_boot_the_last_good_tree_serves(
     tmp_path: Path, upstream: Upstream, wall: VirtualClock, log: RecordedLog
 ) -> None:

@@ -105,6 +105,7 @@ FILES = st.lists(LINES, max_size=12).map("\n".join) | st.lists(LINES, max_size=8
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(300))
 @given(FILES, FILES)
 def test_what_is_written_shows_as_the_body_that_was_meant(file: str, body: str) -> None:
@@ -124,6 +125,7 @@ def test_what_is_written_shows_as_the_body_that_was_meant(file: str, body: str) 
     assert [entry for entry in parse(written).entries or () if entry.key in HIDDEN] == hidden
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(300))
 @given(st.lists(st.sampled_from(["a", "b", ""]), max_size=6), st.data())
 def test_line_ends_and_mark_come_back(lines: list[str], data: st.DataObject) -> None:

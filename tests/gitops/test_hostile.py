@@ -274,6 +274,7 @@ async def test_a_remote_that_fails_in_a_step_leaves_what_is_here(
         assert (await page(service, "good"))["body"] == "better"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("way", "only"), [("hang", "info/refs"), ("hang", "git-upload-pack"), ("hang-midway", "")])
 async def test_a_remote_that_hangs_is_let_go_of(
     tmp_path: Path,

@@ -149,6 +149,7 @@ async def test_history_about_messages_nobody_knows_is_passed_by(rig: Rig) -> Non
     assert await rig.failures() == []
 
 
+@pytest.mark.thorough
 async def test_pages_that_overlap_store_nothing_twice(rig: Rig) -> None:
     for number in range(250):
         await rig.inject(f"Mail {number}")
@@ -169,6 +170,7 @@ async def test_pages_that_overlap_store_nothing_twice(rig: Rig) -> None:
     assert await rig.problems() == []
 
 
+@pytest.mark.thorough
 async def test_a_known_message_that_slips_between_two_pages_is_not_taken_for_deleted(rig: Rig) -> None:
     for number in range(210):
         await rig.inject(f"Mail {number}")
@@ -223,6 +225,7 @@ async def test_ten_thousand_parts_are_one_message_with_as_many_as_are_allowed(ri
     assert any("parts" in problem for problem in (await headers(rig)).problems)
 
 
+@pytest.mark.thorough
 async def test_a_header_of_five_megabytes_is_cut_and_its_message_kept(rig: Rig) -> None:
     raw = b"From: Noa <noa@example.org>\nSubject: " + b"a" * 5_000_000 + b"\n\nHello\n"
     message = await arrived(rig, raw)

@@ -46,6 +46,7 @@ async def failed(rig: Rig) -> list[str]:
 FAULTS = [Unreachable("500."), LostAnswer("cut."), Unreachable("The answer can't be understood.")]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", FAULTS, ids=str)
 async def test_one_message_that_never_comes_does_not_stop_a_first_sync(rig: Rig, fault: ProviderFault) -> None:
     for number in range(130):
@@ -76,6 +77,7 @@ async def test_the_others_are_here_before_the_bad_one_is_given_up(rig: Rig) -> N
     assert await failed(rig) == []
 
 
+@pytest.mark.thorough
 async def test_many_messages_that_never_come_cost_no_more_time_than_one(rig: Rig) -> None:
     for number in range(350):
         await rig.inject(f"Mail {number}")

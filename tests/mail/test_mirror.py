@@ -272,6 +272,7 @@ async def test_a_day_offline_loses_no_change(rig: Rig, log: RecordedLog) -> None
     assert log.events("error") == []
 
 
+@pytest.mark.thorough
 async def test_a_change_that_failed_often_and_for_a_week_is_given_up_and_shown(rig: Rig, wall: VirtualClock) -> None:
     account_id = await rig.synced("one")
     await archive(rig, "fake-1")

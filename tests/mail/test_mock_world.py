@@ -32,6 +32,7 @@ def messages() -> list[FixtureMessage]:
     return [message for box in world() for message in box.messages]
 
 
+@pytest.mark.thorough
 def test_the_same_moment_gives_the_same_world() -> None:
     assert mailboxes(NOW, authority=AUTHORITY) == world()
 

@@ -7,6 +7,7 @@ import zipfile
 from email.message import EmailMessage
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -40,6 +41,7 @@ def lose(directory: Path, sha256: str) -> None:
     next(directory.glob(f"**/blobs/**/{sha256}")).unlink()
 
 
+@pytest.mark.thorough
 async def test_all_are_there_under_safe_and_unique_names(service: Service) -> None:
     large = bytes(range(256)) * 2_000
     (message,) = await arrived(service, letter(("a.txt", b"one"), ("A.txt", b"two"), ("../../etc/x", large)))

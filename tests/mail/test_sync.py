@@ -23,6 +23,7 @@ from tests.sizes import CUT_STRIDE
 from tests.support.mailbox import MIA, Rig, State, mail, open_rig
 
 
+@pytest.mark.thorough
 async def test_a_first_sweep_stores_every_message_once_with_its_labels(rig: Rig) -> None:
     for number in range(250):
         await rig.inject(f"Mail {number}", thread=f"t{number % 40}")
@@ -77,6 +78,7 @@ async def test_an_expired_history_is_swept_again_in_silence_and_repairs_the_gap(
     assert third
 
 
+@pytest.mark.thorough
 async def test_mail_that_arrives_while_the_sweep_runs_is_not_missed(rig: Rig) -> None:
     for number in range(150):
         await rig.inject(f"Mail {number}")
@@ -109,6 +111,7 @@ async def test_a_message_that_cannot_be_fetched_alone_stops_nobody(rig: Rig) -> 
     assert bad
 
 
+@pytest.mark.thorough
 async def test_a_page_that_fails_in_the_middle_is_asked_for_again(rig: Rig) -> None:
     for number in range(230):
         await rig.inject(f"Mail {number}")
@@ -137,6 +140,7 @@ async def test_a_listing_that_goes_in_circles_ends_as_a_fault(rig: Rig) -> None:
         await rig.sync_of(account_id, Circular(world=rig.world, address=MIA)).step()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("is_expired", [False, True])
 async def test_of_the_list_of_a_mailbox_no_more_than_a_page_is_held(
     rig: Rig, monkeypatch: pytest.MonkeyPatch, is_expired: bool

@@ -103,6 +103,7 @@ async def test_who_asks_during_a_step_gets_the_next_one_at_once(rig: Rig) -> Non
     assert len(provider.polls) == 2
 
 
+@pytest.mark.thorough
 async def test_a_failing_provider_is_asked_less_and_less_until_it_is_back(rig: Rig) -> None:
     account_id = await rig.synced("one")
     provider = counted(rig, *(Unreachable("The provider can't be reached.") for _ in range(40)))
@@ -171,6 +172,7 @@ async def test_only_a_change_of_state_is_told(rig: Rig) -> None:
     ]
 
 
+@pytest.mark.thorough
 async def test_a_sweep_that_fails_in_the_middle_shows_waiting_and_then_its_progress(rig: Rig) -> None:
     for number in range(130):
         await rig.inject(f"Mail {number}")

@@ -103,6 +103,7 @@ async def begun(service: Service, *inputs: dict[str, Any], tool: str = "mcp.odd.
     return str((await service.mutate("agents.run", agent="user"))["runId"])
 
 
+@pytest.mark.thorough
 async def test_a_program_is_connected_agreed_to_and_used_by_an_agent(there: Service, odd: Odd) -> None:
     await there.mutate("pages.save", path="mcp/odd", body=odd.page(NOTES="/srv"))
     await there.mutate("pages.save", path="agents/user", body=AGENT)
@@ -251,6 +252,7 @@ async def test_what_changed_is_not_called_and_shown_and_needs_a_new_yes_of_who_s
         await there.mutate("mcp.connect", name="odd", launch="")
 
 
+@pytest.mark.thorough
 async def test_a_server_at_an_address_is_reached_through_the_broker_with_its_key(there: Service) -> None:
     async with remote() as (url, heard):
         body = f"---\nurl: {url}\nheaders:\n  Authorization: {{ capability: mcp.notes }}\n---\n"
@@ -445,6 +447,7 @@ async def test_a_sign_in_at_a_plugins_server_stays_until_it_is_certain_that_the_
         assert await service.rows("select 1 from mcp_sign_ins") == []
 
 
+@pytest.mark.thorough
 async def test_a_plugins_program_waits_for_the_yes_to_it_and_then_for_one_to_each_tool(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, odd: Odd
 ) -> None:
@@ -520,6 +523,7 @@ def test_a_page_that_is_no_server_is_told_with_its_line(head: str, line: int, re
     assert (fault.line, reason in fault.reason) == (line, True), fault.reason
 
 
+@pytest.mark.thorough
 async def test_a_call_that_was_under_way_when_svc_died_is_not_made_again_by_itself(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, odd: Odd
 ) -> None:

@@ -28,6 +28,7 @@ SAID: Final[tuple[tuple[str, list[tuple[str, dict[str, Any]]]], ...]] = (
 )
 
 
+@pytest.mark.thorough
 async def test_what_a_server_says_is_data_in_descriptions_and_answers(
     tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, wall: VirtualClock, log: RecordedLog
 ) -> None:

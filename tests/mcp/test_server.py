@@ -67,6 +67,7 @@ async def approve(where: Instance) -> None:
     await where.ask("approvals.decide", id=waiting[0]["id"], approve=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.wall_clock
 async def test_the_official_client_finds_the_tools_and_what_acts_waits_for_a_person(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog

@@ -358,6 +358,7 @@ async def test_this_machine_hears_a_voice_tells_partials_and_then_a_final(tmp_pa
     assert 0 <= finals[0].start < finals[-1].end <= 0.5 + len(VOICE) / SECOND + 1
 
 
+@pytest.mark.thorough
 @pytest.mark.wall_clock
 async def test_this_machine_hears_nothing_where_nothing_is_said(tmp_path: Path) -> None:
     assert await heard_by(Local(directory=tmp_path), Pieces(cut(quiet(1)))) == []

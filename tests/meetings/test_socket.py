@@ -218,6 +218,7 @@ async def test_a_recorder_that_comes_back_too_late_is_told_by_a_code(service: Se
     assert (await meeting_of(service, recorder.meeting))["meeting"]["state"] == "done"
 
 
+@pytest.mark.thorough
 async def test_a_recording_that_is_too_long_ends_and_says_so(service: Service) -> None:
     service.workspace.service(Meetings).longest_s = LONGEST_S
     recorder = await record(service, "rate=8000")

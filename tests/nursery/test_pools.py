@@ -134,6 +134,7 @@ async def test_a_function_runs_in_another_process_which_is_kept(processes: Proce
     assert clock.autojump_threshold == 0
 
 
+@pytest.mark.thorough
 async def test_a_worker_is_kept_however_much_its_parent_once_held() -> None:
     held = bytearray(b"x") * (320 << 20)
     held.clear()
@@ -188,6 +189,7 @@ async def test_a_worker_is_limited_in_memory_core_and_processor_time() -> None:
             await pool.run(jobs.swell, 1 << 29, deadline_s=LONG_S)
 
 
+@pytest.mark.thorough
 async def test_a_worker_that_swelled_is_replaced() -> None:
     async with ProcessPool(limit=1, name="test", memory_bytes=1 << 29) as pool:
         first = await pool.run(jobs.pid, deadline_s=LONG_S)

@@ -114,6 +114,7 @@ async def test_nobody_sees_or_answers_another_persons_suggestions(service: Servi
     assert [one["address"] for one in await noa.query("people.strangers")] == [RUTH_AT]
 
 
+@pytest.mark.thorough
 async def test_tidying_shows_first_and_takes_only_untouched_pages_of_strangers(service: Service) -> None:
     names = ("Written", "Edited", "Titled", "Shared", "Moved", "Parent", "Linked", "Filed", "Plain", "Spare")
     await paged(service, *(f"{name} <{name.lower()}@x.example>" for name in names))
@@ -149,6 +150,7 @@ async def test_a_page_made_before_the_claim_under_an_older_name_is_tidied_too(se
     assert await mia.query("pages.tree", path="crm") == []
 
 
+@pytest.mark.thorough
 async def test_the_command_lists_and_takes_away_only_when_told_to(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:

@@ -123,6 +123,7 @@ async def still_acts(service: Service, user_id: str) -> bool:
     return await service.workspace.store.write(look)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("when", ["triggers: [mail]", "schedule: every 5 minutes"])
 async def test_its_trigger_starts_its_own_agent_beside_a_page_of_the_same_name(
     service: Service, tmp_path: Path, when: str

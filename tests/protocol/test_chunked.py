@@ -87,6 +87,7 @@ def test_framing_that_is_not_exactly_chunked_is_refused(data: bytes, piece: int)
 _fragments = st.sampled_from([b"1", b"5", b"0", b"\r\n", b"\r", b"\n", b";x", b"hello", b"a", b" ", b"X: y", b"f"])
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(400))
 @given(st.one_of(st.lists(_fragments, max_size=12).map(b"".join), st.binary(max_size=24)), st.integers(1, 9))
 def test_whatever_is_accepted_means_the_same_to_h11(data: bytes, piece: int) -> None:

@@ -58,6 +58,7 @@ async def test_a_chunked_body_is_read_and_the_next_request_found_behind_it(world
     assert found[0].json == {"size": 11, "text": "hello world"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("piece", PIECES)
 async def test_nothing_behind_a_malformed_head_takes_effect(piece: int) -> None:
     for name, head in SMUGGLING.items():

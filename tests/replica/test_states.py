@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Final
 
 import hypothesis.strategies as st
+import pytest
 import trio
 from hypothesis import given, settings
 from sqlite_utils import Database
@@ -165,6 +166,7 @@ words = st.sampled_from(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(25))
 @given(st.lists(st.tuples(words, st.integers(0, 12)), max_size=30))
 async def test_what_is_named_gets_there_and_nothing_goes_before_its_time(steps: list[tuple[str, int]]) -> None:

@@ -32,6 +32,7 @@ async def suggested(desk: Desk, **wanted: Any) -> list[tuple[str, str, str, int]
     return [(one["address"], one["deed"], one["value"], one["times"]) for one in found]
 
 
+@pytest.mark.thorough
 async def test_what_is_archived_again_and_again_is_offered_as_a_rule_until_there_is_one(desk: Desk) -> None:
     threads = [await archive(desk, f"offer {number}") for number in range(AGAIN - 1)]
     bob = [await archive(desk, f"bob {number}", sender="bob@example.org") for number in range(AGAIN)]

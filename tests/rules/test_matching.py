@@ -59,6 +59,7 @@ rules = st.builds(
 )
 
 
+@pytest.mark.thorough
 @given(rules, st.text(max_size=50))
 def test_a_rule_that_is_written_is_read_again_as_it_was(rule: Rule, text: str) -> None:
     rule = replace(rule, account=rule.account.lower() if rule.account else None)

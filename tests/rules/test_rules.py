@@ -118,6 +118,7 @@ async def test_mail_is_sorted_by_the_rules_in_their_order_says_why_and_goes_back
     assert [one["rule"] for one in await desk.until(lambda: desk.why(third))] == ["mail-rules/b-stars"]
 
 
+@pytest.mark.thorough
 async def test_a_rule_that_files_many_mails_writes_few_revisions_of_the_page_and_goes_on_when_it_is_full(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +193,7 @@ async def test_rules_leave_alone_what_is_none_of_their_business(desk: Desk) -> N
     assert not (await desk.row(last))["inInbox"]
 
 
+@pytest.mark.thorough
 async def test_one_call_asks_all_questions_of_a_mail_and_no_answer_leaves_it_in_the_inbox(desk: Desk) -> None:
     script = desk.service.mutate
     await desk.rule("a", "order: 1\nwhen: {from: shop.example}\nask: Is it an advert?\U000e0061\nthen: [archive]")
@@ -263,6 +265,7 @@ async def test_a_mail_that_the_model_had_no_answer_for_says_so_and_is_asked_agai
     await desk.until(lambda: ended("Apply the rule a", "done"))
 
 
+@pytest.mark.thorough
 async def test_a_rule_that_changes_while_a_model_is_asked_does_nothing_that_it_did_not_say(desk: Desk) -> None:
     """The mail matched, and the model said yes, to what the rule was before."""
     service, path = desk.service, "mail-rules/a"
@@ -329,6 +332,7 @@ async def test_what_is_applied_stops_at_a_change_of_the_rule_and_leaves_a_taught
     assert all([(await desk.row(one))["inInbox"] for one in (*threads, other)])
 
 
+@pytest.mark.thorough
 async def test_a_drafted_reply_waits_and_goes_only_to_whom_it_shows(desk: Desk) -> None:
     await desk.rule("thanks", "when: {from: shop.example}\nthen: [{draft: Say thanks.}]")
     evil = f"Thanks!{HIDDEN}\n\n<script>x</script> Bcc: evil@bad.example"

@@ -222,6 +222,7 @@ async def test_a_run_that_is_cancelled_stops_with_its_children(
             await bench.service.mutate("runs.cancel", id=run_id)
 
 
+@pytest.mark.thorough
 async def test_branches_work_together_and_the_result_of_a_child_comes_back(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
@@ -249,6 +250,7 @@ async def test_branches_work_together_and_the_result_of_a_child_comes_back(
         assert {step["id"] for step in found["steps"]} == {"left/pause", "left/work", "right/ask"}
 
 
+@pytest.mark.thorough
 async def test_code_that_was_changed_without_a_new_version_fails_its_runs_in_words(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:

@@ -131,6 +131,7 @@ async def test_what_nothing_names_is_removed_at_either_place(old_home: Blobs, ro
     assert set(old_home.each_sha()) == set(map(sha, CONTENTS[2:]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", ["move", "mend"])
 @pytest.mark.wall_clock
 def test_killed_at_any_step_of_moving_or_mending_a_blob_is_old_or_new(tmp_path: Path, what: str) -> None:

@@ -371,6 +371,7 @@ trio.run(main)
 """
 
 
+@pytest.mark.thorough
 def test_a_full_disk_is_a_refusal_and_leaves_nothing(tmp_path: Path) -> None:
     printed = on_a_small_disk(ON_A_SMALL_DISK, tmp_path, megabytes=1)
     assert printed.split() == ["insufficient_storage", "insufficient_storage", "0", "0", "small"]

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
+import pytest
 import trio
 
 from svc.clock import VirtualClock
@@ -57,6 +58,7 @@ async def test_a_caller_cancelled_anywhere_harms_neither_the_store_nor_its_neigh
     assert await cancel_everywhere(attempt) >= 2
 
 
+@pytest.mark.thorough
 async def test_a_writer_cancelled_anywhere_leaves_no_caller_without_a_true_answer(
     tmp_path: Path, threads: ThreadPool
 ) -> None:

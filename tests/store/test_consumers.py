@@ -177,6 +177,7 @@ async def test_pauses_after_failures_grow_and_news_does_not_shorten_them(world: 
     assert all(0.5 * 2**n <= pause <= 2.0**n + 1 for n, pause in enumerate(pauses[: MAX_ATTEMPTS - 2]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("fault", [Unavailable("away"), Refusal("full", code="insufficient_storage")])
 async def test_no_event_is_passed_over_for_what_is_not_its_fault(world: Processes, fault: Refusal) -> None:
     attempts = 0

@@ -254,6 +254,7 @@ trio.run(main, Path(sys.argv[1]))
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", [1, 40, 90])
 def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, threads: ThreadPool, after: int) -> None:
     command = [sys.executable, "-c", WRITES_UNTIL_KILLED, str(tmp_path)]

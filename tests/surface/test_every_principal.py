@@ -129,6 +129,7 @@ async def test_what_is_refused_changes_nothing_and_head_tells_no_more_than_get(
         assert await person.service.dump() == before
 
 
+@pytest.mark.thorough
 async def test_a_session_that_was_signed_out_is_nobody_from_then_on(service: Service) -> None:
     mia = await sign_in(service, MIA)
     assert (await mia.ask("POST", "/auth/logout")).status == 204

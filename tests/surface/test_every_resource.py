@@ -159,6 +159,7 @@ def told(reply: Reply) -> tuple[int, list[tuple[str, str]], bytes]:
     return reply.status, [field for field in reply.headers if field[0] not in ("x-request-id", "date")], reply.body
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["other member", "admin", "device of another member", "device of the admin"])
 async def test_to_anybody_else_it_is_as_missing_as_what_never_was(house: House, name: str) -> None:
     person = house.people[name]
@@ -203,6 +204,7 @@ async def test_nobody_is_turned_away_from_what_is_there_as_from_what_is_not(hous
     assert await house.service.dump() == before
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["owner", "device of the owner"])
 async def test_the_owner_reads_and_does_it_all_from_any_device(house: House, name: str) -> None:
     """Else the refusals above would prove nothing."""

@@ -399,6 +399,7 @@ async def test_whoever_reaches_an_unclaimed_instance_gets_what_each_row_declares
     assert answers == {name: door.status for name, door in doors()}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("principal", [None, MEMBER], ids=["nobody", "member"])
 async def test_a_row_is_closed_to_whom_it_is_not_for(furnished: Service, principal: Principal | None) -> None:
     application = furnished.application_for(principal)
@@ -435,6 +436,7 @@ def request_for(door: Door) -> Request:
     return Request(method=door.method, target=target_of(door), headers=Headers(fields), body=body)
 
 
+@pytest.mark.thorough
 async def test_a_foreign_host_reaches_nothing_but_the_probes(furnished: Service) -> None:
     before = await furnished.dump()
     for name, door in doors():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, Service
@@ -42,6 +44,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.thorough
 async def test_no_secret_in_an_address_is_logged(service: Service, log: RecordedLog) -> None:
     await sign_in(service, MIA)
     for place in PLACES:

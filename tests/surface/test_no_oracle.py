@@ -156,6 +156,7 @@ async def things_of_ben(service: Service, ben: Person) -> Things:
     return Things(**{**vars(MISSING), "account": account["id"], "page": "bens", "correspondent": "kim@harbour.example"})
 
 
+@pytest.mark.thorough
 async def test_a_hidden_thing_beside_something_else_is_told_as_if_it_never_was(house: House) -> None:
     ben, mia = house.people["admin"], await sign_in(house.service, MIA)
     own, written = await things_of_ben(house.service, ben), await written_by(mia, house.mias)

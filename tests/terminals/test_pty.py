@@ -211,6 +211,7 @@ async def test_the_log_has_its_beginning_and_its_end_and_nothing_of_what_was_sai
 # When it ends by itself
 
 
+@pytest.mark.thorough
 async def test_one_left_alone_ends_after_its_time(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
     environ = {**SETTINGS, "SVC_PTY_IDLE_SECONDS": "1"}
     async with open_service(tmp_path, clock=wall, log=log, environ=environ) as service:

@@ -97,6 +97,7 @@ async def test_it_is_off_then_sorts_what_is_there_and_what_comes_and_a_correctio
     assert await service.query("fake.llm.calls") == []
 
 
+@pytest.mark.thorough
 async def test_a_model_says_one_word_where_the_rules_are_not_sure_and_never_against_a_person(service: Service) -> None:
     await service.mutate("triage.set", enabled=True, asksModel=True)
     script = service.mutate

@@ -50,6 +50,7 @@ CAUSES = {
 }
 
 
+@pytest.mark.thorough
 def test_each_account_says_how_it_stands_and_what_the_server_says_is_seen_at_once(start: Callable[..., App]) -> None:
     world = AccountsWorld()
     app = opened(start, world)
@@ -122,6 +123,7 @@ def test_an_account_is_synced_anew_disconnected_and_erased_after_a_question(star
     assert app.called("mail.disconnect", times=3)[-1] == {"accountId": HELLO, "erase": True}
 
 
+@pytest.mark.thorough
 def test_an_account_that_is_only_here_syncs_with_nothing_and_is_erased_by_its_name(start: Callable[..., App]) -> None:
     world = AccountsWorld()
     world.accounts[0].update(provider="imap")
@@ -142,6 +144,7 @@ def test_an_account_that_is_only_here_syncs_with_nothing_and_is_erased_by_its_na
     page.get_by_role("dialog").get_by_text("it works until you revoke it at the provider").wait_for()
 
 
+@pytest.mark.thorough
 def test_nothing_is_green_while_the_server_is_away(start: Callable[..., App]) -> None:
     app = start()
     app.tolerated = ("WebSocket", "ERR_CONNECTION", "503")

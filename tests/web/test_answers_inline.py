@@ -78,6 +78,7 @@ def test_each_message_has_an_answer_of_its_own_with_which_the_same_key_goes_on(a
     expect(page.locator("[data-message=thr_00_0] + .answer-line")).to_contain_text("To the first")
 
 
+@pytest.mark.thorough
 def test_a_mail_that_comes_in_moves_neither_the_answer_nor_the_keyboard(app: App) -> None:
     page = answering(app)
     page.keyboard.type("I write")
@@ -170,6 +171,7 @@ def test_the_subject_and_the_full_screen_stand_in_its_menu(app: App) -> None:
     draft(app, subject="Another matter")
 
 
+@pytest.mark.thorough
 def test_send_and_archive_goes_on_to_the_next_thread_and_one_undo_takes_both_back(app: App) -> None:
     page = answering(app)
     page.keyboard.type("Done.")
@@ -199,6 +201,7 @@ def test_a_forward_begins_with_whom_it_goes_to(app: App) -> None:
     expect(chips(page)).to_have_text(["ann@sea.example"])
 
 
+@pytest.mark.thorough
 def test_a_refusal_that_comes_after_the_thread_was_left_is_told_in_the_window(app: App) -> None:
     app.tolerated = ("403",)
     app.world.failing["mail.send"] = Refusal("FORBIDDEN", 403, "This mailbox may not send.")

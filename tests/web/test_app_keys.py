@@ -79,6 +79,7 @@ def test_e_archives_and_goes_on_with_the_next_and_it_can_be_undone(app: App) -> 
     page.get_by_role("grid", name="Skipped the inbox").locator("#row-thr_00").wait_for()
 
 
+@pytest.mark.thorough
 def test_e_archives_an_open_thread_that_no_list_holds(app: App) -> None:
     app.tolerated = ("503",)
     app.world.failing["mail.threads"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
@@ -99,6 +100,7 @@ def test_a_refused_archive_puts_the_row_back_and_says_why(app: App) -> None:
     expect(page.get_by_role("tab", selected=True)).to_have_text("Unified ·4")
 
 
+@pytest.mark.thorough
 def test_a_click_into_a_mail_gives_the_keyboard_back_however_late_its_frame_is_said_to_have_it(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     box = page.locator("iframe").bounding_box()
@@ -124,6 +126,7 @@ def test_a_click_into_a_mail_gives_the_keyboard_back_however_late_its_frame_is_s
     page.wait_for_url("**/t/thr_01")
 
 
+@pytest.mark.thorough
 def test_keys_rest_in_the_overlay_that_lists_them_in_fields_and_with_modifiers(app: App) -> None:
     page = app.open()
     page.evaluate("document.activeElement.blur()")
@@ -195,6 +198,7 @@ def test_a_key_right_after_a_dialog_was_closed_is_not_for_its_field(app: App) ->
     app.selects("thr_00")
 
 
+@pytest.mark.thorough
 def test_keys_work_and_the_focus_is_there_as_soon_as_something_is_shown(app: App) -> None:
     page = app.open()
     for before, shown, key, focused in (
@@ -210,6 +214,7 @@ def test_keys_work_and_the_focus_is_there_as_soon_as_something_is_shown(app: App
         app.settled()
 
 
+@pytest.mark.thorough
 def test_the_keys_of_a_page_work_as_soon_as_it_is_shown(start: Callable[..., App]) -> None:
     app = start(alone=True)
     page = app.page

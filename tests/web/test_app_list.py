@@ -208,6 +208,7 @@ def test_a_row_that_left_is_not_drawn_before_the_list_is_measured_anew(app: App)
     app.until("() => document.querySelectorAll('[role=row][aria-selected=true], .section-body.picking').length")
 
 
+@pytest.mark.thorough
 def test_the_first_frame_after_a_thread_has_only_the_rows_in_sight(start: Callable[..., App]) -> None:
     app = start(World(threads=fake_world.many(200)))
     page = app.open()

@@ -28,6 +28,7 @@ def test_the_front_door_leads_to_the_inbox_of_which_nothing_is_fetched_again_onc
     assert sections == ["inbox", "skipped"]
 
 
+@pytest.mark.thorough
 def test_without_an_account_the_page_says_what_to_create_and_what_to_copy(start: Callable[..., App]) -> None:
     app = start(World(accounts=[], threads=[]), permissions=["clipboard-read", "clipboard-write"])
     page = app.open(ready=".connect")
@@ -69,6 +70,7 @@ def test_a_consent_that_was_refused_comes_back_as_a_notice(app: App) -> None:
     app.until("search => location.search === search", "")
 
 
+@pytest.mark.thorough
 def test_the_theme_can_be_chosen_and_is_remembered(app: App) -> None:
     page = app.open()
     light = page.evaluate("getComputedStyle(document.documentElement).backgroundColor")
@@ -160,6 +162,7 @@ def test_without_a_socket_the_page_works_and_says_that_it_is_reconnecting(start:
     page.get_by_text("Reconnecting to the server.").wait_for(state="detached")
 
 
+@pytest.mark.thorough
 def test_a_claimed_workspace_sends_a_stranger_to_the_login_page_and_back(start: Callable[..., App]) -> None:
     app = start(World(me=fake_world.me(mode="claimed")))
     app.tolerated = ("401",)
@@ -188,6 +191,7 @@ def test_after_login_the_way_leads_nowhere_else(start: Callable[..., App]) -> No
         assert "evil" not in (link.get_attribute("href") or ""), wanted
 
 
+@pytest.mark.thorough
 def test_news_that_comes_by_the_hundred_is_drawn_together_and_the_first_at_once(start: Callable[..., App]) -> None:
     app = start(alone=True)
     page = app.page
@@ -219,6 +223,7 @@ def first_rows_held(app: App) -> tuple[Route, APIResponse, list[Any]]:
     return held[0], held[0].fetch(), frames
 
 
+@pytest.mark.thorough
 def test_what_came_between_the_first_rows_and_the_first_news_is_there(start: Callable[..., App]) -> None:
     app = start(alone=True)
     page = app.page
@@ -249,6 +254,7 @@ def test_an_answer_without_its_age_is_fetched_again_once_live_updates_connect(ap
         first.fulfill(response=answer, headers=fields)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("stored", ["new Promise(() => {})", "Promise.reject(new Error('The disk is full.'))"])
 def test_the_login_page_waits_a_moment_for_what_must_be_stored_and_comes_also_if_it_is_not(
     start: Callable[..., App], stored: str

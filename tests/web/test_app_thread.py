@@ -44,6 +44,7 @@ def world_with_body(html: str) -> World:
     return world
 
 
+@pytest.mark.thorough
 def test_a_thread_shows_its_people_its_files_its_older_messages_and_where_it_is_filed(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     frame = page.locator("iframe")  # sandboxed, and it begins with its policy
@@ -152,6 +153,7 @@ def next_thread(app: App, thread_id: str) -> None:
     app.settled()
 
 
+@pytest.mark.thorough
 def test_even_unsanitized_html_reaches_no_network_and_runs_nothing(start: Callable[..., App]) -> None:
     app = start()
     app.watch_traffic()
@@ -252,6 +254,7 @@ def test_a_frame_that_tells_no_height_is_as_tall_as_the_estimate(start: Callable
     )
 
 
+@pytest.mark.thorough
 def test_what_was_measured_is_reserved_the_next_time(start: Callable[..., App]) -> None:
     app = start(world_with_body(LETTERS["a newsletter"]))
     page = app.open("/p/mail/t/thr_01", ready="iframe")
@@ -285,6 +288,7 @@ def test_mark_unread_goes_back_and_marks(app: App) -> None:
     page.get_by_role("link", name="Unread, Jonas Feld").first.wait_for()
 
 
+@pytest.mark.thorough
 def test_the_open_thread_follows_what_becomes_of_it(app: App) -> None:
     app.tolerated = ("404",)
     page = app.open("/p/mail/t/thr_01", ready="iframe")
@@ -308,6 +312,7 @@ def test_an_address_of_no_thread_says_so(app: App) -> None:
     page.get_by_role("heading", name="This thread is gone").wait_for()
 
 
+@pytest.mark.thorough
 def test_a_thread_that_fails_to_load_can_be_asked_for_again(start: Callable[..., App]) -> None:
     world = World()
     world.failing["mail.thread"] = Refusal("INTERNAL_SERVER_ERROR", 500, "Something broke.")
@@ -344,6 +349,7 @@ def test_an_agent_that_begins_after_its_dialog_was_closed_is_told_of_and_the_pag
     page.get_by_role("heading", name="Sort the quotes").wait_for()
 
 
+@pytest.mark.thorough
 def test_on_a_phone_the_thread_takes_the_page_and_the_list_comes_back_where_it_was(start: Callable[..., App]) -> None:
     app = start(viewport=PHONE, has_touch=True, is_mobile=True)
     page = app.open()

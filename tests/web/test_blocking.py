@@ -46,6 +46,7 @@ def test_a_sender_is_blocked_with_what_is_here_and_unblocked_in_the_settings(sta
     page.get_by_text("Nobody is blocked").wait_for()
 
 
+@pytest.mark.thorough
 def test_what_is_here_can_stay_and_it_can_hold_in_one_account(start: Callable[..., App]) -> None:
     app = start()
     page = app.open("/p/mail/t/thr_00", ready="iframe")

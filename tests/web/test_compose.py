@@ -130,6 +130,7 @@ def _move_between_the_lines(app: App, page: Page) -> None:
     draft(app, to=["c@x.example"], cc=[], bcc=["Dora <d@x.example>", "e@x.example"])
 
 
+@pytest.mark.thorough
 def test_a_completion_for_older_letters_takes_nobody(app: App) -> None:
     page = compose(app)
     page.keyboard.type("jon")
@@ -199,6 +200,7 @@ def test_cc_and_bcc_go_where_they_belong(app: App) -> None:
     draft(app, to=["a@x.example"], cc=["b@x.example"], bcc=["c@x.example"])
 
 
+@pytest.mark.thorough
 def test_the_tab_of_an_account_writes_from_it_and_another_account_brings_its_own_signature(app: App) -> None:
     app.world.signatures = {"acc_mia": "<div>Mia</div>", "acc_home": "<div>Mia at home</div>"}
     page = compose(app, path="/p/mail/a/acc_home")
@@ -213,6 +215,7 @@ def test_the_tab_of_an_account_writes_from_it_and_another_account_brings_its_own
     expect(text(page)).to_contain_text("Hello")
 
 
+@pytest.mark.thorough
 def test_lists_and_links_are_made_and_taken_away_where_the_caret_is(app: App) -> None:
     page = compose(app)
     text(page).click()
@@ -327,6 +330,7 @@ def tell_time(app: App, at: datetime) -> None:
     app.world.server_now = lambda: at + timedelta(hours=1)  # type: ignore[method-assign]
 
 
+@pytest.mark.thorough
 def test_a_mail_whose_end_is_known_before_the_answer_to_send_it_is_told_of(app: App) -> None:
     uncertain = app.world.add_outgoing(subject="Ferries", state="uncertain")
     held = app.world.add_outgoing(subject="Tides", state="held")
@@ -392,6 +396,7 @@ def test_what_the_server_refuses_stays_with_its_reason_and_once_it_has_gone_undo
     expect(page.get_by_text("Too late: it is on its way already.")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_a_failure_is_told_on_the_mail_page_with_the_way_to_it(app: App) -> None:
     page = app.open()
     app.world.move_outgoing(app.world.add_outgoing(subject="Permit"), state="failed", lastError="No such mailbox.")

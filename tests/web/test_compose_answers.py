@@ -131,6 +131,7 @@ def test_a_draft_of_an_answer_opens_with_its_quote(app: App) -> None:
         page.goto(f"{app.origin}/p/mail")
 
 
+@pytest.mark.thorough
 def test_an_answer_that_cannot_be_prepared_says_why_and_gives_the_keys_back(app: App) -> None:
     app.tolerated = ("404",)
     app.world.failing["mail.prepare"] = Refusal("NOT_FOUND", 404, "There is no such thread.")

@@ -231,6 +231,7 @@ def test_a_send_whose_answer_was_lost_goes_out_once_when_it_is_sent_again(app: A
     taken(app)
 
 
+@pytest.mark.thorough
 def test_a_draft_of_another_program_is_continued_from_its_thread(start: Callable[..., App]) -> None:
     world = World()
     world.begun_elsewhere = {"subject": "Begun elsewhere", "html": "<div>High at nine.</div>", "to": ["a@sea.example"]}
@@ -270,6 +271,7 @@ def test_a_draft_of_a_mailbox_that_is_shared_with_me_is_its_owners_to_continue(s
     expect(page.get_by_role("button", name="Continue writing")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_what_the_mailbox_does_not_have_is_said_at_the_draft_and_in_its_window(start: Callable[..., App]) -> None:
     world = World()
     why = "Not copied to the mailbox: This mail is larger than the 35 MiB that can be sent."

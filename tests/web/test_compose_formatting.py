@@ -77,6 +77,7 @@ def test_what_was_put_on_is_taken_off_and_undo_gives_it_back(app: App) -> None:
     assert written(page) == "<div>one</div><div>two</div>"
 
 
+@pytest.mark.thorough
 def test_marks_are_only_text_where_something_else_stands_on_the_line(app: App) -> None:
     page = compose(app)
     fill(page, body="a - b")

@@ -81,6 +81,7 @@ def test_a_picture_that_is_taken_out_comes_back_by_undo_and_is_not_sent_without(
     assert "<img" not in sent["html"]
 
 
+@pytest.mark.thorough
 def test_pictures_of_others_do_not_come_in(app: App) -> None:
     app.watch_traffic()
     page = compose(app)

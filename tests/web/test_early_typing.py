@@ -78,6 +78,7 @@ def test_a_picture_pasted_before_the_editor_has_loaded_is_a_file_until_then(app:
     assert draft(app)["html"].startswith('<div>See it:<img src="cid:')
 
 
+@pytest.mark.thorough
 def test_an_answer_sent_before_the_editor_has_loaded_has_its_words(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     without_an_editor(page)
@@ -89,6 +90,7 @@ def test_an_answer_sent_before_the_editor_has_loaded_has_its_words(app: App) -> 
     assert app.calls("mail.saveDraft")[-1]["html"] == "<div>Thanks &amp; bye</div><div><br></div>"
 
 
+@pytest.mark.thorough
 def test_a_snippet_can_be_saved_once_its_text_can_be_written(app: App) -> None:
     page = app.open("/settings/snippets", ready="text=New snippet")
     arrive = without_an_editor(page)
@@ -106,6 +108,7 @@ def test_a_snippet_can_be_saved_once_its_text_can_be_written(app: App) -> None:
     assert kept["html"] == "<div>See you</div>"
 
 
+@pytest.mark.thorough
 def test_an_input_method_goes_on_with_its_word_when_the_editor_arrives(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     arrive = without_an_editor(page)

@@ -31,6 +31,7 @@ def look(page: Page, name: str) -> None:
         page.screenshot(path=f"{LOOKS}/{name}.png")
 
 
+@pytest.mark.thorough
 def test_the_key_picks_what_is_loaded_then_all_that_match_then_nothing(start: Callable[..., App]) -> None:
     app = start(full())
     page = app.open()
@@ -72,6 +73,7 @@ def test_an_action_before_the_count_waits_for_all_that_match(start: Callable[...
     assert app.calls("mail.archive") == []
 
 
+@pytest.mark.thorough
 def test_an_action_before_a_count_that_fails_changes_nothing(start: Callable[..., App]) -> None:
     app = start(full())
     page = app.open()
@@ -177,6 +179,7 @@ def test_an_answer_from_before_the_end_of_a_step_does_not_bring_it_back(start: C
     expect(strip).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_it_says_what_was_left_alone_and_fetches_its_list_anew(start: Callable[..., App]) -> None:
     app = with_all_picked(start)
     page, world = app.page, app.world
@@ -204,6 +207,7 @@ def test_a_refusal_puts_everything_back(start: Callable[..., App]) -> None:
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_letting_go_of_one_row_lets_go_of_what_is_out_of_sight(start: Callable[..., App]) -> None:
     app = start(full())
     page = app.open()

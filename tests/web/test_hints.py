@@ -19,6 +19,7 @@ def opened(app: App) -> tuple[Page, Locator]:
     return page, page.get_by_role("button", name="Star", exact=True)
 
 
+@pytest.mark.thorough
 def test_the_third_click_tells_the_key_and_no_later_one_does(app: App) -> None:
     page, star = opened(app)
     hint = page.locator(".toast").filter(has_text=HINT)
@@ -43,6 +44,7 @@ def test_it_counts_over_a_reload(app: App) -> None:
     expect(page.locator(".toast").filter(has_text=HINT)).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_who_uses_the_key_or_the_keyboard_is_not_counted(app: App) -> None:
     page, star = opened(app)
     app.press("s", "s")

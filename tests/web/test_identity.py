@@ -51,6 +51,7 @@ def test_a_development_login_carries_the_invite_and_ends_where_it_began(start: C
     assert world_of(app).posts == [("/auth/dev-login", {"email": "new@tern.example", "invite": "abc"})]
 
 
+@pytest.mark.thorough
 def test_a_refused_sign_in_is_told_in_the_servers_words_and_can_be_tried_again(start: Callable[..., App]) -> None:
     app = start(stranger())
     app.tolerated = ("403",)
@@ -78,6 +79,7 @@ def test_an_address_speaks_in_our_words_or_not_at_all(start: Callable[..., App],
     expect(page.locator("body")).not_to_contain_text("900")
 
 
+@pytest.mark.thorough
 def test_a_claim_link_is_not_used_up_by_being_opened(start: Callable[..., App]) -> None:
     app = start(stranger(mode="unclaimed", devLogin=False))
     page = app.open("/login?claim=s3cret", ready="form")
@@ -99,6 +101,7 @@ def test_a_claim_link_that_is_too_old_says_so_and_leads_to_the_other_ways(start:
     page.get_by_label("Development login").wait_for()
 
 
+@pytest.mark.thorough
 def test_an_unclaimed_workspace_says_what_the_first_sign_in_means(start: Callable[..., App]) -> None:
     page = start(stranger(mode="unclaimed")).open("/login?next=%2Fsettings", ready=".claiming")
     for part in ("Claim this workspace", "You become its admin", "nobody gets in without signing in"):
@@ -132,6 +135,7 @@ def test_without_any_way_in_the_command_on_the_machine_is_told(start: Callable[.
     expect(page.get_by_role("button")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_who_is_signed_in_already_is_told_what_an_invite_is_for(start: Callable[..., App]) -> None:
     page = start(IdentityWorld()).open("/login?invite=abc", ready=".login-card .button")
     assert "You are signed in as mia@ternandtide.example. The invite is for somebody new" in shown(page)

@@ -24,6 +24,7 @@ SAYS_WHAT_WAS_KEPT = """addEventListener("pageshow", event => {
 });"""
 
 
+@pytest.mark.thorough
 def test_the_header_leads_to_the_settings_escape_back_and_sign_out_to_the_login_page(start: Callable[..., App]) -> None:
     app = start(IdentityWorld())
     page = app.open()
@@ -69,6 +70,7 @@ def test_signing_out_deletes_first_what_was_just_discarded(start: Callable[..., 
     assert left == [[]]
 
 
+@pytest.mark.thorough
 def test_signing_out_ends_there_also_if_the_page_hears_of_the_ended_session_first(start: Callable[..., App]) -> None:
     class Slow(IdentityWorld):
         def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
@@ -126,6 +128,7 @@ def test_a_page_that_the_browser_kept_shows_nothing_once_the_session_has_ended(b
         assert page.evaluate("sessionStorage.getItem('kept')") != "shown"
 
 
+@pytest.mark.thorough
 def test_the_last_admin_stays_one_and_where_there_is_another_she_may_step_down(start: Callable[..., App]) -> None:
     app = start(IdentityWorld())
     app.tolerated = ("409",)
@@ -141,6 +144,7 @@ def test_the_last_admin_stays_one_and_where_there_is_another_she_may_step_down(s
     expect(page.get_by_role("link", name="Users")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_a_member_asks_for_nothing_that_is_the_admins_and_may_give_a_device_less(start: Callable[..., App]) -> None:
     app = start(IdentityWorld(me=signed_in(JONAS)))
     page = app.open("/settings/users", ready="h1")
@@ -268,6 +272,7 @@ def test_a_code_that_ended_can_be_asked_for_anew(start: Callable[..., App]) -> N
     assert len(app.calls("devices.createPairingCode")) == 2
 
 
+@pytest.mark.thorough
 def test_a_clock_that_is_wrong_does_not_end_the_code(start: Callable[..., App]) -> None:
     app = start(IdentityWorld(code_lasts_s=-3_600), alone=True)
     app.page.clock.set_fixed_time(datetime.now(UTC))
@@ -277,6 +282,7 @@ def test_a_clock_that_is_wrong_does_not_end_the_code(start: Callable[..., App]) 
     expect(page.get_by_role("timer")).to_have_text("Good for 5:00")
 
 
+@pytest.mark.thorough
 def test_the_current_session_is_marked_and_the_others_can_be_ended(start: Callable[..., App]) -> None:
     app = start(IdentityWorld())
     app.tolerated = ("503",)
@@ -295,6 +301,7 @@ def test_the_current_session_is_marked_and_the_others_can_be_ended(start: Callab
     assert [one["id"] for one in world_of(app).sessions] == ["ses_1"]
 
 
+@pytest.mark.thorough
 def test_a_session_that_ends_leads_to_the_login_page_and_back_to_the_very_section(start: Callable[..., App]) -> None:
     class Ending(IdentityWorld):
         """The session has ended once the next section is shown, and no sooner: its users are asked for."""
@@ -317,6 +324,7 @@ def test_a_session_that_ends_leads_to_the_login_page_and_back_to_the_very_sectio
     page.get_by_role("heading", name="Devices and sessions", exact=True).wait_for()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("configured", [True, False])
 def test_a_member_connects_or_asks_the_admin_and_is_given_no_homework(
     start: Callable[..., App], configured: bool
@@ -335,12 +343,14 @@ def test_a_member_connects_or_asks_the_admin_and_is_given_no_homework(
     expect(page.get_by_text("console")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_an_admin_is_told_how_to_set_mail_up(start: Callable[..., App]) -> None:
     page = start(IdentityWorld(me=signed_in(), accounts=[])).open("/p/mail", ready="h1")
     page.get_by_role("button", name="Google").click()
     page.get_by_text("Once, before the first account: create an OAuth client").wait_for()
 
 
+@pytest.mark.thorough
 def test_why_no_mail_account_was_connected_stays_until_it_is_dismissed(start: Callable[..., App]) -> None:
     app = start(IdentityWorld(), alone=True)
     page = app.page

@@ -71,6 +71,7 @@ def test_images_load_when_asked_for_through_the_proxy_and_are_shown_as_data(star
     expect(app.page.locator(".blocked")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_the_frame_has_room_for_images_before_and_after_they_load(start: Callable[..., App]) -> None:
     app = opened(start, world_with(html="<p>Look:</p><img data-remote='0' width='300' height='400'><p>x</p>"))
     has_room = """() => {
@@ -83,6 +84,7 @@ def test_the_frame_has_room_for_images_before_and_after_they_load(start: Callabl
     app.until(has_room)
 
 
+@pytest.mark.thorough
 def test_an_image_without_a_size_gets_room_for_its_own(start: Callable[..., App]) -> None:
     world = world_with(html="<img data-remote='0' width='300'>")
     app = opened(start, world)
@@ -116,6 +118,7 @@ NO_PICTURES = {
 }
 
 
+@pytest.mark.thorough
 def test_what_is_no_picture_never_gets_into_the_frame_and_what_fails_says_why_in_its_place(
     start: Callable[..., App],
 ) -> None:
@@ -141,6 +144,7 @@ def test_what_is_no_picture_never_gets_into_the_frame_and_what_fails_says_why_in
     assert world.fetched.count(B) == 1, "what is there already is not fetched again"
 
 
+@pytest.mark.thorough
 def test_always_for_this_sender_loads_and_trusts_and_can_be_taken_back(start: Callable[..., App]) -> None:
     app = opened(start, world_with())
     sender = app.world.details["thr_01"]["messages"][0]["from"]["address"]
@@ -165,6 +169,7 @@ def test_the_settings_list_whose_images_load_and_ask_again(start: Callable[..., 
     app.wait(lambda: world.trusted == ["news@example.org"], what="one to be trusted still")
 
 
+@pytest.mark.thorough
 def test_loading_shows_its_progress_and_can_be_stopped(start: Callable[..., App]) -> None:
     world = world_with()
     world.held = threading.Event()
@@ -179,6 +184,7 @@ def test_loading_shows_its_progress_and_can_be_stopped(start: Callable[..., App]
     assert "data:image" not in app.page.evaluate(SOURCE)
 
 
+@pytest.mark.thorough
 def test_leaving_the_message_ends_what_is_under_way(start: Callable[..., App]) -> None:
     world = world_with(remoteImages=[f"https://img.example/{n}.png" for n in range(40)])
     world.details["thr_01"]["messages"][0]["html"] = "".join(f"<img data-remote='{n}'>" for n in range(40))
@@ -195,6 +201,7 @@ def test_leaving_the_message_ends_what_is_under_way(start: Callable[..., App]) -
     assert len(world.fetched) <= 8
 
 
+@pytest.mark.thorough
 def test_pictures_of_the_mail_itself_stand_below_it(start: Callable[..., App]) -> None:
     part = {"filename": "wall.png", "mime": "image/png", "size": len(PNG), "fileId": "fil_7"}
     drawing = {**part, "filename": "plan.svg", "mime": "image/svg+xml", "fileId": "fil_8"}
@@ -282,6 +289,7 @@ def test_black_on_white_is_no_choice_of_colours(app: App) -> None:
         assert found is coloured, html
 
 
+@pytest.mark.thorough
 def test_above_a_message_stands_what_may_deceive_and_why_nothing_of_it_loads(start: Callable[..., App]) -> None:
     pixel = "<p>Read me</p><img data-remote='0' width='1' height='1'>"
     world = world_with(html=pixel, blockedImages=1, remoteImages=[A], imagesAllowed=True)

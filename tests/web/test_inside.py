@@ -44,6 +44,7 @@ def test_the_tree_is_searched_and_what_stands_out_is_seen(start: Callable[..., A
     expect(page.get_by_role("listitem").filter(has_text="subsystem.crashed")).to_contain_text("task=mail:acc_1")
 
 
+@pytest.mark.thorough
 def test_it_looks_again_until_it_is_held(start: Callable[..., App]) -> None:
     app = start(IdentityWorld(), alone=True)
     app.page.clock.install()

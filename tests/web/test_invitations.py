@@ -66,6 +66,7 @@ def world_with(**changed: Any) -> World:
     return world
 
 
+@pytest.mark.thorough
 def test_an_invitation_is_shown_and_answered_by_keys(start: Callable[..., App]) -> None:
     app = start(world_with())
     page = app.open("/p/mail/t/thr_00", ready=".invitation")
@@ -102,6 +103,7 @@ def test_on_a_phone_it_fits_and_its_answers_are_wide_enough_for_a_finger(start: 
         assert size["height"] >= 44
 
 
+@pytest.mark.thorough
 def test_another_time_is_shown_beside_the_planned_one_and_taken_by_keys(start: Callable[..., App]) -> None:
     planned = {"start": "2027-03-03T07:00:00.000Z", "end": "2027-03-03T08:00:00.000Z"}
     proposal = {"method": "COUNTER", "planned": planned, "proposer": "mia@ternandtide.example", "conflicts": []}

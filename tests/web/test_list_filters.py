@@ -56,6 +56,7 @@ def test_a_filter_is_kept_in_a_thread_and_back_and_what_is_read_does_not_vanish_
     page.wait_for_url(re.compile(r"/p/mail$"))
 
 
+@pytest.mark.thorough
 def test_a_filter_with_nothing_to_show_says_so_and_lets_one_out(app: App) -> None:
     page = app.open()
     app.chord("v", "s")
@@ -111,6 +112,7 @@ def test_a_filter_holds_in_every_search_until_it_is_taken_away(app: App) -> None
     page.wait_for_url("**/search?q=council")
 
 
+@pytest.mark.thorough
 def test_the_chips_fit_a_phone(start: Callable[..., App]) -> None:
     app = start(World(), viewport=PHONE, has_touch=True)
     page = app.open()

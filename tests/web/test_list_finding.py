@@ -89,6 +89,7 @@ def test_results_are_walked_opened_and_archived_by_keyboard(app: App) -> None:
     page.wait_for_url("**/p/mail")
 
 
+@pytest.mark.thorough
 def test_enter_goes_to_the_first_row_as_soon_as_it_is_found(app: App) -> None:
     page = app.open()
     let_go = threading.Event()
@@ -160,6 +161,7 @@ def test_nothing_found_failures_and_notices_are_said(app: App) -> None:
     page.wait_for_url("**/p/mail")
 
 
+@pytest.mark.thorough
 def test_the_right_spelling_is_a_press_away_also_of_a_list_that_is_narrowed(app: App) -> None:
     app.world.meant = {"cuoncil": "council", "is:unread cuoncil": "is:unread council"}
     page = app.open("/p/mail/search?q=cuoncil&only=unread", ready=".notice-line")
@@ -176,6 +178,7 @@ def test_the_right_spelling_is_a_press_away_also_of_a_list_that_is_narrowed(app:
     expect(meant).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_a_search_that_finds_the_server_busy_is_asked_once_more(app: App) -> None:
     app.tolerated = ("503",)
     page = app.open()
@@ -472,6 +475,7 @@ def test_i_am_called_me_in_rows_and_in_a_thread(app: App) -> None:
     expect(page.locator(".card-people").first).not_to_contain_text("mia@", ignore_case=True)
 
 
+@pytest.mark.thorough
 def test_an_account_lists_its_own_labels_and_search(app: App) -> None:
     page = app.open("/p/mail/a/acc_hello")
     search(app, "rechnung")
@@ -482,6 +486,7 @@ def test_an_account_lists_its_own_labels_and_search(app: App) -> None:
     assert wanted[-1] == {"accountId": fake_world.HELLO, "labelName": "Invoices", "limit": 50}
 
 
+@pytest.mark.thorough
 def test_all_mail_is_one_list_in_which_what_is_archived_stays(app: App) -> None:
     page = app.open()
     app.chord("g", "a")

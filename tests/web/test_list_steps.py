@@ -17,6 +17,7 @@ from tests.web.fake_server import Refusal, World
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.thorough
 def test_steps_on_the_selected_thread_are_keys_or_in_the_menu_of_its_row(app: App) -> None:
     page = app.open()
     app.press("ArrowDown")  # the arrows and Home walk the list from its start
@@ -128,6 +129,7 @@ def test_a_row_is_a_link_that_a_browser_opens_beside(app: App) -> None:
     expect(page.locator("[role=row][aria-selected=true]")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_the_row_under_the_mouse_has_buttons_that_leave_the_selection_where_it_is(app: App) -> None:
     page = app.open()
     app.press("j")
@@ -199,6 +201,7 @@ def test_what_comes_back_is_called_by_its_subject_also_before_the_news_of_it(app
     page.get_by_text("Back from the trash: Paint samples").wait_for()
 
 
+@pytest.mark.thorough
 def test_undo_waits_for_the_step_that_is_still_being_told(app: App) -> None:
     page = app.open()
     app.press("j", "e", "z")
@@ -218,6 +221,7 @@ def test_a_mail_that_was_held_back_opens_again(app: App) -> None:
     expect(page.get_by_role("textbox", name="Subject")).to_have_value("Not yet")
 
 
+@pytest.mark.thorough
 def test_a_refused_step_puts_all_rows_back_and_says_why(app: App) -> None:
     app.tolerated = ("503",)
     page = app.open()
@@ -297,6 +301,7 @@ async keys => {
 """
 
 
+@pytest.mark.thorough
 def test_a_key_before_the_next_thread_is_painted_leaves_its_row_as_the_last_one(app: App) -> None:
     page = app.open()
     page.evaluate("localStorage.setItem('svc.after', 'list')")
@@ -308,6 +313,7 @@ def test_a_key_before_the_next_thread_is_painted_leaves_its_row_as_the_last_one(
     app.focuses("thr_02")
 
 
+@pytest.mark.thorough
 def test_the_keys_of_the_list_rest_in_dialogs_and_fields(app: App) -> None:
     page = app.open()
     app.press("j", "h")
@@ -336,6 +342,7 @@ def twin_world() -> World:
     return world
 
 
+@pytest.mark.thorough
 def test_one_mail_in_two_accounts_is_one_row_and_counts_once(start: Callable[..., App], twin_world: Any) -> None:
     app = start(twin_world)
     page = app.open()

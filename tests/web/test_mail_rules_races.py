@@ -76,6 +76,7 @@ def undo_under_way(app: App) -> Held:
     return undo
 
 
+@pytest.mark.thorough
 def test_who_goes_on_while_undo_is_on_its_way_stays_there(app: App) -> None:
     undo = undo_under_way(app)
     app.press("j", "j")
@@ -87,6 +88,7 @@ def test_who_goes_on_while_undo_is_on_its_way_stays_there(app: App) -> None:
     app.focuses("thr_03")
 
 
+@pytest.mark.thorough
 def test_who_goes_to_another_list_while_undo_is_on_its_way_keeps_the_selection_there(app: App) -> None:
     undo = undo_under_way(app)
     app.chord("g", "a")
@@ -97,6 +99,7 @@ def test_who_goes_to_another_list_while_undo_is_on_its_way_keeps_the_selection_t
     app.selects("thr_01")
 
 
+@pytest.mark.thorough
 def test_undo_takes_the_keyboard_from_no_field_when_its_answer_comes(app: App) -> None:
     undo = undo_under_way(app)
     app.press("/")

@@ -44,6 +44,7 @@ def arrived(app: App, **more: str) -> None:
         )
 
 
+@pytest.mark.thorough
 def test_one_says_of_what_in_how_many_words_and_when(app: App) -> None:
     page = app.open("/settings/notifications", ready="#quiet-title")
     page.get_by_role("checkbox", name="mia@ternandtide.example").check()
@@ -72,6 +73,7 @@ def test_two_quick_choices_are_both_kept(app: App) -> None:
     assert app.world.notifications["accountIds"] == [fake_world.MIA]
 
 
+@pytest.mark.thorough
 def test_the_open_page_shows_a_notice_once_it_is_turned_on(start: Callable[..., App]) -> None:
     app = start(World(), alone=True)
     app.page.add_init_script(f"({NOTICES})()")
@@ -95,6 +97,7 @@ def test_the_open_page_shows_a_notice_once_it_is_turned_on(start: Callable[..., 
     page.get_by_text("Off in this browser.").wait_for()
 
 
+@pytest.mark.thorough
 def test_a_notices_reply_opens_compose(app: App) -> None:
     page = app.open("/p/mail/t/thr_00?answer=reply", ready=".thread-subject")
     page.locator(".answer-card").wait_for()

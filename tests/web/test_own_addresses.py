@@ -52,6 +52,7 @@ def test_an_address_is_added_made_the_default_and_removed(start: Callable[..., A
     )
 
 
+@pytest.mark.thorough
 def test_the_providers_addresses_are_told_and_are_not_removed_here(start: Callable[..., App]) -> None:
     mia = card(opened(start, with_studio(source="provider", confirmed=False)).page, MIA)
     mia.get_by_text("2 addresses").click()
@@ -110,6 +111,7 @@ def test_another_address_is_chosen_and_another_account_leaves_none_behind(start:
     assert draft(app, accountId=HELLO, fromAddress="hello@ternandtide.example")
 
 
+@pytest.mark.thorough
 def test_an_address_that_was_removed_is_shown_as_such(start: Callable[..., App]) -> None:
     app = start(AccountsWorld())
     app.world.add_draft(accountId=HOME, fromAddress=STUDIO, subject="Tides")

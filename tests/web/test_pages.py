@@ -137,6 +137,7 @@ def test_who_was_slower_chooses_between_theirs_and_mine(
     until(page, lambda: service.query("pages.get", path=path)["body"] == chosen)
 
 
+@pytest.mark.thorough
 def test_the_page_of_a_correspondent_tells_of_their_mail(visit: Callable[..., Page], service: ServiceProcess) -> None:
     ruth = {"address": "mia@example.org", "from": "Ruth <ruth@harbour.example>", "text": "Hi."}
     for subject in ("One", "Two"):
@@ -148,6 +149,7 @@ def test_the_page_of_a_correspondent_tells_of_their_mail(visit: Callable[..., Pa
     expect(page.locator("article footer")).to_contain_text("ruth@harbour.example · 2 mails")
 
 
+@pytest.mark.thorough
 def test_a_page_changes_before_the_eyes_of_who_reads_it(visit: Callable[..., Page], service: ServiceProcess) -> None:
     service.mutate("pages.save", path="live", body="before")
     page = visit("/p/live")
@@ -336,6 +338,7 @@ def test_an_old_text_is_deleted_wherever_the_app_is_opened(visit: Callable[..., 
     until(page, lambda: left_texts(page) == "")
 
 
+@pytest.mark.thorough
 def test_back_shows_a_page_where_it_was_read_and_a_link_shows_one_from_its_top(
     visit: Callable[..., Page], service: ServiceProcess
 ) -> None:

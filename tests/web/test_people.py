@@ -70,6 +70,7 @@ def test_somebody_is_found_read_and_written_to(start: Callable[..., App]) -> Non
     expect(page.get_by_role("dialog", name="New message").get_by_text("Jonas Feld")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_nobody_is_found_by_what_nobody_is_called(start: Callable[..., App]) -> None:
     app = start(Peopled())
     page = app.open("/p/people", ready=".contact")
@@ -84,6 +85,7 @@ def test_nobody_is_found_by_what_nobody_is_called(start: Callable[..., App]) -> 
     app.at("/p/people")
 
 
+@pytest.mark.thorough
 def test_the_words_are_in_the_address_once_the_field_is_left_and_in_no_place_to_begin_at(
     start: Callable[..., App],
 ) -> None:

@@ -71,6 +71,7 @@ def test_pulled_down_the_list_asks_for_mail_and_says_how_it_went(start: Callable
     expect(page.get_by_text("can’t be reached now: Gmail can't be reached.")).to_be_visible()
 
 
+@pytest.mark.thorough
 def test_below_its_beginning_the_list_only_scrolls(start: Callable[..., App]) -> None:
     app = start(Answering(), **NARROW)
     page = app.open()
@@ -122,6 +123,7 @@ def test_the_back_gesture_closes_the_message_and_not_the_page_behind(start: Call
     app.at("/p/mail")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("button", "opened"),
     [("Send later", "role=dialog[name='Send later']"), ("Link", ".link-form"), ("Snippets", ".snippet-menu")],
@@ -179,6 +181,7 @@ def test_a_page_that_a_link_leads_to_begins_at_its_top_also_after_the_drawer_was
     assert page.evaluate(top) == 0
 
 
+@pytest.mark.thorough
 def test_no_field_makes_the_phone_zoom_in(start: Callable[..., App]) -> None:
     app = start(AccountsWorld(), **NARROW)
     page = app.open()

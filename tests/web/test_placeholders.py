@@ -39,6 +39,7 @@ def test_they_keep_the_shape_of_a_newsletter_without_filling_the_screen(start: C
     ]  # fmt: skip
 
 
+@pytest.mark.thorough
 def test_white_is_no_slab_on_dark_paper(start: Callable[..., App]) -> None:
     app = opened(start, world_with(html=HTML), color_scheme="dark")
     frame = app.page.frame_locator(".frame iframe")

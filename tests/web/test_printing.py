@@ -84,6 +84,7 @@ def test_a_message_is_printed_alone_with_its_headers_and_the_images_that_are_sho
     expect(app.page.locator(".frame iframe")).to_be_visible()
 
 
+@pytest.mark.thorough
 @pytest.mark.browser
 def test_what_was_printed_goes(start: Callable[..., App]) -> None:
     app = start(world_with(), alone=True)

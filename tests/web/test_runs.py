@@ -110,6 +110,7 @@ def test_more_are_shown_and_stay_when_others_come(app: App) -> None:
     expect(page.get_by_role("button", name="Show more")).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_keys_walk_the_list_and_open_a_run(app: App) -> None:
     app.world.add_run("Older")
     app.world.add_run("Newer")
@@ -131,6 +132,7 @@ def test_keys_walk_the_list_and_open_a_run(app: App) -> None:
     app.at("/p/mail")
 
 
+@pytest.mark.thorough
 def test_an_admin_sees_that_others_have_runs_and_may_stop_them(start: Callable[..., App]) -> None:
     app = start(IdentityWorld())
     app.world.me = signed_in()
@@ -193,6 +195,7 @@ def test_a_run_shows_its_steps_as_a_tree_with_branches_and_children(app: App) ->
     app.at(f"/p/runs/{above}")
 
 
+@pytest.mark.thorough
 def test_a_step_tells_how_it_stands_and_opens_with_input_and_output(app: App) -> None:
     error = {"type": "OSError", "message": "The server did not answer."}
     steps = [
@@ -225,6 +228,7 @@ def test_a_step_tells_how_it_stands_and_opens_with_input_and_output(app: App) ->
     expect(value).to_contain_text("end")  # it stays open while the run goes on
 
 
+@pytest.mark.thorough
 def test_what_the_server_has_cut_is_asked_for_when_it_is_wanted(app: App) -> None:
     app.world.whole_steps = {"long": {"output": ["x" * 9_000, "end"]}}
     cut = step("long", output='["' + "x" * 1_900, outputBytes=9_010)
@@ -247,6 +251,7 @@ def test_what_the_server_has_cut_is_asked_for_when_it_is_wanted(app: App) -> Non
     expect(value).to_contain_text('"end"')
 
 
+@pytest.mark.thorough
 def test_steps_are_walked_and_opened_by_key_and_hundreds_are_shown_when_asked_for(app: App) -> None:
     more = [step(f"s{number}") for number in range(128)]
     above = app.world.add_run("Above", state="failed", steps=[step("one"), step("two", output=7), *more])
@@ -267,6 +272,7 @@ def test_steps_are_walked_and_opened_by_key_and_hundreds_are_shown_when_asked_fo
     expect(page.locator(".run-step")).to_have_count(130)
 
 
+@pytest.mark.thorough
 def test_a_run_is_cancelled_after_a_question_and_retried(app: App) -> None:
     app.tolerated = ("409",)
     run_id = app.world.add_run("Work", steps=[step("one")])
@@ -383,6 +389,7 @@ def test_a_decision_comes_and_leaves_before_the_eyes_whoever_makes_it(app: App) 
     expect(card(page)).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_it_is_changed_as_json_before_it_is_approved(app: App) -> None:
     app.tolerated = ("400",)
     app.world.ask(
@@ -425,6 +432,7 @@ def test_the_same_card_stands_at_the_step_of_the_run(app: App) -> None:
     expect(page.locator(".run-head .run-state")).to_have_text("Queued")
 
 
+@pytest.mark.thorough
 def test_who_goes_to_another_page_before_the_next_run_has_begun_stays_there(app: App) -> None:
     page = run_page(app, app.world.add_run("Tidy", state="done", workflow="agent", steps=[step("model", kind="llm")]))
     retry = app.hold("agents.retry")

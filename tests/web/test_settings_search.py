@@ -74,6 +74,7 @@ def test_escape_takes_the_words_away_then_leaves_the_field_then_the_settings(sta
     page.wait_for_selector("[data-thread]")
 
 
+@pytest.mark.thorough
 def test_the_sections_stand_below_headings_and_fold_on_a_phone(
     start: Callable[..., App],
 ) -> None:

@@ -69,6 +69,7 @@ def test_a_snippet_is_put_in_by_its_name_and_its_fields_are_tabbed_through(app: 
     assert "<div>Dear Jonas,</div><div>we come on Monday about the wall.</div><div>Mia</div>" in sent["html"]
 
 
+@pytest.mark.thorough
 def test_a_name_typed_before_the_signature_comes_is_still_a_name(app: App) -> None:
     page = app.open()
     signature = app.hold("mail.signature")
@@ -87,6 +88,7 @@ def test_a_name_typed_before_the_signature_comes_is_still_a_name(app: App) -> No
     expect(text(page)).not_to_contain_text(";v")
 
 
+@pytest.mark.thorough
 def test_a_line_begun_before_the_signature_comes_becomes_a_list(app: App) -> None:
     page = app.open()
     signature = app.hold("mail.signature")
@@ -101,6 +103,7 @@ def test_a_line_begun_before_the_signature_comes_becomes_a_list(app: App) -> Non
     expect(text(page).locator("li")).to_have_text("high")
 
 
+@pytest.mark.thorough
 def test_a_field_before_the_cursor_is_a_tab_away_and_the_next_tab_leaves_the_text(app: App) -> None:
     page = compose(app)
     text(page).click()
@@ -163,6 +166,7 @@ def test_what_is_written_becomes_a_snippet_and_recipients_of_one_join_those_that
     expect(text(page)).to_be_focused()
 
 
+@pytest.mark.thorough
 def test_the_palette_begins_a_message_with_a_snippet(app: App) -> None:
     page = app.open()
     app.press("Control+k")

@@ -45,6 +45,7 @@ class Finger:
         self.session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
 
+@pytest.mark.thorough
 def test_drawn_to_the_right_it_is_archived_and_can_be_taken_back(phone: App) -> None:
     page = phone.page
     finger = Finger(page, "thr_01")
@@ -58,6 +59,7 @@ def test_drawn_to_the_right_it_is_archived_and_can_be_taken_back(phone: App) -> 
     phone.at("/p/mail")
 
 
+@pytest.mark.thorough
 def test_drawn_to_the_left_it_asks_until_when_to_snooze(phone: App) -> None:
     finger = Finger(phone.page, "thr_01")
     finger.move(-0.5 * finger.width)
@@ -67,6 +69,7 @@ def test_drawn_to_the_left_it_asks_until_when_to_snooze(phone: App) -> None:
     phone.at("/p/mail")
 
 
+@pytest.mark.thorough
 def test_drawn_too_little_it_comes_back_and_nothing_opens(phone: App) -> None:
     finger = Finger(phone.page, "thr_01")
     finger.move(0.3 * finger.width)
@@ -80,6 +83,7 @@ def test_drawn_too_little_it_comes_back_and_nothing_opens(phone: App) -> None:
     phone.at("/p/mail/t/thr_01")
 
 
+@pytest.mark.thorough
 def test_up_and_down_is_the_lists_own(phone: App) -> None:
     finger = Finger(phone.page, "thr_04")
     finger.move(30, -200)

@@ -83,6 +83,7 @@ def test_edit_takes_it_back_and_opens_it(app: App) -> None:
     expect(window(page)).to_have_count(0)
 
 
+@pytest.mark.thorough
 def test_cancel_asks_and_leaves_a_draft(app: App) -> None:
     app.world.add_outgoing(subject="Soon")
     page = tasks(app)
@@ -92,6 +93,7 @@ def test_cancel_asks_and_leaves_a_draft(app: App) -> None:
     draft(app)
 
 
+@pytest.mark.thorough
 def test_the_queue_is_walked_and_worked_off_by_keyboard(app: App) -> None:
     app.world.add_outgoing(subject="Soon")
     app.world.add_outgoing(subject="Old", state="failed")
@@ -135,6 +137,7 @@ def test_what_may_have_been_sent_is_edited_only_after_a_warning(app: App) -> Non
     ready(page)
 
 
+@pytest.mark.thorough
 def test_another_time_moves_it(app: App) -> None:
     app.world.add_outgoing(subject="Soon")
     page = tasks(app)

@@ -191,6 +191,7 @@ def moments(chance: random.Random) -> list[str]:
     return [*some, "2028-02-29T23:59:59", "2026-12-31T23:59:50", "2026-03-29T01:59:00", "2026-10-25T02:30:00"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("zone", ZONES)
 def test_whatever_is_typed_whenever_is_ahead_or_says_why_not(zone: str) -> None:
     chance = random.Random(zone)

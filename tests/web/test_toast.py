@@ -92,6 +92,7 @@ def test_undo_gives_the_focus_to_the_row_that_came_back(app: App) -> None:
     app.selects("thr_01")
 
 
+@pytest.mark.thorough
 def test_undo_beside_an_open_thread_gives_the_focus_to_the_row_of_that_one(app: App) -> None:
     page = app.open()
     app.press("j", "Enter")

@@ -39,6 +39,7 @@ def opened(start: Callable[..., App]) -> App:
     return app
 
 
+@pytest.mark.thorough
 def test_they_are_walked_through_by_keyboard_and_nothing_of_them_runs(opened: App) -> None:
     page = opened.page
     first = page.get_by_role("button", name="View wall.png")
@@ -62,6 +63,7 @@ def test_they_are_walked_through_by_keyboard_and_nothing_of_them_runs(opened: Ap
     assert page.title() != "ran"
 
 
+@pytest.mark.thorough
 def test_the_same_file_stands_there_once_and_all_of_them_can_be_saved_at_once(opened: App) -> None:
     listed = opened.page.get_by_role("list", name="Attachments").get_by_role("listitem")
     expect(listed).to_have_count(4)
@@ -71,6 +73,7 @@ def test_the_same_file_stands_there_once_and_all_of_them_can_be_saved_at_once(op
     expect(every).to_have_attribute("href", f"/mail/messages/{id_}/attachments")
 
 
+@pytest.mark.thorough
 def test_what_can_not_be_shown_says_so(opened: App) -> None:
     opened.world.files["/files/fil_4/content"] = ("image/png", b"no picture")
     intercept(opened.page, "**/files/fil_2/content", lambda route: route.fulfill(status=503))

@@ -57,6 +57,7 @@ def test_no_more_signatures_are_checked_than_a_few() -> None:
     assert len(check_signatures(head * 30 + RAW, KEYS)) == 5
 
 
+@pytest.mark.thorough
 @given(st.binary(max_size=300), st.binary(max_size=100))
 @settings(max_examples=50)
 def test_no_bytes_raise(value: bytes, record: bytes) -> None:

@@ -115,6 +115,7 @@ def test_something_to_read_is_always_left(pieces: list[str]) -> None:
         assert "".join(root.itertext()).strip() or root.findall(".//img")
 
 
+@pytest.mark.thorough
 def test_no_payload_is_the_less_harmless_for_what_folds_around_it() -> None:
     for payload in hostile_html.EVERYTHING:
         for before, after in (("Yes.<div class=gmail_quote>", ""), ("Yes.<hr id=zwchr>", ""), ("", "<p>-- <p>Mia")):

@@ -114,6 +114,7 @@ _PIECE = st.one_of(
 _SOUP = st.lists(_PIECE, max_size=30).map("".join)
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(250))
 @given(_SOUP)
 def test_any_tag_soup_comes_out_harmless(soup: str) -> None:

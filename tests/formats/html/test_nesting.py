@@ -159,6 +159,7 @@ _NESTED: Final = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(300))
 @given(st.lists(_PIECE, max_size=24).map("".join))
 def test_any_order_of_tags_is_read_as_it_was_written(html: str) -> None:
@@ -171,6 +172,7 @@ def test_any_nesting_is_read_as_it_was_written(html: str) -> None:
     _assert_read_as_written(html)
 
 
+@pytest.mark.thorough
 def test_every_element_within_every_other_is_read_as_it_was_written() -> None:
     names = _NAMES if SOAK else _KINDS.split()
     for outer in names:

@@ -64,6 +64,7 @@ def test_a_fallback_says_that_it_is_cut_and_only_then() -> None:
     assert text_fallback("<b>" * (MAX_FALLBACK_TAGS + 1) + "x").truncated
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "piece", ["a@", "www.", "https://", "(", "> ", ">", "a.", "@a.b", "mailto:", "\n>\n", ")))", "a-", "ſ@"]
 )

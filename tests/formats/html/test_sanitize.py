@@ -215,6 +215,7 @@ def test_the_text_of_hopeless_html_is_shown() -> None:
     assert f'<a href="https://a.example/" {NEW_WINDOW}>https://a.example/</a>' in clean.html
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("piece", ["<p>", "<", "&amp;", "<!--", "x@"])
 def test_the_text_of_hopeless_html_does_not_take_long(piece: str) -> None:
     html = piece * (MAX_PROCESS_CHARS // len(piece))

@@ -6,6 +6,7 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -105,6 +106,7 @@ def mutated(draw: st.DrawFn) -> bytes:
     return raw
 
 
+@pytest.mark.thorough
 @settings(max_examples=examples(400))
 @given(st.one_of(st.binary(max_size=400), st.lists(PIECES, max_size=40).map(assemble), mutated()))
 def test_any_bytes_become_a_clean_message(raw: bytes) -> None:

@@ -179,6 +179,7 @@ def test_a_shown_image_is_read_as_one() -> None:
     assert (attached.inline, attached.content_id) == (False, None)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 56, 57, 58, 57 * 4_096 - 1, 57 * 4_096, 57 * 4_096 + 1, 3 * MIB + 1])
 @pytest.mark.parametrize("piece", [1_000, 64 * KIB])
 def test_a_file_of_any_size_arrives_whole(size: int, piece: int) -> None:
@@ -194,6 +195,7 @@ def test_a_file_of_any_size_arrives_whole(size: int, piece: int) -> None:
     assert len(raw) - len(compose(composed())) <= encoded_size([size])
 
 
+@pytest.mark.thorough
 def test_a_large_file_is_not_in_memory_three_times() -> None:
     def pieces() -> Iterator[bytes]:
         for _ in range(200):

@@ -105,6 +105,7 @@ def test_images_go_along_where_their_parts_do() -> None:
     assert quoted.content_ids == (CID,)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["reply", "forward"])
 def test_no_original_harms_through_its_quotation(kind: Any) -> None:
     for payload in hostile_html.EVERYTHING:

@@ -50,6 +50,7 @@ def said(text: str, raw: bytes, server: str = AUTHORITY) -> bytes:
     return f"Authentication-Results: {server}; {text}\r\n".encode() + raw
 
 
+@pytest.mark.thorough
 async def test_a_signature_is_checked_where_the_server_said_nothing(rig: Rig, records: Records) -> None:
     message = await origin(rig, signed(mail()))
     assert message.authentication.verdict == "verified"
@@ -57,6 +58,7 @@ async def test_a_signature_is_checked_where_the_server_said_nothing(rig: Rig, re
     assert records.asked == [NAME]
 
 
+@pytest.mark.thorough
 async def test_nobody_is_asked_on_reading_where_the_server_has_answered(rig: Rig, records: Records) -> None:
     message = await origin(rig, said("dmarc=pass header.from=example.org", signed(mail())))
     assert (message.authentication.verdict, message.authentication.server) == ("verified", AUTHORITY)

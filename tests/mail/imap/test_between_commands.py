@@ -174,6 +174,7 @@ class Elsewhere:
 SPECIAL: Final = frozenset({"Sent", "Junk", "Trash", "Archive"})
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("story", range(BETWEEN_STORIES))
 @pytest.mark.parametrize("able", [PLAIN, MOVING, COUNTING], ids=["plain", "moving", "counting"])
 async def test_whatever_happens_between_two_commands_both_sides_agree_in_the_end(

@@ -82,6 +82,7 @@ async def test_a_mail_without_one_has_none_and_a_stranger_sees_nothing(calendar:
     assert caught.value.code == "NOT_FOUND"
 
 
+@pytest.mark.thorough
 async def test_the_answer_leaves_as_a_reply_that_calendars_take(calendar: Calendar) -> None:
     message_id = await calendar.receive(google(sequence=2))
     outgoing_id = await calendar.answer(message_id, "tentative", comment="Perhaps later")
@@ -113,6 +114,7 @@ async def test_an_answer_that_is_held_back_was_not_given(calendar: Calendar) -> 
     assert await calendar.answer(message_id, "declined") != outgoing_id
 
 
+@pytest.mark.thorough
 async def test_a_later_version_and_a_cancellation_of_the_organizers_count(calendar: Calendar) -> None:
     first = await calendar.receive(google())
     forged = await calendar.receive(google(sequence=9), sender="evil@evil.test")
@@ -130,6 +132,7 @@ async def test_a_later_version_and_a_cancellation_of_the_organizers_count(calend
         await calendar.answer(second, "declined")
 
 
+@pytest.mark.thorough
 async def test_what_was_accepted_here_conflicts_until_it_is_called_off(calendar: Calendar) -> None:
     first = await calendar.receive(google())
     other = await calendar.receive(google(uid="other", start=START + timedelta(minutes=30)))
@@ -177,6 +180,7 @@ def test_who_organized_what_was_answered_is_filled_in(tmp_path: Path) -> None:
     assert rows == [("gone", ""), ("here", BO)]
 
 
+@pytest.mark.thorough
 async def test_icloud_names_an_address_of_the_meeting_and_whose_it_is(calendar: Calendar) -> None:
     first = await calendar.receive(icloud())
     assert ((await calendar.shown(first))["warnings"], (await calendar.shown(first))["state"]) == ([], "open")
@@ -194,6 +198,7 @@ async def test_icloud_names_an_address_of_the_meeting_and_whose_it_is(calendar: 
     assert (await calendar.shown(other))["conflicts"] == []
 
 
+@pytest.mark.thorough
 async def test_calling_off_one_date_leaves_the_others_of_the_series(calendar: Calendar) -> None:
     series = await calendar.receive(google(extra="RRULE:FREQ=WEEKLY;COUNT=3"))
     await calendar.answer(series)
@@ -233,6 +238,7 @@ async def test_an_answer_from_somebody_is_shown_and_needs_none(calendar: Calenda
         await calendar.answer(message_id)
 
 
+@pytest.mark.thorough
 async def test_who_is_not_invited_can_not_answer(calendar: Calendar) -> None:
     message_id = await calendar.receive(google(attendee="all@lists.example"))
     assert (await calendar.shown(message_id))["invited"] is None
@@ -267,6 +273,7 @@ async def sent(calendar: Calendar) -> tuple[Any, str]:
     return mail, text
 
 
+@pytest.mark.thorough
 async def test_another_time_moves_the_meeting_for_all_who_are_invited(calendar: Calendar) -> None:
     await calendar.receive(asked(), sender=MIA)
     message_id = await calendar.receive(proposal(sequence=3), sender=NOA, method="COUNTER")
@@ -286,6 +293,7 @@ async def test_another_time_moves_the_meeting_for_all_who_are_invited(calendar: 
     assert (text.count("PARTSTAT=NEEDS-ACTION"), text.count("COMMENT:Fine")) == (2, 1)
 
 
+@pytest.mark.thorough
 async def test_another_time_that_does_not_suit_is_declined_to_who_proposed_it(calendar: Calendar) -> None:
     message_id = await calendar.receive(proposal(sequence=3), sender=NOA, method="COUNTER")
     found = await calendar.shown(message_id)
@@ -303,6 +311,7 @@ async def test_another_time_that_does_not_suit_is_declined_to_who_proposed_it(ca
     assert text.count("ATTENDEE") == 1
 
 
+@pytest.mark.thorough
 async def test_a_proposal_of_somebody_else_or_to_somebody_else_can_not_be_answered(calendar: Calendar) -> None:
     forged = await calendar.receive(proposal(), sender="evil@evil.test", method="COUNTER")
     found = await calendar.shown(forged)

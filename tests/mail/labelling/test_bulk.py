@@ -205,6 +205,7 @@ async def test_a_refusal_of_a_message_that_can_not_be_read_takes_the_change_back
     assert await rig.pending() == []
 
 
+@pytest.mark.thorough
 async def test_a_change_given_up_after_a_week_is_taken_back_too(rig: Rig, wall: VirtualClock) -> None:
     account_id = await rig.synced("one")
     await archive(rig, [await rig.thread_id_of("fake-1")])

@@ -377,6 +377,7 @@ async def test_a_round_trip_of_real_mail_loses_nothing(service: Service) -> None
     assert len(first) > 0.9 * len(contents)
 
 
+@pytest.mark.thorough
 async def test_what_an_import_waits_for_is_told_and_its_run_hears_at_once_how_it_ended(service: Service) -> None:
     """By then the runs look only once a minute, and only a failed one can be retried."""
     account_id = await account(service)

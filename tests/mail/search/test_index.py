@@ -433,6 +433,7 @@ async def test_one_mail_in_two_accounts_is_found_once(rig: Rig, indexer: Indexer
         assert await found(rig, "harbour", account_id=account_id) == ["Harbour"]
 
 
+@pytest.mark.thorough
 async def test_the_indexer_may_be_cut_off_at_any_step(rig: Rig) -> None:
     """As by a drain, or a kill: what was committed stays, what was not waits for the next process."""
     account = await rig.account(await rig.synced("First"))

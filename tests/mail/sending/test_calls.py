@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from trio.testing import MockClock
 
 from svc.clock import VirtualClock
@@ -15,6 +16,7 @@ from tests.support.service import MIA
 from tests.virtual_time import hours_pass
 
 
+@pytest.mark.thorough
 async def test_a_run_sends_a_mail_and_its_step_says_which(
     tmp_path: Path, clock: MockClock, wall: VirtualClock, log: RecordedLog
 ) -> None:

@@ -147,6 +147,7 @@ BEGINNINGS: Final[tuple[tuple[Millis | None, int], ...]] = ((None, 0), (None, HO
 """``send_at`` and ``hold_ms`` of a mail as it is accepted."""
 
 
+@pytest.mark.thorough
 @settings(max_examples=60)
 @given(
     st.sampled_from(BEGINNINGS),

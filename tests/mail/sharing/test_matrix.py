@@ -233,6 +233,7 @@ def test_the_table_has_every_procedure_of_mail() -> None:
     assert ours - known - PERSONAL == set()
 
 
+@pytest.mark.thorough
 async def test_each_may_do_what_the_table_says(house: House) -> None:
     everybody = ((house.noa, 2), (house.ben, 1), (house.mia, 0))
     for name, (ask, statuses) in matrix(house.shared, house.ids["zoe"]).items():
@@ -243,6 +244,7 @@ async def test_each_may_do_what_the_table_says(house: House) -> None:
                 assert b"only its owner" in reply.body or b"to read" in reply.body
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["zoe", "ben", "noa"])
 async def test_what_is_not_shared_is_as_missing_as_what_never_was(house: House, name: str) -> None:
     """The whole account to Zoe; and Mia's other one to everybody with whom she shares the first."""
@@ -312,6 +314,7 @@ async def test_a_member_sees_it_as_somebody_elses(house: House) -> None:
     ]
 
 
+@pytest.mark.thorough
 async def test_who_stops_sharing_ends_all_of_it_at_once(house: House) -> None:
     draft = {"accountId": house.shared.account, "to": ["a@example.org"], "subject": "Mine", "html": "<p>Hi</p>"}
     await house.ben.mutate("mail.archive", threadIds=[house.shared.thread])

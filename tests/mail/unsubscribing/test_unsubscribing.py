@@ -71,6 +71,7 @@ async def post(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIte
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.thorough
 async def test_a_signed_one_click_is_asked_for_once_and_remembered(post: Post) -> None:
     message_id = await post.receive(HTTPS + POST)
     assert await post.offer(message_id) == ("one-click", PICTURES)
@@ -87,6 +88,7 @@ async def test_a_signed_one_click_is_asked_for_once_and_remembered(post: Post) -
     assert await post.outcome(message_id) == "done"
 
 
+@pytest.mark.thorough
 async def test_without_the_senders_own_word_nothing_is_asked_and_the_page_is_the_persons_to_open(post: Post) -> None:
     cases: list[tuple[str, dict[str, Any]]] = [
         (HTTPS + POST, {"sign": None}),
@@ -111,6 +113,7 @@ async def test_without_the_senders_own_word_nothing_is_asked_and_the_page_is_the
         assert (post.internet.heard, await post.outcome(message_id)) == ([], "opened"), (fields, signing)
 
 
+@pytest.mark.thorough
 async def test_a_redirect_an_error_and_a_private_address_are_told(post: Post) -> None:
     page = f"{PICTURES}/u?who=1"
     for said, words in [
@@ -170,6 +173,7 @@ async def test_how_it_ended_is_known_after_its_mail_is_forgotten(
     assert again["outgoingId"] is not None
 
 
+@pytest.mark.thorough
 async def test_a_mail_without_a_way_out_offers_none(post: Post) -> None:
     for fields in ("", "List-Unsubscribe: <javascript:x>\r\n", "List-Unsubscribe: <mailto:>\r\n", CROWDED):
         message_id = await post.receive(fields)
