@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
+import trio
 
 from svc.clock import VirtualClock
 from svc.worker.models import Question, Said, Text, Tool, ask
 from svc.worker.models.terms import TextDelta
-from svc.workflow import Json, Run
+from svc.workflow import Answer, Json, Run
 from tests.recorded_log import RecordedLog
 from tests.runs.bench import Bench, bench_of, workflow
 
@@ -99,3 +100,48 @@ async def test_a_server_with_a_window_too_small_is_found_out(bench: Bench) -> No
     await service.mutate("fake.llm.script", match={"vendor": "b"}, replies=[{"text": "short", "inputTokens": 90}])
     failed = await ends(bench, "failed", model="b/llama", text=long)
     assert "its window is too small" in failed["error"]["message"]
+
+
+class Lingering:
+    """The broker's answer from a server that has said all, and then keeps its connection open."""
+
+    status = 200
+
+    def __init__(self, stream: bytes) -> None:
+        self.stream = stream
+        self.is_closed = False
+
+    def header(self, name: str) -> str | None:
+        return {"content-type": "text/event-stream"}.get(name)
+
+    async def receive(self) -> bytes:
+        piece, self.stream = self.stream or b": still here\n\n", b""
+        await trio.sleep(1)
+        return piece
+
+    async def aclose(self) -> None:
+        self.is_closed = True
+
+    async def broker(self, path: str, body: bytes, **how: object) -> Answer:
+        return self
+
+
+@pytest.mark.parametrize(
+    ("model", "stream"),
+    [
+        ("b/llama", b'data: {"choices":[{"delta":{"content":"Yes."},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'),
+        (
+            "claude-x",
+            b'data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":"Yes."}}\n\n'
+            b'data: {"type":"content_block_stop","index":0}\n\n'
+            b'data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}\n\ndata: {"type":"message_stop"}\n\n',
+        ),
+    ],
+    ids=["b", "a"],
+)
+async def test_an_answer_that_is_whole_is_not_waited_for_because_its_connection_stays(
+    model: str, stream: bytes
+) -> None:
+    answer = Lingering(stream)
+    turn = await ask(cast("Run", answer), Question(model=model, messages=[Said("user", (Text("Hi"),))]))
+    assert (turn.text, turn.stop, answer.is_closed) == ("Yes.", "end", True)

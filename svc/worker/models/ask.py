@@ -45,6 +45,8 @@ LONGEST_PAUSE_S: Final = 30.0
 """If a vendor asks for a longer pause, the step retries instead, since it may wait for long."""
 WITHIN_S: Final = 900.0
 """One answer, whole. Beyond: the try has failed."""
+END_S: Final = 5.0
+"""How long a vendor may take to end a stream in which it has said all. Beyond: the answer counts as it is."""
 MAX_WHOLE_BYTES: Final = 8 << 20
 """An answer that is not streamed. Beyond: the try has failed."""
 _RETRIES: Final = Retries(first_s=1.0, cap_s=8.0)
@@ -194,9 +196,12 @@ async def _read(answer: Answer, vendor: VendorName, heard: Callable[[Event], Non
     if kind == "text/event-stream":
         reader = StreamA() if vendor == "a" else StreamB()
         try:
-            while piece := await answer.receive():
-                for event in reader.feed(piece):
-                    heard(event)
+            with trio.CancelScope() as reading:
+                while piece := await answer.receive():
+                    for event in reader.feed(piece):
+                        heard(event)
+                    if reader.is_done:
+                        reading.deadline = min(reading.deadline, trio.current_time() + END_S)
         except LinkFault as fault:
             raise ModelFault(f"{CUT} {fault}") from fault
         return reader.end()

@@ -37,7 +37,8 @@ class StreamA:
         self._thoughts: dict[str, list[str]] = {}
         self._size = 0
         self._stop: str | None = None
-        self._ended = False
+        self.is_done = False
+        """The vendor has said that this was all."""
 
     def feed(self, piece: bytes) -> list[Event]:
         """Raises :class:`ModelFault`, and ``sse.TooLong``."""
@@ -48,7 +49,7 @@ class StreamA:
 
     def end(self) -> Turn:
         """The turn. Raises :class:`ModelFault` if the stream was cut: an unfinished answer is not used."""
-        if not self._ended or self._stop is None:
+        if not self.is_done or self._stop is None:
             raise ModelFault(CUT)
         return self._said.turn(_STOPS.get(self._stop, "end"), model=self._model)
 
@@ -69,7 +70,7 @@ class StreamA:
                 self._stop = str(reason) if reason else self._stop
                 _count(self._said, event.get("usage"))
             case "message_stop":
-                self._ended = True
+                self.is_done = True
             case "error":
                 raise fault_of(event)
 

@@ -55,14 +55,15 @@ class StreamB:
         self._calls: list[_Call] = []
         self._stop: str | None = None
         self._refused = False
-        self._is_done = False
+        self.is_done = False
+        """The vendor has said that this was all."""
 
     def feed(self, piece: bytes) -> list[Event]:
         """Raises :class:`ModelFault`, and ``sse.TooLong``."""
         heard: list[Event] = []
         for data in self._events.feed(piece):
-            self._is_done = self._is_done or data.strip() == _DONE
-            if not self._is_done:
+            self.is_done = self.is_done or data.strip() == _DONE
+            if not self.is_done:
                 self._take(decoded(data), heard)
         return heard
 
