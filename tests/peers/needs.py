@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -65,6 +66,7 @@ def _packages(*names: str) -> bool:
     return all((peers_dir() / "node_modules" / name).is_dir() for name in names)
 
 
+@cache
 def _npm_version() -> tuple[int, ...]:
     program = shutil.which("npm")
     if program is None:

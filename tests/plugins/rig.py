@@ -14,8 +14,9 @@ from svc.clock import VirtualClock
 from svc.nursery import ThreadPool
 from svc.plugins.installing import Installer
 from svc.plugins.npm import Npm
-from svc.plugins.sets import FOLDER, Sets
-from tests.plugins.registry import Registry
+from svc.plugins.sets import FOLDER, Record, Sets
+from svc.plugins.specs import listed
+from tests.plugins.registry import Package, Registry
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
 from tests.support.service import Service, open_service
@@ -25,6 +26,27 @@ def installer(home: Path, registry: str, threads: ThreadPool, **environ: str) ->
     """As a service has one on this home."""
     npm = Npm(environ={**os.environ, **environ}, registry=registry, threads=threads)
     return Installer(sets=Sets(home / FOLDER), npm=npm, threads=threads)
+
+
+def lay(root: Path, package: Package) -> Path:
+    """As npm lays it down."""
+    folder = root / "node_modules" / package.name
+    for name, content in package.contents().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def installed(directory: Path, registry: Registry, plugins: str) -> None:
+    """As if an earlier boot had installed the newest of these, without a lock file: npm takes a second for it."""
+    wanted = listed(plugins)
+    home = directory / "home"
+    home.mkdir(mode=0o700)
+    sets = Sets(home / FOLDER)
+    made = sets.begin()
+    for spec in wanted:
+        lay(made, list(registry.packages[spec.name].values())[-1])
+    sets.switch(made, Record(wanted=tuple(map(str, wanted)), registry=registry.url))
 
 
 @asynccontextmanager

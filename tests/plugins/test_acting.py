@@ -21,7 +21,7 @@ from svc.store import Tx
 from svc.workflow import Caller
 from tests.identity.people import Person, sign_in
 from tests.plugins.registry import studio
-from tests.plugins.test_reading import lay
+from tests.plugins.rig import lay
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, RpcError, Service, open_service
 

@@ -17,7 +17,12 @@ from tests.plugins.rig import serving_plugins, settled, until
 from tests.recorded_log import RecordedLog
 from tests.support.service import Service
 
-pytestmark = [pytest.mark.wall_clock, needs(NPM), pytest.mark.thorough]
+pytestmark = [
+    pytest.mark.wall_clock,
+    needs(NPM),
+    pytest.mark.thorough,
+    pytest.mark.usefixtures("npm_says_its_version_at_once"),
+]
 
 STUDIO, TERN = "svc-plugin-studio", "svc-plugin-tern-and-tide"
 

@@ -25,7 +25,12 @@ from tests.peers.needs import NPM, needs
 from tests.plugins.registry import Package, Registry, example, serving, studio
 from tests.plugins.rig import installer
 
-pytestmark = [pytest.mark.wall_clock, needs(NPM), pytest.mark.thorough]
+pytestmark = [
+    pytest.mark.wall_clock,
+    needs(NPM),
+    pytest.mark.thorough,
+    pytest.mark.usefixtures("npm_says_its_version_at_once"),
+]
 
 
 @pytest.fixture

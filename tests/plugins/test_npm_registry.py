@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.wall_clock, needs(NPM)]
 
 async def test_it_is_the_one_that_is_set(tmp_path: Path, threads: ThreadPool) -> None:
     npm = installer(tmp_path, "https://registry.example", threads).npm
+    await npm.check(tmp_path)
     assert await npm.source(tmp_path) == "https://registry.example"
 
 

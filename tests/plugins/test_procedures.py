@@ -16,11 +16,16 @@ from svc.plugins import Plugins
 from svc.plugins.queries import UNDECIDED
 from tests.peers.needs import NPM, needs
 from tests.plugins.registry import Registry, example, serving, studio
-from tests.plugins.rig import serving_plugins, settled, until
+from tests.plugins.rig import installed, serving_plugins, settled, until
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service
 
-pytestmark = [pytest.mark.wall_clock, needs(NPM), pytest.mark.thorough]
+pytestmark = [
+    pytest.mark.wall_clock,
+    needs(NPM),
+    pytest.mark.thorough,
+    pytest.mark.usefixtures("npm_says_its_version_at_once"),
+]
 
 TIDES = {"name": "tides", "url": "https://mcp.tides.example/mcp"}
 STUDIO, TERN = "svc-plugin-studio", "svc-plugin-tern-and-tide"
@@ -81,10 +86,11 @@ async def test_the_next_boot_asks_the_registry_nothing(opening: Open, registry: 
         assert not any((service.workspace.home.path / "plugins").iterdir())
 
 
-async def test_a_failed_install_keeps_the_old_set_and_is_shown(opening: Open, registry: Registry) -> None:
+async def test_a_failed_install_keeps_the_old_set_and_is_shown(
+    tmp_path: Path, opening: Open, registry: Registry
+) -> None:
     registry.publish(studio())
-    async with opening(plugins=f"{STUDIO}@^1") as service:
-        await until(service, STUDIO, state="on")
+    installed(tmp_path, registry, f"{STUDIO}@^1")
     async with opening(plugins=f"{STUDIO}@^2 none-such@1") as service:
         found = await settled(service)
         assert (found[STUDIO]["state"], found[STUDIO]["version"], found[STUDIO]["wanted"]) == ("on", "1.0.0", "^2")
@@ -102,8 +108,9 @@ async def test_a_failed_install_keeps_the_old_set_and_is_shown(opening: Open, re
         await until(service, "none-such", state="on")
 
 
-async def test_a_plugin_is_switched_off_and_on_and_stays_so(opening: Open, registry: Registry) -> None:
+async def test_a_plugin_is_switched_off_and_on_and_stays_so(tmp_path: Path, opening: Open, registry: Registry) -> None:
     registry.publish(studio())
+    installed(tmp_path, registry, STUDIO)
     async with opening(plugins=STUDIO) as service:
         await until(service, STUDIO, state="on")
         await service.mutate("plugins.set", name=STUDIO, on=False)
@@ -117,8 +124,9 @@ async def test_a_plugin_is_switched_off_and_on_and_stays_so(opening: Open, regis
         assert (await service.query("plugins.offers"))["pages"] != []
 
 
-async def test_everybody_hears_that_something_changed(opening: Open, registry: Registry) -> None:
+async def test_everybody_hears_that_something_changed(tmp_path: Path, opening: Open, registry: Registry) -> None:
     registry.publish(studio())
+    installed(tmp_path, registry, STUDIO)
     async with opening(plugins=STUDIO) as service:
         await until(service, STUDIO, state="on")
         socket = await service.live("plugins")
@@ -129,8 +137,9 @@ async def test_everybody_hears_that_something_changed(opening: Open, registry: R
         await socket.leave()
 
 
-async def test_new_rights_of_a_new_version_wait_for_a_yes(opening: Open, registry: Registry) -> None:
+async def test_new_rights_of_a_new_version_wait_for_a_yes(tmp_path: Path, opening: Open, registry: Registry) -> None:
     registry.publish(studio("1.0.0", mcp=[TIDES]))
+    installed(tmp_path, registry, f"{STUDIO}@^1")
     async with opening(plugins=f"{STUDIO}@^1") as service:
         found = await until(service, STUDIO, state="on")
         assert [(one["words"], one["agreed"]) for one in found["rights"]] == [
@@ -153,13 +162,12 @@ async def test_new_rights_of_a_new_version_wait_for_a_yes(opening: Open, registr
         assert await usable(service) == []
 
 
-async def test_a_public_cell_starts_no_program_of_a_plugin(opening: Open, registry: Registry) -> None:
+async def test_a_public_cell_starts_no_program_of_a_plugin(tmp_path: Path, opening: Open, registry: Registry) -> None:
     registry.publish(studio(mcp=[TIDES, {"name": "charts", "command": "node"}]))
     cell = {"SVC_PROFILE": "cloud", "SVC_PUBLIC_ORIGIN": "https://127.0.0.1:4780"}
+    installed(tmp_path, registry, STUDIO)
     async with opening(plugins=STUDIO, **cell) as service:
         held = service.workspace.service(Plugins)
-        while not list(held.in_force({})):
-            await held.reconcile()
         (plugin,) = held.in_force({})
         assert plugin.manifest is not None
         tides, charts = plugin.manifest.mcp
@@ -167,8 +175,11 @@ async def test_a_public_cell_starts_no_program_of_a_plugin(opening: Open, regist
         assert held.why_not(plugin, charts, UNDECIDED) == "A public cell starts no programs of others"
 
 
-async def test_a_repositorys_list_wins_and_a_bad_one_keeps_the_last_good(opening: Open, registry: Registry) -> None:
+async def test_a_repositorys_list_wins_and_a_bad_one_keeps_the_last_good(
+    tmp_path: Path, opening: Open, registry: Registry
+) -> None:
     registry.publish(studio(), example())
+    installed(tmp_path, registry, STUDIO)
     async with opening(plugins=STUDIO) as service:
         await until(service, STUDIO, state="on")
         write = service.workspace.store.write

@@ -9,17 +9,9 @@ from typing import Any
 import pytest
 
 from svc.plugins.reading import read_plugin
-from tests.plugins.registry import EXAMPLE, Package, example, studio
+from tests.plugins.registry import EXAMPLE, example, studio
+from tests.plugins.rig import lay
 from tests.test_cli import svc
-
-
-def lay(root: Path, package: Package) -> Path:
-    """As npm lays it down."""
-    folder = root / "node_modules" / package.name
-    for name, content in package.contents().items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    return folder
 
 
 def test_the_example_brings_what_its_manifest_says(tmp_path: Path) -> None:
