@@ -6,11 +6,12 @@ import { number } from "../ui/format.js";
 import { html } from "../ui/html.js";
 
 const SHOWN_CHARS = 2_000;
-/** Invisible characters, and those that change the direction of text. They could make one text look like another, or
- *  hide a second text. */
+/** Invisible and control characters, and those that change the direction of text. They could make one text look like
+ *  another, or hide a second text. */
 const UNSEEN = new RegExp("[\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f"
   + "\\u2028-\\u202e\\u2060-\\u206f\\u2800\\u3164"
-  + "\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb\\u{e0000}-\\u{e0fff}]", "gu");
+  + "\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff0-\\ufffb\\u{13430}-\\u{1343f}\\u{1bca0}-\\u{1bca3}\\u{1d159}"
+  + "\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]", "gu");
 
 /** Indented JSON in which every character is visible; its meaning is the same. @param {unknown} value */
 export function jsonText(value) {

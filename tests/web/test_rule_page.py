@@ -14,7 +14,7 @@ from tests.web.fake_server import World
 
 pytestmark = pytest.mark.browser
 
-RULE = "---\nwhen: {from: '*'}\nthen: [archive]\n---\n\nSee <https://evil.example/>.\u202e\U000e0041"
+RULE = "---\nwhen: {from: '*'}\nthen: [archive]\n---\n\nSee <https://evil.example/>.\u202e\U000e0041\U0001d173\x1b"
 
 
 class HeldRule(World):
@@ -53,7 +53,8 @@ def test_a_held_rule_is_shown_as_it_is_written_and_used_once_its_owner_says_so(s
     page = app.open("/p/mail-rules/theirs", ready=".from-outside")
     expect(page.get_by_text("it does nothing as a rule")).to_be_visible()
     written = page.get_by_role("region", name="The page as it is written")
-    expect(written).to_have_text(RULE.replace("\u202e", "\\u202e").replace("\U000e0041", "\\udb40\\udc41"))
+    shown = {"\u202e": "\\u202e", "\U000e0041": "\\udb40\\udc41", "\U0001d173": "\\ud834\\udd73", "\x1b": "\\u001b"}
+    expect(written).to_have_text(RULE.translate({ord(sign): code for sign, code in shown.items()}))
     expect(page.get_by_role("link", name="https://evil.example/")).to_have_count(0)
     page.get_by_role("button", name="Use it as a rule").click()
     expect(page.get_by_text("It is used as a rule from now on.")).to_be_visible()
