@@ -1,5 +1,8 @@
 """What all tests in a browser share: how it is launched, how they wait, and the app as a test drives it.
 
+Elements are waited for as locators: ``wait_for_selector`` and ``wait_for_function`` would lay Playwright's own script,
+of 340 kB, into the page once more, which costs more than the app's own modules.
+
 Nothing here or in a test waits for time to pass: each wait names what it is for, and ends a test that hangs. What the
 app shows only for some seconds stays in tests (``HELD``), so that a machine under load can't miss it; a test of such
 seconds starts its app ``alone`` and moves the clock itself.
@@ -30,7 +33,6 @@ from playwright.sync_api import (
     ViewportSize,
     expect,
 )
-from playwright.sync_api import TimeoutError as Timeout
 
 from tests.peers.needs import HEADLESS_PATH
 from tests.sizes import HANGS_S, SLOW_PROCESSOR
@@ -195,13 +197,17 @@ def settled(page: Page) -> None:
 
 
 def _settles(page: Page) -> bool:
+    return _evaluated(page, f"patience => ({SETTLED})(patience).then(() => true)", PATIENCE_MS)
+
+
+def _evaluated(page: Page, expression: str, argument: Any) -> bool:
+    """Whether it is so; not on a page that is being left for another one."""
     try:
-        page.evaluate(SETTLED, PATIENCE_MS)
+        return bool(page.evaluate(expression, argument))
     except Error as error:
         if "navigation" not in str(error):
             raise
-        return False  # it was left for another one
-    return True
+        return False
 
 
 def drawn(page: Page) -> None:
@@ -322,10 +328,11 @@ class AppPage:
         self.until("path => location.pathname === path", path)
 
     def until(self, expression: str, argument: Any = None) -> None:
-        try:
-            self.page.wait_for_function(expression, arg=argument, polling=LOOK_AGAIN_MS)
-        except Timeout:
-            raise AssertionError(f"waited {PATIENCE_MS / 1_000:g} s for {expression} of {argument!r}") from None
+        until(
+            self.page,
+            lambda: _evaluated(self.page, expression, argument),
+            what=f"{expression} of {argument!r}",
+        )
 
     def complaints(self) -> list[str]:
         """What the console said and nobody expected."""
@@ -344,7 +351,7 @@ class App(AppPage):
     def open(self, path: str = "/p/mail", *, ready: str = "[data-thread]") -> Page:
         """Returns once it has all that it asked for, listens to live updates, and has drawn what it knows."""
         self.page.goto(self.origin + path)
-        self.page.wait_for_selector(ready)
+        self.page.locator(ready).first.wait_for()
         self.settled()
         return self.page
 

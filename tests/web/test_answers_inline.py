@@ -39,7 +39,7 @@ def test_escape_keeps_the_draft_as_a_line_and_gives_the_thread_its_keys_and_once
     expect(page.locator(".row-draft")).to_have_count(0)
     assert app.calls("mail.saveDraft") == []
     page.locator("#row-thr_00").click()
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     app.press("r")
     ready(page)
     page.keyboard.type("Half a thought")

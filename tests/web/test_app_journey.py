@@ -84,7 +84,7 @@ def reads_and_archives(seat: AppPage, service: ServiceProcess) -> None:
     seat.press("j")
     seat.selects(thread["id"])
     seat.press("Enter")
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     eventually(page, lambda: total(service.query("mail.accounts")) == unread - 1)
 
     def in_inbox() -> bool:
@@ -129,7 +129,7 @@ def blocks_a_sender(seat: AppPage, service: ServiceProcess) -> None:
     """What is here goes, what comes goes there as well, and the settings let the sender in again."""
     page = seat.page
     page.get_by_role("link", name="Harbour Office, The ferry is late").click()
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     page.locator(".card-more").last.click()
     page.get_by_role("button", name="Block sender").click()
     page.get_by_role("dialog", name="Block sender").get_by_role("button", name="Block").click()
@@ -142,7 +142,7 @@ def blocks_a_sender(seat: AppPage, service: ServiceProcess) -> None:
     page.get_by_role("button", name="Unblock").click()
     page.get_by_text("Nobody is blocked").wait_for()
     page.goto(f"{service.base}/p/mail")
-    page.wait_for_selector("[data-thread]")
+    page.locator("[data-thread]").first.wait_for()
 
 
 def survives_a_crash(seat: AppPage, service: ServiceProcess) -> None:
@@ -173,7 +173,7 @@ def pictures(browser: Browser, service: ServiceProcess) -> None:
     for name, options in looks:
         with reader(browser, service, **options) as seat:
             seat.page.goto("/p/mail")
-            seat.page.wait_for_selector("[data-thread]")
+            seat.page.locator("[data-thread]").first.wait_for()
             still(seat.page)
             keep_picture(seat.page, f"world-{name}")
             assert seat.problems == []

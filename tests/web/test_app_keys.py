@@ -24,7 +24,7 @@ def test_j_and_k_move_along_the_rows_enter_opens_and_u_and_escape_go_back(app: A
     app.selects("thr_01")
     app.focuses("thr_01")
     app.press("k", "Enter")  # it opens, and is read
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     app.at("/p/mail/t/thr_00")
     app.until("() => document.querySelector('[role=tab][aria-selected=true]').textContent === 'Unified ·3'")
     assert app.called("mail.open") == [{"threadId": "thr_00"}]
@@ -41,13 +41,13 @@ def test_j_and_k_move_along_the_rows_enter_opens_and_u_and_escape_go_back(app: A
     page.go_forward()
     app.at("/p/mail/t/thr_00")
     expect(page.get_by_role("dialog")).to_have_count(0)
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     app.press("j")
     page.wait_for_url("**/t/thr_01")
     for key in ("u", "Escape"):
-        page.wait_for_selector("iframe")
+        page.locator("iframe").first.wait_for()
         app.press(key)
-        page.wait_for_selector(".thread", state="detached")
+        page.locator(".thread").first.wait_for(state="detached")
         app.at("/p/mail")
         app.focuses("thr_01")
         if key == "u":
@@ -69,7 +69,7 @@ def test_e_archives_and_goes_on_with_the_next_and_it_can_be_undone(app: App) -> 
     assert app.called("mail.undo") == [{}]
     page.get_by_text("Back from the archive: Paint samples arrived").wait_for()
     app.row("thr_00").click()
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     app.press("e")  # of an open thread the next one opens
     page.wait_for_url("**/t/thr_01")
     assert app.called("mail.archive", times=2)[-1] == {"threadIds": ["thr_00"]}
@@ -108,9 +108,9 @@ def test_a_click_into_a_mail_gives_the_keyboard_back_however_late_its_frame_is_s
     page.mouse.click(box["x"] + 40, box["y"] + 40)
     app.until("() => document.activeElement?.matches('.card')")
     app.press("u")
-    page.wait_for_selector(".thread", state="detached")
+    page.locator(".thread").first.wait_for(state="detached")
     app.row("thr_00").click()
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     app.settled()
     page.evaluate(
         """() => {

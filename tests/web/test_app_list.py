@@ -213,7 +213,7 @@ def test_the_first_frame_after_a_thread_has_only_the_rows_in_sight(start: Callab
     app = start(World(threads=fake_world.many(200)))
     page = app.open()
     app.press("j", "Enter")
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     page.evaluate(
         """() => addEventListener("keydown", () => requestAnimationFrame(() => {
             const seen = document.querySelector(".lists").getBoundingClientRect();

@@ -48,14 +48,14 @@ def test_every_page_passes_axe(start: Callable[..., App]) -> None:
     open_thread(app, "thr_06")
     check_in_a_light(page, "newsletter")
     app.press("?")
-    page.wait_for_selector("dialog[open]")
+    page.locator("dialog[open]").first.wait_for()
     check_in_a_light(page, "help")
     app.press("Escape")
     page.locator(".sync-button").click()
     check_in_a_light(page, "sync")
     app.world.accounts.clear()
     page.goto(f"{app.origin}/p/mail")
-    page.wait_for_selector(".connect")
+    page.locator(".connect").first.wait_for()
     check_in_a_light(page, "connect")
 
 
@@ -71,7 +71,7 @@ def test_what_a_finger_presses_is_large_enough(start: Callable[..., App]) -> Non
     page = app.open()
     assert "\n".join(small_targets(page)) == ""
     page.goto(f"{app.origin}/p/mail/t/thr_00")
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     assert "\n".join(small_targets(page)) == ""
 
 
@@ -132,7 +132,7 @@ def background(page: Page, selector: str, pseudo: str | None = None) -> str:
 
 def open_thread(app: App, thread_id: str) -> None:
     app.page.goto(f"{app.origin}/p/mail/t/{thread_id}")
-    app.page.wait_for_selector("iframe")
+    app.page.locator("iframe").first.wait_for()
 
 
 def check_in_a_light(page: Page, shot: str) -> None:

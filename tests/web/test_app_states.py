@@ -155,7 +155,7 @@ def test_without_a_socket_the_page_works_and_says_that_it_is_reconnecting(start:
     page = app.open()
     page.get_by_text("Reconnecting to the server.").wait_for()
     app.press("j", "Enter")
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     with page.expect_websocket():
         page.get_by_role("button", name="Reconnect now").click()
     app.world.has_socket = True  # only now: the button leaves with the next attempt that succeeds, whoever made it
@@ -170,7 +170,7 @@ def test_a_claimed_workspace_sends_a_stranger_to_the_login_page_and_back(start: 
     app.until("search => location.search === search", "?next=%2Fp%2Fmail%2Ft%2Fthr_00")
     page.get_by_label("Development login").fill("mia@ternandtide.example")
     page.get_by_role("button", name="Sign in").click()
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     app.at("/p/mail/t/thr_00")
 
 

@@ -76,7 +76,7 @@ def test_a_thread_shows_its_people_its_files_its_older_messages_and_where_it_is_
     expect(page.get_by_role("link", name="Filed under Jonas Feld")).to_have_attribute("href", "/p/crm/jonas-feld")
     app.press("j")
     page.wait_for_url("**/t/thr_01")
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     expect(page.get_by_text("Filed under")).to_have_count(0)
 
 
@@ -281,7 +281,7 @@ def test_what_was_measured_is_reserved_the_next_time(start: Callable[..., App]) 
 def test_mark_unread_goes_back_and_marks(app: App) -> None:
     page = app.open()
     app.press("j", "Enter")
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     app.called("mail.open")
     page.get_by_role("button", name="Mark unread").click()
     assert app.called("mail.markUnread") == [{"threadIds": ["thr_00"]}]
@@ -356,10 +356,10 @@ def test_on_a_phone_the_thread_takes_the_page_and_the_list_comes_back_where_it_w
     page.evaluate("() => { document.querySelector('.lists').scrollTop = 300; }")
     app.settled()
     app.row("thr_06").tap()
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     expect(page.locator(".list-pane")).to_have_attribute("inert", "")
     page.get_by_role("button", name="Back", exact=True).tap()
-    page.wait_for_selector(".thread", state="detached")
+    page.locator(".thread").first.wait_for(state="detached")
     app.until("() => Math.abs(document.querySelector('.lists').scrollTop - 300) <= 1")
 
 

@@ -33,13 +33,13 @@ def test_r_on_a_row_answers_it_with_the_caret_above_the_quote_and_the_focus_goes
     app.press("Escape")
     app.focuses("thr_00")
     app.press("Enter")
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     app.press("r")
     ready(page)
     app.press("Escape")
     expect(window(page)).to_have_count(0)
     app.press("u")
-    page.wait_for_selector(".thread", state="detached")
+    page.locator(".thread").first.wait_for(state="detached")
     app.focuses("thr_00")
 
 

@@ -97,7 +97,7 @@ def test_a_hostile_quote_stays_in_its_frame(app: App, monkeypatch: pytest.Monkey
     app.press("j", "r")
     ready(page)
     page.get_by_role("button", name="Show the quoted message").click()
-    page.wait_for_selector(".answer-card iframe")
+    page.locator(".answer-card iframe").first.wait_for()
     nothing_happened(app)
 
 

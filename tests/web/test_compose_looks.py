@@ -101,7 +101,7 @@ def test_the_task_queue_and_signatures_pass_axe(start: Callable[..., App], size:
     page.get_by_role("button", name="Another time: Minutes of Tuesday").click()
     check_in_a_light(page, f"tasks-{size}-later")
     page.goto(f"{app.origin}/settings/signatures")
-    page.wait_for_selector(".signature .rich-text[contenteditable=true]")
+    page.locator(".signature .rich-text[contenteditable=true]").first.wait_for()
     check_in_a_light(page, f"signatures-{size}")
 
 
@@ -114,5 +114,5 @@ def test_what_a_finger_presses_while_writing_is_large_enough(start: Callable[...
     page.get_by_role("button", name="Send later").click()
     assert "\n".join(small_targets(page)) == ""
     page.goto(f"{app.origin}/p/tasks")
-    page.wait_for_selector(".task")
+    page.locator(".task").first.wait_for()
     assert "\n".join(small_targets(page)) == ""

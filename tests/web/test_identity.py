@@ -140,7 +140,7 @@ def test_who_is_signed_in_already_is_told_what_an_invite_is_for(start: Callable[
     page = start(IdentityWorld()).open("/login?invite=abc", ready=".login-card .button")
     assert "You are signed in as mia@ternandtide.example. The invite is for somebody new" in shown(page)
     page.get_by_role("link", name="Go to your workspace").click()
-    page.wait_for_selector("[data-thread]")
+    page.locator("[data-thread]").first.wait_for()
 
 
 def test_a_server_that_is_away_is_named_and_asked_again(start: Callable[..., App]) -> None:

@@ -42,7 +42,7 @@ def test_claim_invite_share_pair_revoke_and_sign_out(browser: Browser, tmp_path:
 def claim(page: Page) -> str:
     """What is open to whoever reaches it becomes hers by the first sign-in. Returns the id of a thread of hers."""
     page.goto("/p/mail")
-    page.wait_for_selector("[data-thread]")
+    page.locator("[data-thread]").first.wait_for()
     page.get_by_role("link", name="Settings").click()
     page.get_by_role("link", name="Sign in and claim it").click()
     page.get_by_role("heading", name="Claim this workspace").wait_for()

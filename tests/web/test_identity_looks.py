@@ -61,12 +61,12 @@ def test_every_section_of_the_settings_passes_axe_and_fits(start: Callable[..., 
     page.get_by_text("chmod 600").wait_for()
     check_in_a_light(page, f"{size}-settings-health")
     go_to(page, "Devices")
-    page.wait_for_selector(".thing")
+    page.locator(".thing").first.wait_for()
     check_in_a_light(page, f"{size}-settings-devices")
     page.get_by_role("button", name="Pair a device").click()
     check_in_a_light(page, f"{size}-settings-pair")
     page.get_by_role("button", name="Show the code").click()
-    page.wait_for_selector(".qr path[d^=M]")
+    page.locator(".qr path[d^=M]").first.wait_for()
     check_in_a_light(page, f"{size}-settings-code")
 
 

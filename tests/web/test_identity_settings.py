@@ -33,7 +33,7 @@ def test_the_header_leads_to_the_settings_escape_back_and_sign_out_to_the_login_
     expect(page.locator("main")).to_contain_text("Mia Tern")
     expect(page).to_have_title("Profile – svc")
     app.press("Escape")
-    page.wait_for_selector("[data-thread]")
+    page.locator("[data-thread]").first.wait_for()
     page.get_by_role("link", name="Settings. Signed in as mia@ternandtide.example").click()
     page.get_by_role("button", name=SIGN_OUT).click()
     page.wait_for_url("**/login")
@@ -83,7 +83,7 @@ def test_signing_out_ends_there_also_if_the_page_hears_of_the_ended_session_firs
     app.tolerated = ("401",)
     page = app.open("/settings/sessions", ready=".thing")
     page.get_by_role("button", name="Sign out: this browser").click()
-    page.wait_for_selector("[aria-busy=true]")
+    page.locator("[aria-busy=true]").first.wait_for()
     with page.expect_response(lambda response: response.status == 401):
         page.evaluate("dispatchEvent(new Event('focus'))")
     page.evaluate(f"import('{MODULES}/session.js').then(session => session.loadMe())")
@@ -119,9 +119,9 @@ def test_a_page_that_the_browser_kept_shows_nothing_once_the_session_has_ended(b
         page.set_default_timeout(PATIENCE_MS)
         page.add_init_script(SAYS_WHAT_WAS_KEPT)
         page.goto("/p/mail")
-        page.wait_for_selector("[data-thread]")
+        page.locator("[data-thread]").first.wait_for()
         page.goto("/settings")
-        page.wait_for_selector(".who")
+        page.locator(".who").first.wait_for()
         world.me.update(user=None)
         page.go_back(wait_until="commit")
         page.wait_for_url("**/login?next=%2Fp%2Fmail")
@@ -150,7 +150,7 @@ def test_a_member_asks_for_nothing_that_is_the_admins_and_may_give_a_device_less
     page = app.open("/settings/users", ready="h1")
     page.get_by_text("Only the admins of this workspace see this.").wait_for()
     page.get_by_role("link", name="Devices").click()
-    page.wait_for_selector(".thing")
+    page.locator(".thing").first.wait_for()
     assert app.calls("users.list") == app.calls("auth.invites") == []
     page.get_by_role("button", name="Pair a device").click()
     page.get_by_role("checkbox", name="Get notifications").wait_for()
@@ -194,7 +194,7 @@ def test_invites_are_made_shown_once_copied_and_revoked(start: Callable[..., App
     assert app.called("auth.createInvite") == [{"email": "noor@harbour.example", "expiresInDays": 3}]
     page.get_by_role("link", name="Devices").click()
     page.get_by_role("link", name="Users").click()
-    page.wait_for_selector(".thing")
+    page.locator(".thing").first.wait_for()
     assert LINK not in page.content()
 
 
@@ -208,7 +208,7 @@ def test_a_pairing_shows_a_code_large_with_its_time_and_its_picture_or_is_refuse
     page.get_by_role("checkbox", name="Use terminals").check()
     page.get_by_role("button", name="Show the code").click()
     picture = page.get_by_role("img", name=f"The code {CODE} as a QR code")
-    page.wait_for_selector(".qr path[d^=M]")
+    page.locator(".qr path[d^=M]").first.wait_for()
     assert app.called("devices.createPairingCode") == [{"capabilities": {"terminal": True}}]
     expect(page.locator(".code")).to_have_text(CODE)
     assert qr_reader.read(modules_of(picture.locator("path").element_handle())) == CODE
@@ -240,12 +240,12 @@ def test_a_device_may_act_as_an_admin_only_if_that_is_ticked_and_stands_in_the_l
     page.get_by_text("All that you may do as an admin here").wait_for()
     page.get_by_role("checkbox", name="Act as an admin").check()
     page.get_by_role("button", name="Show the code").click()
-    page.wait_for_selector(".code")
+    page.locator(".code").first.wait_for()
     assert app.called("devices.createPairingCode") == [{"capabilities": {"admin": True}}]
     world_of(app).devices.append(device(9, "Somebody else’s", "mobile", userId=JONAS["id"]))
     world_of(app).devices.append(device(10, "New phone", "mobile", capabilities={"admin": True}))
     page.get_by_text("New phone is paired.").wait_for()
-    page.wait_for_selector("dialog", state="hidden")
+    page.locator("dialog").first.wait_for(state="hidden")
     page.get_by_text("may act as an admin").wait_for()
     page.get_by_role("button", name="Revoke: New phone").wait_for()
 

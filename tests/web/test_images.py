@@ -194,7 +194,7 @@ def test_leaving_the_message_ends_what_is_under_way(start: Callable[..., App]) -
         app.page.get_by_role("button", name="Load images").click()
         app.page.get_by_text("Loading images: 0 of 40").wait_for()
         app.press("u")
-        app.page.wait_for_selector("iframe", state="detached")
+        app.page.locator("iframe").first.wait_for(state="detached")
     finally:
         world.held.set()
     app.settled()
@@ -236,7 +236,7 @@ def test_mail_with_colours_of_its_own_is_on_light_paper_in_the_dark_unless_someb
     app.page.get_by_role("button", name="Dark paper").click()
     expect(box).to_have_css("filter", re.compile("invert"))
     app.page.reload()
-    app.page.wait_for_selector("iframe")
+    app.page.locator("iframe").first.wait_for()
     expect(box).to_have_css("filter", re.compile("invert"))
     app.page.get_by_role("button", name="Light paper").click()
     expect(box).to_have_css("filter", "none")
@@ -251,7 +251,7 @@ def test_mail_without_colours_is_dark_like_the_app_unless_somebody_asks(start: C
     app.page.get_by_role("button", name="Light paper").click()
     expect(box).to_have_css("filter", "none")
     app.page.reload()
-    app.page.wait_for_selector("iframe")
+    app.page.locator("iframe").first.wait_for()
     expect(box).to_have_css("filter", "none")
 
 

@@ -105,7 +105,7 @@ def arrived(page: Page, origin: str) -> str:
 def visit(origin: str) -> None:
     with looking() as (page, requests):
         page.goto(f"{origin}/p/mail/t/{arrived(page, origin)}")
-        page.wait_for_selector("iframe")
+        page.locator("iframe").first.wait_for()
         assert not any("proxy-image" in url for url in requests)
         page.get_by_role("button", name="Load images").click()
         page.get_by_text(f"{len(HOSTILE) + 1} images not loaded.").wait_for()

@@ -49,7 +49,7 @@ class Hands:
         self.app.page.wait_for_url(re.compile(r"/search\?q=.+"))
         expect(self.app.page.locator(".row.selected")).to_be_focused()
         self.press("Enter")
-        self.app.page.wait_for_selector("iframe")
+        self.app.page.locator("iframe").first.wait_for()
 
 
 def finds_a_mail_by_its_sender(hands: Hands) -> None:

@@ -249,7 +249,7 @@ def test_labels_are_given_made_listed_by_and_taken_away(app: App) -> None:
     page.get_by_role("link", name="Back to the inbox").click()
     app.row("thr_00").wait_for()
     app.row("thr_08").click(position={"x": 200, "y": 10})
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     meta = page.locator(".thread-meta")  # the open thread links its labels, and takes them away
     expect(meta.get_by_role("link", name="Travel")).to_have_attribute("href", "/p/mail/l/Travel")
     meta.get_by_role("button", name="Take the label Travel away").click()
@@ -267,7 +267,7 @@ def test_spam_trash_and_labels_are_in_the_navigation(app: App) -> None:
     page.wait_for_url("**/p/mail/l/Spam")
     app.row("thr_03").wait_for()
     app.press("j", "Enter")
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     page.locator(".thread-meta").get_by_text("Spam").wait_for()
     app.press("!")
     page.wait_for_url("**/p/mail/l/Spam")

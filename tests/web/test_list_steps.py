@@ -253,7 +253,7 @@ def test_h_snoozes_until_a_preset_and_the_thread_comes_back_with_a_word(app: App
     page.get_by_role("link", name="Back from snooze").wait_for()
     page.reload()
     page.get_by_role("link", name="Back from snooze").click()
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     app.press("u")
     page.get_by_role("link", name="Back from snooze").wait_for(state="detached")
 
@@ -307,7 +307,7 @@ def test_a_key_before_the_next_thread_is_painted_leaves_its_row_as_the_last_one(
     page.evaluate("localStorage.setItem('svc.after', 'list')")
     app.press("j", "Enter")
     page.wait_for_url("**/t/thr_00")
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     page.evaluate(KEYS_AT_ONCE, ["j", "e"])
     page.wait_for_url("**/p/mail")
     app.focuses("thr_02")

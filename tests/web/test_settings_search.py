@@ -71,7 +71,7 @@ def test_escape_takes_the_words_away_then_leaves_the_field_then_the_settings(sta
     field.press("Escape")
     expect(field).not_to_be_focused()
     app.press("Escape")
-    page.wait_for_selector("[data-thread]")
+    page.locator("[data-thread]").first.wait_for()
 
 
 @pytest.mark.thorough

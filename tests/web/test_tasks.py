@@ -191,7 +191,7 @@ def test_a_signature_is_written_in_the_settings_and_used(app: App) -> None:
     expect(page.get_by_text("Signature saved.")).to_be_visible()
     assert app.called("mail.setSignature") == [{"accountId": "acc_mia", "html": "<div>Mia&nbsp;<b>Tern</b></div>"}]
     page.get_by_role("link", name="svc, to the inbox").click()
-    page.wait_for_selector("[data-thread]")
+    page.locator("[data-thread]").first.wait_for()
     app.press("c")
     ready(page)
     expect(text(page).locator("[data-signature] b")).to_have_text("Tern")

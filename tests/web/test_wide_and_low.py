@@ -58,7 +58,7 @@ def test_a_phone_on_its_side_has_room_for_rows_for_an_answer_and_for_a_new_mail(
     assert rows >= LEAST_ROWS
     check(page, "list-sideways")
     page.locator("[data-thread]").first.tap()
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     page.get_by_role("button", name="Reply", exact=True).last.tap()
     page.get_by_role("textbox", name="Message").wait_for()
     assert page.evaluate("document.documentElement.scrollHeight") == SIDEWAYS["viewport"]["height"]

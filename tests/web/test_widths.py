@@ -77,7 +77,7 @@ def test_mail_with_long_names_fits_at_any_width(start: Callable[..., App], chanc
         page.evaluate("density => { document.documentElement.dataset.density = density; }", density)
         look(page, f"list, {density}", misfits, chance)
     page.goto(f"{app.origin}/p/mail/t/thr_00")
-    page.wait_for_selector("iframe")
+    page.locator("iframe").first.wait_for()
     look(page, "thread", misfits, chance)
     page.get_by_role("button", name="Reply", exact=True).last.click()
     page.get_by_role("textbox", name="Message").wait_for()

@@ -24,7 +24,7 @@ def compose(app: App, key: str = "c", *, path: str = "/p/mail") -> Page:
 
 
 def ready(page: Page) -> Page:
-    page.wait_for_selector(f":is({WRITING}) .rich-text[contenteditable=true]")
+    page.locator(f":is({WRITING}) .rich-text[contenteditable=true]").first.wait_for()
     return page
 
 
