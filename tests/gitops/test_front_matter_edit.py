@@ -121,8 +121,18 @@ def test_what_is_written_shows_as_the_body_that_was_meant(file: str, body: str) 
     if body.startswith("\n") and meant.entries is None:
         return  # blank lines at the head of a text are the block's end
     assert shown(written) == body
-    hidden = [entry for entry in parse(file).entries or () if entry.key in HIDDEN]
-    assert [entry for entry in parse(written).entries or () if entry.key in HIDDEN] == hidden
+    before, after = parse(file).entries or (), parse(written).entries or ()
+    hidden, kept = ([entry for entry in entries if entry.key in HIDDEN] for entries in (before, after))
+    assert sorted(kept, key=lambda entry: entry.lines) == sorted(hidden, key=lambda entry: entry.lines)
+    shared = [[entry.key for entry in entries if entry.key in keys - {HEAD, END}] for entries in (before, after)]
+    if shared[0] == [key for key in shared[1] if key in shared[0]]:
+        assert kept == hidden  # where keys change places, what stood behind each goes with it
+
+
+def test_what_stands_behind_a_key_goes_with_it() -> None:
+    file = "---\n'k': v\ntitle: a\nx: 1\ngrants: []\n---\ntext\n"
+    body = "---\nx: 1\n'k': v\n---\ntext\n"
+    assert with_body(file, body) == "---\nx: 1\ngrants: []\n'k': v\ntitle: a\n---\ntext\n"
 
 
 @pytest.mark.thorough
