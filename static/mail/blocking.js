@@ -4,7 +4,7 @@
  * here.
  */
 import { signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { plural } from "../ui/format.js";
 import { useDeed } from "../ui/deed.js";
@@ -54,7 +54,7 @@ function Question({ about: { messageId, address, accountId } }) {
   const [everywhere, setEverywhere] = useState(true);
   const [move, setMove] = useState(true);
   const { busy, problem, run } = useDeed();
-  const here = useHere(address, everywhere ? null : accountId);
+  const { here, known } = useHere(address, everywhere ? null : accountId);
   const own = (accounts.value ?? []).filter((one) => !isShared(one));
   const close = () => {
     asked.value = null;
@@ -62,7 +62,8 @@ function Question({ about: { messageId, address, accountId } }) {
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     void run(async () => {
-      await block({ messageId, address, to, everywhere, moved: move && here?.count ? here : null });
+      const found = move ? await known() : null; // it may be pressed before the answer is here
+      await block({ messageId, address, to, everywhere, moved: found?.count ? found : null });
       close();
     });
   };
@@ -96,22 +97,25 @@ function Question({ about: { messageId, address, accountId } }) {
 }
 
 /**
- * The stored threads from that address, selected on the server; null while that is not known.
+ * The stored threads from that address, selected on the server; null while that is not known. `known` waits for it, and
+ * is null if it could not be asked.
  * @param {string} address
  * @param {string | null} accountId
  */
 function useHere(address, accountId) {
   const [here, setHere] = useState(/** @type {MailSelectedOut | null} */ (null));
-  useEffect(() => {
+  const asking = useRef(/** @type {Promise<MailSelectedOut | null>} */ (Promise.resolve(null)));
+  useLayoutEffect(() => {
     let left = false;
     setHere(null);
-    mutate("mail.selectAll", { sender: address, ...(accountId && { accountId }) })
-      .then((found) => left || setHere(found), () => undefined);
+    asking.current = mutate("mail.selectAll", { sender: address, ...(accountId && { accountId }) })
+      .catch(() => null);
+    void asking.current.then((found) => left || setHere(found));
     return () => {
       left = true;
     };
   }, [address, accountId]);
-  return here;
+  return { here, known: () => asking.current };
 }
 
 /**

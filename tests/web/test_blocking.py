@@ -46,6 +46,18 @@ def test_a_sender_is_blocked_with_what_is_here_and_unblocked_in_the_settings(sta
     page.get_by_text("Nobody is blocked").wait_for()
 
 
+def test_what_is_here_goes_also_if_it_is_pressed_before_it_is_counted(start: Callable[..., App]) -> None:
+    app = start()
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    page.locator(".card-more").last.click()
+    counted = app.hold("mail.selectAll")
+    page.get_by_role("button", name="Block sender").click()
+    page.get_by_role("dialog", name="Block sender").get_by_role("button", name="Block").click()
+    counted.asked()
+    counted.let_go()
+    page.get_by_text("and 2 threads moved to the trash").wait_for()
+
+
 @pytest.mark.thorough
 def test_what_is_here_can_stay_and_it_can_hold_in_one_account(start: Callable[..., App]) -> None:
     app = start()
