@@ -13,7 +13,7 @@ const isRule = (path) => /^mail-rules\/[^/]+$/.test(path);
 
 /**
  * Whether a run with text from outside has written to the page; of a rule, also whether svc has written there from mail
- * or speech. Null while this is not known.
+ * or speech, or another person has. Null while this is not known.
  * @param {PageDetail} page
  * @returns {[boolean | null, (marked: boolean) => void]}
  */
