@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from svc.clock import VirtualClock
 from svc.gitops.front_matter_edit import shown, with_body
 from svc.gitops.service import Gitops
 from tests.gitops.followed import following
-from tests.gitops.upstream import Upstream
+from tests.gitops.upstream import Rejected, Upstream
 from tests.recorded_log import RecordedLog
 from tests.sizes import INTERLEAVINGS
 from tests.support.service import RpcError, Service
@@ -39,6 +40,15 @@ class Both:
     made: int = 0
 
     async def step(self) -> None:
+        """A save here wakes the follower, which may push while somebody there does: who comes second begins anew."""
+        while True:
+            lines = set(self.lines)
+            try:
+                return await self.any_step()
+            except Rejected:
+                self.lines = lines
+
+    async def any_step(self) -> None:
         kind = self.chance.choices(
             ["save", "push", "look", "move", "move there", "delete", "delete there", "make", "share", "take over"],
             weights=[8, 8, 4, 2, 1, 1, 1, 2, 1, 1],
@@ -134,6 +144,11 @@ class Both:
         meets = self.upstream.git("merge-base", "main", self.side).decode().strip()
         return self.side if meets == self.upstream.head() else "main"
 
+    def newest(self) -> str:
+        head = self.upstream.head()
+        assert head is not None
+        return head
+
     def files(self, branch: str = "main") -> dict[str, str]:
         names = self.upstream.git("ls-tree", "-r", "-z", "--name-only", branch, "pages/").decode().split("\0")[:-1]
         return {name: self.upstream.file(name, branch) for name in names}
@@ -143,20 +158,23 @@ class Both:
         self.upstream.git("update-ref", "refs/heads/main", f"refs/heads/{self.whole}")
 
     async def push(self) -> None:
-        files = self.files()
+        head = self.newest()
+        files = self.files(head)
         if files:
             file = self.chance.choice(sorted(files))
-            self.upstream.push({file: with_body(files[file], self.with_new_line(shown(files[file])))})
+            self.upstream.push({file: with_body(files[file], self.with_new_line(shown(files[file])))}, onto=head)
 
     async def move_there(self) -> None:
-        files = self.files()
+        head = self.newest()
+        files = self.files(head)
         new = f"pages/{self.chance.choice(NAMES)}.md"
         if files and new not in files:
             old = self.chance.choice(sorted(files))
-            self.upstream.push({old: None, new: files[old]})
+            self.upstream.push({old: None, new: files[old]}, onto=head)
 
     async def delete_there(self) -> None:
-        files = self.files()
+        head = self.newest()
+        files = self.files(head)
         file = self.chance.choice(sorted(files)) if files else ""
         if file and await self.is_one_left({file}):
             for branch in self.branches:
@@ -164,7 +182,7 @@ class Both:
             for page in await self.pages():
                 if page["managed"] and page["managed"]["file"] == file:
                     self.forget(page["body"])
-            self.upstream.push({file: None})
+            self.upstream.push({file: None}, onto=head)
 
     # Between
 
@@ -205,10 +223,14 @@ class Both:
 
     async def make_room(self, problem: dict[str, Any]) -> None:
         """A page of here alone stands where a file should be, or two files would be one page."""
-        files = self.files()
+        head = self.newest()
+        files = self.files(head)
         if problem["file"] in files:
             self.made += 1
-            self.upstream.push({problem["file"]: None, f"pages/room {self.made}.md": files[problem["file"]]})
+            with suppress(Rejected):  # the problem stays, and is seen again
+                self.upstream.push(
+                    {problem["file"]: None, f"pages/room {self.made}.md": files[problem["file"]]}, onto=head
+                )
 
     async def check(self) -> None:
         files = self.files(self.whole)

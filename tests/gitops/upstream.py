@@ -15,6 +15,10 @@ Author = tuple[str, str]
 MIA: Final[Author] = ("Mia", "mia@example.org")
 
 
+class Rejected(Exception):
+    """Somebody else pushed to the branch meanwhile: this commit is not there, and has to be made anew."""
+
+
 @dataclass
 class Upstream:
     """A bare repository, as a forge has it. Commits are streamed into it: no work tree, any name of a file."""
@@ -53,14 +57,19 @@ class Upstream:
         author: Author = MIA,
         root: bool = False,
         moves: Mapping[str, str] | None = None,
+        onto: str | None = None,
     ) -> str:
-        """One commit on the branch with these files changed (``None``: removed). ``root``: one without a parent."""
+        """One commit on the branch with these files changed (``None``: removed). ``root``: one without a parent.
+
+        ``onto``: the commit whose files were looked at, if that is not simply the newest; raises ``Rejected`` if the
+        branch has moved on since then.
+        """
         self.made += 1
         branch, (name, address) = f"refs/heads/{self.branch}", author
         when = f"{AT + 60 * self.made} +0000"
         lines = [f"commit {branch}", f"author {name} <{address}> {when}", f"committer {name} <{address}> {when}"]
         stream = "\n".join(lines).encode() + b"\n" + _data(message.encode())
-        head = self.head()
+        head = onto or self.head()
         if head and not root:
             stream += f"from {head}\n".encode()
         if root:
@@ -74,7 +83,12 @@ class Upstream:
                 data = content.encode() if isinstance(content, str) else content
                 stream += f"M 100644 inline {_quoted(path)}\n".encode() + _data(data)
         force = ["--force"] if root else []
-        self.git("fast-import", "--quiet", "--done", *force, input=stream + b"\ndone\n")
+        try:
+            self.git("fast-import", "--quiet", "--done", *force, input=stream + b"\ndone\n")
+        except AssertionError:
+            if onto and self.head() != onto:
+                raise Rejected from None
+            raise
         head = self.head()
         assert head is not None
         return head
