@@ -179,7 +179,8 @@ class Receiver:
         try:
             piece = await pieces.next()
             while piece:
-                piece = await at_once(pieces.next, functools.partial(self.threads.run, _write, part, piece, sums))
+                work = functools.partial(self.threads.run, _write, part, piece, sums)
+                piece = await at_once(pieces.next, work, first="work")
                 if sums is None and part.size - upload.stored >= CHECKPOINT_BYTES:
                     upload = await self._noted(upload, part)
             if checksum is not None and sums is not None and b64encode(sums.digest()).decode() != checksum.expected:

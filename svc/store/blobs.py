@@ -156,7 +156,7 @@ class Blobs:
             if not piece:
                 await self._hop(upload.write, b"")  # empty content is a file too
             while piece:
-                piece = await at_once(pieces.next, partial(self._hop, upload.write, piece))
+                piece = await at_once(pieces.next, partial(self._hop, upload.write, piece), first="work")
             return await self._hop(self._finish, upload)
         finally:
             upload.discard()

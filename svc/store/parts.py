@@ -20,7 +20,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
-from svc.store.blob_files import CHUNK_BYTES, NOT_A_FILE, BlobMissing
+from svc.store.blob_files import CHUNK_BYTES, NOT_A_FILE, BlobMissing, WriteOut
 from svc.store.faults import disk_faults
 from svc.store.home import sync_directory
 
@@ -61,6 +61,7 @@ class Part:
         self.digest: Digest | None = digest if size else hashlib.sha256()
         self._file = FileIO(path, "r+", opener=_open)
         self._is_named = False
+        self._write_out = WriteOut(size)
         try:
             if os.fstat(self._file.fileno()).st_size < size:
                 raise PartLost
@@ -74,9 +75,10 @@ class Part:
             rest = memoryview(data)
             while rest:
                 rest = rest[self._file.write(rest) :]
+            self.size += len(data)
+            self._write_out.reached(self._file.fileno(), self.size)
         if self.digest is not None:
             self.digest.update(data)
-        self.size += len(data)
 
     def cut(self, size: int) -> None:
         """Cut the file to ``size`` bytes. The digest is dropped if the size changes."""

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import os
 import socket
+import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TypeVar
@@ -16,10 +17,11 @@ import trio
 from svc.errors import Refusal, TooLarge
 from svc.nursery import ThreadPool
 from svc.store import BlobCorrupt, BlobMissing, BlobRef, Blobs, StoreBroken
-from svc.store.blob_files import CHUNK_BYTES
+from svc.store.blob_files import CHUNK_BYTES, WRITTEN_OUT_BYTES, Upload
 from svc.store.blobs import GROUP_FILES
 from svc.store.checked import TRUSTED_S
 from svc.store.faults import disk_faults
+from svc.store.parts import Part
 from tests.full_disk import on_a_small_disk
 
 T = TypeVar("T")
@@ -97,6 +99,30 @@ async def test_an_upload_is_written_whole_whether_its_content_is_known_or_not(bl
 
 
 LONG_AGO_S = 1_000_000_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux is asked")
+@pytest.mark.parametrize("before", [0, WRITTEN_OUT_BYTES])
+def test_a_large_file_is_on_its_way_to_the_disk_before_its_sync(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    begun: list[tuple[int, int]] = []
+
+    def note(descriptor: int, offset: int, length: int, advice: int) -> None:
+        assert advice == os.POSIX_FADV_DONTNEED
+        assert os.fstat(descriptor).st_size >= offset + length
+        begun.append((offset, length))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "posix_fadvise", note)
+        file: Upload | Part = Upload(str(tmp_path / "new"))
+        if before:
+            (tmp_path / "part").write_bytes(bytes(before))
+            file = Part(str(tmp_path / "part"), size=before, digest=None)
+        for _ in range(2 * WRITTEN_OUT_BYTES // CHUNK_BYTES + 1):
+            file.write(bytes(CHUNK_BYTES))
+    file.close()
+    assert begun == [(before, WRITTEN_OUT_BYTES), (before + WRITTEN_OUT_BYTES, WRITTEN_OUT_BYTES)]
 
 
 @pytest.mark.parametrize("again", ["put", "put_stream"])
