@@ -8,7 +8,7 @@ place of a tool's answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
@@ -19,7 +19,7 @@ import trio
 from svc.nursery import open_task_group
 from svc.protocol import LinkFault
 from svc.worker import tools
-from svc.worker.models import Event, Question, Said, Text, TextDelta, Tool, ToolCall, ToolResult, Turn, ask
+from svc.worker.models import Event, Question, Said, Stop, Text, TextDelta, Tool, ToolCall, ToolResult, Turn, ask
 from svc.worker.rows import WorkerRows
 from svc.workflow import Fatal, Json, Run, StepFailed, Workflow
 
@@ -32,6 +32,11 @@ MAX_TOKENS: Final = 4_096
 """Tokens of one answer of the model. Beyond: it is cut, and no call in it is made."""
 SILENCES: Final = 2
 """How often a model may say nothing at all. Beyond: the run fails."""
+_ENDS: Final[Mapping[Stop, str]] = {
+    "refusal": "The model refused to answer, and gave no reason.",
+    "context": "The conversation has become longer than the model can read.",
+}
+"""Why the run fails at once: to ask again would not help."""
 TELL_S: Final = 0.5
 MAX_TOLD_CHARS: Final = 8_000
 """Characters of an answer that are shown while the model writes it. Beyond: its end is shown."""
@@ -78,15 +83,17 @@ async def agent(run: Run, input: Json) -> Json:
             ended = True
         elif said.stop == "length":
             talk.say("Your answer was cut, for it was too long. Go on in smaller pieces.")
-            silent = _count(silent)
+            silent = _count(silent, "its answers are cut, for they are too long")
+        elif said.stop in _ENDS:
+            raise StepFailed(_ENDS[said.stop], type="NoAnswer")
         elif said.stop != "pause":
             talk.say("You said nothing. Answer, or call a tool.")
-            silent = _count(silent)
+            silent = _count(silent, "it says nothing")
 
 
-def _count(silent: int) -> int:
+def _count(silent: int, why: str) -> int:
     if silent >= SILENCES:
-        raise StepFailed("The model gives no usable answer.", type="NoAnswer")
+        raise StepFailed(f"The model gives no usable answer: {why}.", type="NoAnswer")
     return silent + 1
 
 

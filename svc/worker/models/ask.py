@@ -6,6 +6,7 @@ Owns no state: the step handles crash and retry, and keeps the turn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
@@ -164,6 +165,11 @@ def pause_of(answer: Answer, attempt: int) -> float | None:
 
 
 def _asked_for_s(answer: Answer) -> float | None:
+    seconds = _written_s(answer)
+    return seconds if seconds is not None and math.isfinite(seconds) else None
+
+
+def _written_s(answer: Answer) -> float | None:
     millis, said = answer.header("retry-after-ms"), answer.header("retry-after")
     try:
         if millis is not None:

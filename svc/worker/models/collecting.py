@@ -10,6 +10,7 @@ import msgspec
 from svc.worker.models.terms import (
     MAX_ARGUMENT_BYTES,
     MAX_CALLS,
+    MAX_NAME_CHARS,
     MAX_TEXT_CHARS,
     Block,
     ModelFault,
@@ -58,6 +59,10 @@ def rows_of(given: object) -> list[Any]:
     return given if isinstance(given, list) else []
 
 
+def words_of(given: object) -> str:
+    return given if isinstance(given, str) else ""
+
+
 def count_of(given: object) -> int | None:
     return given if isinstance(given, int) and not isinstance(given, bool) and given >= 0 else None
 
@@ -92,11 +97,19 @@ class Collecting:
             raise ModelFault(f"The model called more than {MAX_CALLS} tools at once.")
         if not isinstance(name, str) or not name:
             raise ModelFault("The model called a tool without a name.")
+        if len(name) > MAX_NAME_CHARS:
+            raise ModelFault("The model called a tool with a name that is too long.")
         self.blocks.append(ToolCall(id=f"call_{self._calls}", name=name, input=arguments_of(given)))
 
+    @property
+    def has_calls(self) -> bool:
+        return self._calls > 0
+
     def raw(self, block: dict[str, Any]) -> None:
+        """A block without a kind is left out: the vendor would refuse the conversation with it."""
         self._flush()
-        self.blocks.append(Raw(block=block))
+        if isinstance(block.get("type"), str):
+            self.blocks.append(Raw(block=block))
 
     def turn(self, stop: Stop, *, model: str) -> Turn:
         """The finished turn. Calls are dropped if it stopped for another reason than tools: half of a plan is not

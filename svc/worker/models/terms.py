@@ -21,6 +21,7 @@ MAX_TEXT_CHARS: Final = 1_000_000
 MAX_CALLS: Final = 128
 """Tool calls of one answer."""
 MAX_ARGUMENT_BYTES: Final = 1 << 20
+MAX_NAME_CHARS: Final = 200
 
 
 class Text(msgspec.Struct, frozen=True, tag="text"):

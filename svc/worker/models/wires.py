@@ -16,7 +16,9 @@ def body_a(question: Question, model: str) -> dict[str, Any]:
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": question.max_tokens,
-        "messages": [{"role": said.role, "content": _blocks_a(said)} for said in question.messages],
+        "messages": [
+            {"role": said.role, "content": blocks} for said in question.messages if (blocks := _blocks_a(said))
+        ],
         "stream": question.stream,
     }
     if question.system:
@@ -37,7 +39,7 @@ _ANSWER_HELP: Final = "Give your answer here."
 
 
 def _blocks_a(said: Said) -> list[dict[str, Any]]:
-    """Results come first in their message: the API requires it."""
+    """Results come first in their message: the API requires it. It refuses blank text, and a message of nothing."""
     results = [block for block in said.blocks if isinstance(block, ToolResult)]
     others = [block for block in said.blocks if not isinstance(block, ToolResult)]
     return [
