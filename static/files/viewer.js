@@ -61,9 +61,9 @@ export function Viewer() {
   return html`<${Modal} label=${part.filename} class="viewer" close=${close}>
     <div class="viewer-all" onKeyDown=${onKeyDown}>
       <header class="viewer-head">
-        <span class="viewer-name"><bdi>${part.filename}</bdi></span>
-        <span class="viewer-about">${fileSize(part.size)}
-          ${parts.length > 1 && html`<span role="status"> · ${at + 1} of ${parts.length}</span>`}</span>
+        <div class="viewer-title"><span class="viewer-name"><bdi>${part.filename}</bdi></span>
+          <span class="viewer-about">${fileSize(part.size)}
+            ${parts.length > 1 && html`<span role="status"> · ${at + 1} of ${parts.length}</span>`}</span></div>
         ${parts.length > 1 && html`
           <button class="icon-button" aria-label="Previous" title="Previous (←)" disabled=${at === 0}
             onClick=${() => go(at - 1)}><${Icon} name="back" /></button>

@@ -55,7 +55,7 @@ export function RowMenu() {
   };
   return html`<div id="row-menu" class="menu" popover="auto" ref=${menu} role="group"
       aria-label=${others.length ? `${plural(count, "thread")} picked` : "This thread"}
-      onClick=${() => menu.current?.hidePopover()} onKeyDown=${walkMenu}>
+      onClickCapture=${() => menu.current?.hidePopover()} onKeyDown=${walkMenu}>
     ${only && !others.length && html`
       <${MenuItem} icon="read" words="Open" keys="Enter" act=${() => openRow(only)} />
       <a href=${href} target="_blank" rel="noopener"><${Icon} name="link" size=${16} /> Open in a new tab</a>

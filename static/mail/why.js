@@ -17,16 +17,17 @@ export function WhyHere({ threadId, own }) {
   const [acts, setActs] = useState(/** @type {Act[] | null} */ (null));
   const { busy, problem, run } = useDeed();
   const look = async () => setActs(await query("rules.why", { threadId }));
+  const fold = () => run(async () => setActs(null));
   const act = (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => run(async () => {
     await work();
     toast(said);
     await look();
     await show(threadId);
   });
-  if (acts === null && !problem) {
-    return html`<button class="link why-ask" aria-busy=${busy} onClick=${() => run(look)}>Why is this here?</button>`;
-  }
-  return html`<div class="why" role="status">
+  const told = acts !== null || problem;
+  return html`<button class="link why-ask" aria-busy=${busy} aria-expanded=${told ? "true" : "false"}
+    onClick=${() => told ? fold() : run(look)}>Why is this here?</button>
+  ${told && html`<div class="why" role="status">
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
     ${acts?.length === 0 && html`<p>No rule has touched this thread.</p>`}
     ${acts?.map((one) => html`<div key=${`${one.runId} ${one.rule}`} class="why-act">
@@ -42,5 +43,5 @@ export function WhyHere({ threadId, own }) {
           act(() => mutate("rules.teach", { path: one.rule, threadId }), "The rule leaves this sender alone now.")}>
           Not for this sender</button>`}</p>`}
     </div>`)}
-  </div>`;
+  </div>`}`;
 }

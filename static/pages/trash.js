@@ -7,6 +7,7 @@ import { fromHere, navigate } from "../router.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { ago, fullTime } from "../ui/format.js";
 import { useDeed } from "../ui/deed.js";
+import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { usePagesNews } from "./news.js";
@@ -45,7 +46,7 @@ export function TrashPage() {
       after 30 days it is gone.</p>
     ${problem && html`<p class="form-problem" role="alert">Could not load the trash: ${problem}</p>`}
     ${!entries && !problem && html`<p class="quiet-text" role="status">Loading the trash</p>`}
-    ${entries?.length === 0 && html`<p class="quiet-text">The trash is empty.</p>`}
+    ${entries?.length === 0 && html`<${Nothing} icon="trash" title="The trash is empty" />`}
     <ul class="things trash">${entries?.map((one) => html`<${Entry} key=${one.id} one=${one}
       reload=${load} />`)}</ul>`;
 }

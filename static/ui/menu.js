@@ -8,7 +8,8 @@ const GAP_PX = 4;
 const EDGE_PX = 8;
 
 /**
- * A button with its own menu. `label` names the button, `about` the menu; `class` is the class of the button. `words`
+ * A button with its own menu, which closes before an entry acts: its button has the focus by then, so a dialog that
+ * opens gives it back to the button. `label` names the button, `about` the menu; `class` is the class of the button. `words`
  * are shown beside its icon.
  * @param {{ id: string, class: string, icon: string, size?: number, label: string, title: string, about: string,
  *   words?: string, children?: unknown }} props
@@ -25,7 +26,7 @@ export function MenuButton({ id, class: name, icon, size = 18, label, title, abo
   return html`<button class=${name} ref=${opener} popovertarget=${id} aria-haspopup="true" aria-label=${label}
       title=${title}><${Icon} name=${icon} size=${size} />${words}</button>
     <div id=${id} class="menu" popover="auto" ref=${menu} role="group" aria-label=${about}
-      onClick=${() => menu.current?.hidePopover()} onKeyDown=${walkMenu}>${children}</div>`;
+      onClickCapture=${() => menu.current?.hidePopover()} onKeyDown=${walkMenu}>${children}</div>`;
 }
 
 /** `keys`: the shortcut for it. @param {{ icon: string, words: string, keys?: string, act: () => unknown }} props */

@@ -90,6 +90,9 @@ def test_a_person_keeps_files(browser: Browser, service: ServiceProcess, folder:
         page.set_viewport_size(PHONE)
         drawn(page)
         check(page, "phone-files")
+        page.get_by_role("link", name="harbour.png", exact=True).click()
+        below = "([name, about]) => about.getBoundingClientRect().top >= name.getBoundingClientRect().bottom"
+        assert page.locator(".viewer-title > span").evaluate_all(below), "its size takes the room of its name"
 
 
 def several_come_at_once(page: Page, folder: Path) -> None:

@@ -100,6 +100,10 @@ def test_the_keyboard_covers_nothing_that_is_written(start: Callable[..., App]) 
     above = PHONE["height"] - KEYBOARD_PX
     send = page.get_by_role("button", name="Send", exact=True)
     app.wait(lambda: max(bottom_of(body), bottom_of(send)) <= above, what="both to stand above the keyboard")
+    page.get_by_role("button", name="Link", exact=True).tap()
+    link, tools = page.locator(".link-form"), page.get_by_role("toolbar", name="Formatting")
+    link.wait_for()
+    app.wait(lambda: bottom_of(link) <= top_of(tools), what="the bars to leave the address of the link in sight")
     page.goto(f"{app.origin}/p/mail")
     app.settled()
     page.get_by_role("button", name="Compose").tap()
@@ -228,6 +232,10 @@ def open_keyboard(page: Page) -> None:
 
 def bottom_of(part: Any) -> float:
     return float(part.evaluate("one => one.getBoundingClientRect().bottom"))
+
+
+def top_of(part: Any) -> float:
+    return float(part.bounding_box()["y"])
 
 
 def inside(part: Any) -> bool:

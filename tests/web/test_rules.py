@@ -288,6 +288,8 @@ def _mail_says_why(service: ServiceProcess, page: Page, before: str) -> None:
     page.goto(f"/p/mail/t/{before}")
     page.get_by_role("button", name="Why is this here?").click()
     expect(page.locator(".why")).to_contain_text("No rule has touched this thread.")
+    page.get_by_role("button", name="Why is this here?", expanded=True).press("Enter")
+    expect(page.locator(".why")).to_have_count(0)
 
 
 def _apply_and_take_back(service: ServiceProcess, page: Page, thread: str) -> None:

@@ -108,14 +108,19 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
       ${children}
     </div>
     ${snippets && html`<${TypedNames} editor=${editor} typed=${typed} />`}
-    ${below === "link" && html`<${LinkForm} editor=${editor.current} done=${close} />`}
-    ${below === "picture" && picture && editor.current && html`<${PictureForm} key=${picture.src} picture=${picture}
-      editor=${editor.current} done=${close} />`}
-    ${below === "snippets" && snippets && html`<${SnippetMenu} fields=${snippets.fields} close=${close}
-      choose=${(/** @type {import("../snippets/store.js").Snippet} */ one) => { close(); snippets.put(one, 0); }} />`}
-    <${Toolbar} editor=${editor} formats=${formats} linking=${below === "link"} link=${toggle("link")}
-      pictures=${isOurs && files ? pictures : undefined}
-      choosing=${below === "snippets"} snippets=${snippets && toggle("snippets")} />
+    <div class="editor-below">
+      ${below === "link" && html`<${LinkForm} editor=${editor.current} done=${close} />`}
+      ${below === "picture" && picture && editor.current && html`<${PictureForm} key=${picture.src} picture=${picture}
+        editor=${editor.current} done=${close} />`}
+      ${below === "snippets" && snippets && html`<${SnippetMenu} fields=${snippets.fields} close=${close}
+        choose=${(/** @type {import("../snippets/store.js").Snippet} */ one) => {
+          close();
+          snippets.put(one, 0);
+        }} />`}
+      <${Toolbar} editor=${editor} formats=${formats} linking=${below === "link"} link=${toggle("link")}
+        pictures=${isOurs && files ? pictures : undefined}
+        choosing=${below === "snippets"} snippets=${snippets && toggle("snippets")} />
+    </div>
   </div>`;
 }
 
