@@ -8,9 +8,9 @@ const GAP_PX = 4;
 const EDGE_PX = 8;
 
 /**
- * A button with its own menu, which closes before an entry acts: its button has the focus by then, so a dialog that
- * opens gives it back to the button. `label` names the button, `about` the menu; `class` is the class of the button. `words`
- * are shown beside its icon.
+ * A button with its own menu. The menu closes before its entry acts: the button has the focus by then, so a dialog that
+ * the entry opens gives the focus back to it. `label` names the button, `about` the menu; `class` is the class of the
+ * button. `words` are shown beside its icon.
  * @param {{ id: string, class: string, icon: string, size?: number, label: string, title: string, about: string,
  *   words?: string, children?: unknown }} props
  */
