@@ -51,6 +51,16 @@ def carried_words(text: str) -> str:
     return "\n".join(_carried(text))
 
 
+def text_with_quotations(html: str) -> str:
+    """The text of the HTML, with the lines of block quotations marked as in a plain text."""
+    parts = ((is_quoted, text_from_html(part)) for is_quoted, part in _parts(html))
+    return "\n".join(_marked(text) if is_quoted else text for is_quoted, text in parts if text)
+
+
+def _marked(text: str) -> str:
+    return "\n".join(f"> {line}" for line in text.split("\n"))
+
+
 def plain(text: str) -> str:
     """A plain text as text: some programs send the source of HTML as plain text."""
     return text_from_html(text) if _IS_HTML.match(text) else text
@@ -131,19 +141,25 @@ def _carried(text: str) -> Iterator[str]:
 
 def _without_quotations(html: str) -> str:
     """Replaces each block quotation, however nested, by a line with its mark ``>``."""
-    kept: list[str] = []
+    return "".join("<p>&gt;</p>" if is_quoted else part for is_quoted, part in _parts(html))
+
+
+def _parts(html: str) -> Iterator[tuple[bool, str]]:
+    """The HTML cut at its outermost block quotations, each part with whether it is one. A quotation without an end
+    reaches to the end."""
     depth = start = 0
     for tag in _QUOTATION.finditer(html):
         if not tag[1]:
             if depth == 0:
-                kept.append(html[start : tag.start()] + "<p>&gt;</p>")
+                yield False, html[start : tag.start()]
+                start = tag.start()
             depth += 1
         elif depth:
             depth -= 1
-            start = tag.start()
-    if depth == 0:
-        kept.append(html[start:])
-    return "".join(kept)
+            if depth == 0:
+                yield True, html[start : tag.start()]
+                start = tag.start()
+    yield depth > 0, html[start:]
 
 
 def _known(subject: str, sender: str) -> frozenset[str]:

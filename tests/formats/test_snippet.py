@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.formats.snippet import MAX_SNIPPET_CHARS, own_words, snippet
+from svc.formats.readable import readable_text
+from svc.formats.snippet import MAX_SNIPPET_CHARS, carried_words, own_words, snippet
 
 QUOTED = "> Shall we meet?\n> Noa\n"
 
@@ -46,6 +47,25 @@ def test_a_quotation_and_what_announces_it_are_not_shown(announced: str) -> None
 )
 def test_what_is_below_the_own_words_is_not_shown(old: str) -> None:
     assert snippet(f"Yes, at noon.\n\n{old}", None) == "Yes, at noon."
+
+
+ANSWER = "<p>Yes, at <b>noon</b>.</p><div>Noa wrote:<blockquote><p>Shall we</p><p>meet?</p></blockquote></div>"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Yes, at noon.\n\nNoa wrote:\n> Shall we\n>\n> meet?\n", "Yes, at *noon*.\nNoa wrote:\n> Shall we\n> meet?"],
+)
+def test_an_answer_in_both_versions_is_read_once_and_its_quotation_is_known_as_one(text: str) -> None:
+    read = readable_text(text, ANSWER)
+    assert own_words(read) == "Yes, at noon."
+    assert carried_words(read).split().count("meet?") == 1
+
+
+def test_what_only_one_version_says_is_read_and_a_quotation_without_an_end_reaches_to_the_end() -> None:
+    read = readable_text("Only here.", f"{ANSWER}<p>At the pier.</p><blockquote>Bring <blockquote>cake</blockquote>")
+    assert own_words(read).split("\n") == ["Only here.", "Yes, at noon.", "At the pier."]
+    assert "> cake" in read
 
 
 def test_rulers_are_not_shown() -> None:

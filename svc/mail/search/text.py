@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-VERSION: Final = 4
+VERSION: Final = 5
 """Increase it when the same message now gives other words or another preview line. Every index is then rebuilt in the
 background."""
 
