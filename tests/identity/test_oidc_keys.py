@@ -5,18 +5,12 @@ from __future__ import annotations
 import pytest
 import trio
 
-from svc.clock import VirtualClock
 from svc.identity.discovery import ProviderAway
 from svc.identity.oidc_keys import KEYS_LIFETIME_S, MAX_KEYS, REFETCH_PAUSE_S, KeyCache
 from tests.identity.oidc_world import ISSUER, ScriptedProvider, key, public
 from tests.mail.scripted_http import ScriptedHttp, answer
 
 URL = f"{ISSUER}/keys"
-
-
-@pytest.fixture
-def idp(wall: VirtualClock) -> ScriptedProvider:
-    return ScriptedProvider(clock=wall)
 
 
 async def finds(keys: KeyCache, kid: str | None, *, url: str = URL, algorithm: str = "RS256") -> bool:

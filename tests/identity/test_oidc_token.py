@@ -43,11 +43,6 @@ PROVIDER = OpenIdProvider(
 )
 
 
-@pytest.fixture
-def idp(wall: VirtualClock) -> ScriptedProvider:
-    return ScriptedProvider(clock=wall)
-
-
 async def checked(
     token: str, idp: ScriptedProvider, *, keys: KeyCache | None = None, provider: OpenIdProvider = PROVIDER
 ) -> Claims:

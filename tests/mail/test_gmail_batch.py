@@ -20,8 +20,8 @@ from svc.mail.providers.gmail.quota import COST_UNITS, QuotaLimiter
 from svc.mail.providers.seam import GrantLost, MessageGone, ProviderFault, Throttled, Unreachable
 from svc.protocol.egress import EgressFault, EgressResponse
 from svc.protocol.messages import Headers
+from tests.mail.gmail_wire import BASE, Tokens, b64url
 from tests.mail.scripted_http import Asked, answer, google_error
-from tests.mail.test_provider_gmail import BASE, Tokens, b64url
 
 PRICE = COST_UNITS["messages.get"]
 IDS = [f"m{number}" for number in range(120)]

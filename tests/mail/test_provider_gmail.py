@@ -1,13 +1,10 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import format_datetime
 
-import msgspec
 import pytest
 import trio
 from hypothesis import given
@@ -22,123 +19,37 @@ from svc.mail.providers.gmail.provider import (
     LIST_FIELDS,
     MESSAGE_FIELDS,
     SENDERS_FIELDS,
-    GmailProvider,
 )
 from svc.mail.providers.gmail.quota import COST_UNITS, QuotaLimiter
 from svc.mail.providers.seam import (
     GrantLost,
     HistoryChange,
-    HistoryExpired,
     HistoryPage,
     ListPage,
     LostAnswer,
-    MessageGone,
     MessageRef,
     Profile,
-    Provider,
     ProviderFault,
     ProviderLabel,
     Refused,
     SentMessage,
     Throttled,
-    Unreachable,
 )
 from svc.protocol.egress import EgressFault, EgressResponse
 from svc.protocol.messages import Headers
-from tests.mail.scripted_http import Answer, ScriptedHttp, answer, google_error, no_answer
+from tests.mail.gmail_wire import (
+    BASE,
+    CALLS,
+    RAW,
+    READS,
+    USER,
+    WRITES,
+    Mailbox,
+    b64url,
+    raw_message,
+)
+from tests.mail.scripted_http import Answer, answer, google_error
 from tests.support.each import named
-
-BASE = "https://gmail.example.org"
-USER = "/gmail/v1/users/alice%2Bx%40acme.test"
-RAW = b"From: eve@x.test\r\nSubject: hi\r\n\r\n\xff\xfe body?>\r\n"
-
-
-@dataclass
-class Tokens:
-    """Numbered access tokens; ``lost`` when the grant is."""
-
-    lost: bool = False
-    number: int = 1
-    refreshes: int = 0
-
-    async def access_token(self) -> str:
-        return f"S3CRET-{self.number}"
-
-    async def refreshed(self, stale: str) -> str:
-        self.refreshes += 1
-        if self.lost:
-            raise GrantLost("revoked")
-        if stale == f"S3CRET-{self.number}":
-            self.number += 1
-        return f"S3CRET-{self.number}"
-
-
-@dataclass
-class Mailbox:
-    """A provider on a scripted wire."""
-
-    wall: VirtualClock
-    http: ScriptedHttp = field(default_factory=ScriptedHttp)
-    tokens: Tokens = field(default_factory=Tokens)
-    quota: QuotaLimiter = field(default_factory=QuotaLimiter)
-
-    @property
-    def provider(self) -> Provider:
-        return GmailProvider(
-            address="alice+x@acme.test",
-            base_url=BASE,
-            http=self.http,
-            tokens=self.tokens,
-            quota=self.quota,
-            clock=self.wall,
-        )
-
-    def will_answer(self, *answers: Answer) -> Provider:
-        self.http.answers.extend(answers)
-        return self.provider
-
-
-@pytest.fixture
-def mailbox(wall: VirtualClock) -> Mailbox:
-    return Mailbox(wall)
-
-
-RequestContext = Callable[[Provider], Awaitable[object]]
-
-READS: dict[str, RequestContext] = {
-    "profile": lambda provider: provider.profile(),
-    "list": lambda provider: provider.list_messages(),
-    "get": lambda provider: provider.get("m1"),
-    "history": lambda provider: provider.history(since="7"),
-    "labels": lambda provider: provider.labels(),
-    "addresses": lambda provider: provider.addresses(),
-}
-WRITES: dict[str, RequestContext] = {
-    "modify": lambda provider: provider.modify("m1", add=frozenset({"A"}), remove=frozenset()),
-    "modify_many": lambda provider: provider.modify_many(["m1", "m2"], add=frozenset({"A"}), remove=frozenset()),
-    "create_label": lambda provider: provider.create_label("Ops"),
-    "send": lambda provider: provider.send(RAW),
-}
-CALLS = READS | WRITES
-
-
-def b64url(data: bytes, *, padded: bool = True) -> str:
-    text = base64.urlsafe_b64encode(data).decode()
-    return text if padded else text.rstrip("=")
-
-
-def raw_message(**changes: object) -> EgressResponse:
-    message = {
-        "id": "m1",
-        "threadId": "t1",
-        "labelIds": ["INBOX", "UNREAD"],
-        "snippet": "ignored",
-        "historyId": "123456789012345678901",
-        "internalDate": "1736499600000",
-        "raw": b64url(RAW),
-    }
-    return answer({name: value for name, value in (message | changes).items() if value is not None})
-
 
 # What is asked, and what comes of the answer
 
@@ -420,161 +331,6 @@ async def test_a_refused_renewal_is_the_calls_own_fault(mailbox: Mailbox) -> Non
     assert len(mailbox.http.asked) == 1
 
 
-# The table of faults
-
-
-@pytest.mark.parametrize(
-    ("said", "fault", "word"),
-    [
-        (google_error(403, reason="rateLimitExceeded"), Throttled, "quota"),
-        (google_error(403, reason="userRateLimitExceeded"), Throttled, "quota"),
-        (google_error(403, reason="dailyLimitExceeded"), Throttled, "quota"),
-        (google_error(429), Throttled, "quota"),
-        (answer(b"<html>", status=429), Throttled, "quota"),
-        (
-            answer(
-                {"error": {"status": "RESOURCE_EXHAUSTED", "details": [{"reason": "RATE_LIMIT_EXCEEDED"}]}}, status=429
-            ),
-            Throttled,
-            "quota",
-        ),
-        (google_error(403, reason="insufficientPermissions"), GrantLost, "granted"),
-        (
-            answer(
-                {"error": {"status": "PERMISSION_DENIED", "details": [{"reason": "ACCESS_TOKEN_SCOPE_INSUFFICIENT"}]}},
-                status=403,
-            ),
-            GrantLost,
-            "granted",
-        ),
-        (google_error(403, reason="accessNotConfigured"), Unreachable, "switched off"),
-        (
-            answer(
-                {"error": {"status": "PERMISSION_DENIED", "details": [{"@type": "x", "reason": "SERVICE_DISABLED"}]}},
-                status=403,
-            ),
-            Unreachable,
-            "switched off",
-        ),
-        (google_error(403, reason="domainPolicy"), Unreachable, "administrator"),
-        (google_error(400, reason="failedPrecondition", message="Mail service not enabled"), Unreachable, "mailbox"),
-        (google_error(403, reason="forbidden"), Refused, "403"),
-        (google_error(400, reason="invalidArgument"), Refused, "invalidArgument"),
-        (google_error(400, reason="S3CRET <b>"), Refused, "400"),
-        (google_error(409, reason="aborted"), Refused, "409"),
-        (answer(b"<html>proxy says no</html>", status=403), Unreachable, "between"),
-        (answer(b"<html>not here</html>", status=404), Unreachable, "between"),
-        (answer(b"", status=302, location="https://portal.example.org"), Unreachable, "between"),
-        (google_error(408), Unreachable, "waiting"),
-        (google_error(500), Unreachable, "500"),
-        (answer(b"Bad Gateway", status=502), Unreachable, "502"),
-        (answer(b"", status=503), Unreachable, "503"),
-        (no_answer(may_have_happened=False), Unreachable, "reached"),
-    ],
-)
-async def test_an_answer_means_what_the_table_says(
-    said: Answer, fault: type[ProviderFault], word: str, wall: VirtualClock
-) -> None:
-    for name, call in CALLS.items():
-        mailbox = Mailbox(wall)
-        with named(name), pytest.raises(fault) as caught:
-            await call(mailbox.will_answer(said))
-        assert word in caught.value.detail, name
-        assert "S3CRET" not in caught.value.detail, name
-        assert len(mailbox.http.asked) == 1, name
-
-
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [("get", MessageGone), ("modify", MessageGone), ("history", HistoryExpired), ("list", Refused), ("send", Refused)],
-)
-async def test_what_a_404_means_depends_on_what_was_asked_for(
-    name: str, fault: type[ProviderFault], mailbox: Mailbox
-) -> None:
-    with pytest.raises(fault):
-        await CALLS[name](mailbox.will_answer(google_error(404, reason="notFound")))
-
-
-NONSENSE = [
-    b"",
-    b"null",
-    b"[]",
-    b"7",
-    b"<html>Welcome to Hotel WiFi</html>",
-    b'{"id": 7, "historyId": 7, "emailAddress": [], "messages": 7, "labels": {}, "sendAs": 7}',
-    b'{"id": "", "threadId": "", "historyId": "", "emailAddress": "", "messages": [{}], "labels": [{}], "name": 1,'
-    b' "sendAs": [{"displayName": 1}]}',
-    b"\xff\xfe\x00",
-    b"{" * 5_000,
-    b'{"id": "m1", "threadId": "t1", "histo',
-]
-
-
-@pytest.mark.parametrize("body", NONSENSE)
-async def test_of_an_answer_that_makes_no_sense_nothing_is_used(body: bytes, wall: VirtualClock) -> None:
-    for name, call in READS.items():
-        with named(name), pytest.raises(Unreachable) as caught:
-            await call(Mailbox(wall).will_answer(answer(body)))
-        assert not caught.value.may_have_happened, name
-
-
-@pytest.mark.parametrize("body", NONSENSE)
-async def test_a_change_whose_answer_makes_no_sense_may_have_happened(body: bytes, wall: VirtualClock) -> None:
-    for name, call in WRITES.items():
-        if name == "modify_many" and not body:
-            continue  # that is how it is answered
-        with named(name), pytest.raises(LostAnswer) as caught:
-            await call(Mailbox(wall).will_answer(answer(body)))
-        assert caught.value.may_have_happened, name
-
-
-@pytest.mark.parametrize("name", ["get", "modify"])
-async def test_an_answer_about_another_message_is_none(name: str, mailbox: Mailbox) -> None:
-    with pytest.raises(Unreachable):
-        await CALLS[name](mailbox.will_answer(raw_message(id="m2")))
-
-
-@pytest.mark.parametrize("said", [no_answer(may_have_happened=True), answer(b"", status=500), answer(b"", status=302)])
-async def test_only_a_change_can_have_happened_unseen(said: Answer, wall: VirtualClock) -> None:
-    for name, call in CALLS.items():
-        with named(name), pytest.raises(Unreachable) as caught:
-            await call(Mailbox(wall).will_answer(said))
-        assert caught.value.may_have_happened is (name in WRITES), name
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        no_answer(may_have_happened=False),
-        EgressFault("tls", "certificate expired", may_have_happened=False),
-        google_error(408),
-        google_error(429),
-        google_error(403, reason="userRateLimitExceeded"),
-        google_error(400),
-        answer(b"<html>", status=403),
-    ],
-)
-async def test_what_provably_did_not_happen_is_not_called_uncertain(said: Answer, wall: VirtualClock) -> None:
-    for name, call in WRITES.items():
-        with named(name), pytest.raises(ProviderFault) as caught:
-            await call(Mailbox(wall).will_answer(said))
-        assert not caught.value.may_have_happened, name
-
-
-PAGE = msgspec.json.encode(
-    {
-        "history": [{"id": "8", "labelsAdded": [{"message": {"id": "a", "threadId": "t"}, "labelIds": ["X"]}]}],
-        "historyId": "9",
-    }
-)
-
-
-async def test_a_page_cut_at_any_byte_is_discarded_whole(mailbox: Mailbox) -> None:
-    for length in range(len(PAGE)):
-        with named(length), pytest.raises(Unreachable):
-            await mailbox.will_answer(answer(PAGE[:length])).history(since="7")
-
-
 # The quota
 
 
@@ -666,17 +422,3 @@ async def test_a_date_to_come_back_at_is_read_as_well(wall: VirtualClock) -> Non
 def test_no_retry_after_is_too_strange(value: str) -> None:
     wait_s = retry_after_s(Headers([("retry-after", value)]), now=0)
     assert wait_s is None or 0 <= wait_s <= RETRY_AFTER_MAX_S
-
-
-# Anything at all
-
-
-@given(status=st.integers(100, 599), body=st.binary(max_size=200) | st.sampled_from([PAGE, *NONSENSE]))
-async def test_whatever_is_answered_a_call_returns_a_record_or_raises_a_provider_fault(
-    status: int, body: bytes
-) -> None:
-    for call in CALLS.values():
-        mailbox = Mailbox(VirtualClock())
-        mailbox.http.otherwise = answer(body, status=status)
-        with suppress(ProviderFault):
-            await call(mailbox.provider)

@@ -7,12 +7,18 @@ from typing import Any
 
 import trio
 
+from svc.clock import Millis, VirtualClock, rfc3339
 from svc.fakes.mail.provider import FakeWorld
 from svc.formats import mime
 from svc.store import Invariant, ReadTx
 from tests.support.service import MIA, Service
 
 TO = "Noa <noa@example.org>"
+
+
+def at(wall: VirtualClock, in_ms: Millis) -> str:
+    """The time in so many milliseconds, as a client writes it."""
+    return rfc3339(wall.now() + in_ms)
 
 
 @dataclass

@@ -5,22 +5,16 @@ from __future__ import annotations
 import pytest
 import trio
 
-from svc.clock import VirtualClock
 from svc.formats import mime
 from svc.mail.providers.gmail.call import SIMPLE_SEND_MAX_BYTES
 from svc.mail.providers.gmail.provider import SEND_PATIENCE_S
 from svc.mail.providers.gmail.quota import COST_UNITS, UNITS_PER_MINUTE, QuotaLimiter
 from svc.mail.providers.seam import Refused, SentMessage, Throttled
+from tests.mail.gmail_wire import Mailbox
 from tests.mail.scripted_http import answer, google_error
-from tests.mail.test_provider_gmail import Mailbox
 
 LARGE = b"Subject: Large\r\n\r\n" + b"x" * SIMPLE_SEND_MAX_BYTES
 SENT = answer({"id": "s1", "threadId": "t7", "labelIds": ["SENT"]})
-
-
-@pytest.fixture
-def mailbox(wall: VirtualClock) -> Mailbox:
-    return Mailbox(wall)
 
 
 async def test_a_large_mail_is_uploaded_as_it_is(mailbox: Mailbox) -> None:
