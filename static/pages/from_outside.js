@@ -10,10 +10,14 @@ import { toast } from "../ui/toast.js";
 
 /** A mail rule acts by itself, so it does nothing while its page is marked. @param {string} path */
 const isRule = (path) => /^mail-rules\/[^/]+$/.test(path);
+/** @param {string} path */
+const isAgent = (path) => /^agents\/[^/]+$/.test(path);
+/** @param {string} path */
+const acts = (path) => isRule(path) || isAgent(path);
 
 /**
- * Whether a run with text from outside has written to the page; of a rule, also whether svc has written there from mail
- * or speech, or another person has. Null while this is not known.
+ * Whether a run with text from outside has written to the page; of what acts, also whether svc has written there from
+ * mail or speech, or another person has. Null while this is not known.
  * @param {PageDetail} page
  * @returns {[boolean | null, (marked: boolean) => void]}
  */
@@ -23,7 +27,7 @@ export function useMark(page) {
     let isWanted = true;
     setMarked(null);
     query("pages.trust", { path: page.path }).then((found) =>
-      isWanted && setMarked(found.by === "run" || (found.fromOutside && isRule(page.path))), () => {});
+      isWanted && setMarked(found.by === "run" || (found.fromOutside && acts(page.path))), () => {});
     return () => {
       isWanted = false;
     };
@@ -34,7 +38,7 @@ export function useMark(page) {
 /** @param {{ page: PageDetail, trusted: () => void }} props */
 export function FromOutside({ page, trusted }) {
   const [problem, setProblem] = useState("");
-  const rule = isRule(page.path);
+  const [rule, agent] = [isRule(page.path), isAgent(page.path)];
   const trust = async () => {
     try {
       await mutate("pages.setTrusted", { path: page.path, revision: page.revision });
@@ -47,12 +51,14 @@ export function FromOutside({ page, trusted }) {
   return html`<${Fragment}><div class="notice from-outside" role="status"><${Icon} name="warning" />
     <span>${rule ? html`This page holds text from others, so it does nothing as a rule. ${page.canShare
         && "Read it as it is written, below. Use it as a rule?"}`
+      : agent ? html`This page holds text from others, so this agent asks you before it does what could do harm.
+        ${page.canShare && "Read it as it is written, below. If it is fine, trust it."}`
       : html`An agent that had read text from outside has written here, so links that leave are text. Agents that read
         this page are held to ask you first. ${page.canShare && "Read it, and if it is fine, trust it."}`}</span>
     ${page.canShare && html`<button class="button small" onClick=${trust}>${rule ? "Use it as a rule" : "Trust it"}
       </button>`}
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
   </div>
-  ${rule && html`<pre class="from-outside-text" tabindex="0" role="region" aria-label="The page as it is written">${
-    seen(page.body)}</pre>`}</${Fragment}>`;
+  ${acts(page.path) && html`<pre class="from-outside-text" tabindex="0" role="region"
+    aria-label="The page as it is written">${seen(page.body)}</pre>`}</${Fragment}>`;
 }

@@ -33,7 +33,7 @@ from svc.tools import (
     taint,
     taint_by_descriptions,
     taint_of,
-    vouched_later,
+    unvouched,
 )
 from svc.worker.agents import AGENT
 from svc.worker.models import Turn
@@ -121,7 +121,7 @@ def begin(tx: Tx, workspace: Workspace, principal: Principal, wanted: Wanted) ->
     names = chosen(there, definition.tools)
     give(tx, run_id, tools=names, approvals=definition.approvals)
     runs.grant_more(tx, run_id, {grant for name in names for grant in there[name].grants})
-    source = None if page is None else _instructed_from_outside(tx, principal_of(tx, row), page)
+    source = None if page is None else _instructed_from_outside(tx, page)
     if source is not None:
         taint(tx, run_id, outside=source)
     outside = wanted.outside or _named_from_outside(tx, principal, wanted.input)
@@ -131,17 +131,13 @@ def begin(tx: Tx, workspace: Workspace, principal: Principal, wanted: Wanted) ->
     return run_id
 
 
-def _instructed_from_outside(tx: ReadTx, owner: Principal, one: Configured[Definition]) -> str | None:
-    """The source of an agent's instructions if they may be from outside: its page counts as any page that a run reads.
-
-    The text in force may be an older one than the text that its owner has vouched for.
+def _instructed_from_outside(tx: ReadTx, one: Configured[Definition]) -> str | None:
+    """The source of an agent's instructions if they are not its owner's word: as of a mail rule, which then does
+    nothing. An agent may run, for all that could do harm then waits for its owner.
     """
-    page = readable_page(tx, owner, one.path)
-    if page is None:  # a plugin brings it
+    if one.plugin is not None or not unvouched(tx, {one.page_id: one.revision}):
         return None
-    if vouched_later(tx, page.id, revision=one.revision):
-        return f"an older text of the page {page.path}, which nobody has vouched for"
-    return outside_of(tx, owner, page, revision=one.revision)
+    return f"the page {one.path}, which holds text of others"
 
 
 def _named_from_outside(tx: ReadTx, principal: Principal, input: Json) -> str | None:

@@ -23,7 +23,7 @@ from svc.tools.taint import (
     taint,
     taint_by_descriptions,
     taint_of,
-    vouched_later,
+    unvouched,
 )
 
 __all__ = [
@@ -54,5 +54,5 @@ __all__ = [
     "taint_by_descriptions",
     "taint_of",
     "understood",
-    "vouched_later",
+    "unvouched",
 ]

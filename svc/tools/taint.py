@@ -121,15 +121,9 @@ def trust_page(tx: Tx, page_id: str, *, revision: int) -> None:
     )
 
 
-def vouched_later(tx: ReadTx, page_id: str, *, revision: int) -> bool:
-    """Whether a person's word for the page is for a later text than this revision, so not for this one."""
-    vouched = tx.value("select revision from page_vouched where page_id = :id", id=page_id)
-    return vouched is not None and revision < vouched
-
-
 def unvouched(tx: ReadTx, revisions: Mapping[str, int]) -> frozenset[str]:
     """Which of these pages, each in that revision, hold text from outside that no person vouches for: also what another
-    than the owner has written, even if the owner has changed it since.
+    than the owner has written, even if the owner has changed it since; and a text before the one that was vouched for.
     """
     rows = tx.all(
         """

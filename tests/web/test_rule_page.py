@@ -1,4 +1,4 @@
-"""The page of a mail rule that holds text of others: shown as it is written, and used only once its owner says so."""
+"""The page of a mail rule or an agent that holds text of others: shown as it is written until its owner says so."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RULE = "---\nwhen: {from: '*'}\nthen: [archive]\n---\n\nSee <https://evil.exampl
 
 
 class HeldRule(World):
-    """Mia's rule holds text of others until she says that it may act."""
+    """Mia's page holds text of others until she says that it may act."""
 
     waits = True
 
@@ -43,13 +43,16 @@ class HeldRule(World):
     def rpc_pages_trust(self, given: dict[str, Any]) -> Any:
         return {"fromOutside": self.waits, "by": "svc" if self.waits else None}
 
+    def rpc_people_filed(self, given: dict[str, Any]) -> Any:
+        return []
+
     def rpc_pages_settrusted(self, given: dict[str, Any]) -> Any:
         self.waits = False
         return {}
 
 
 def test_a_held_rule_is_shown_as_it_is_written_and_used_once_its_owner_says_so(start: Callable[..., App]) -> None:
-    app = start(HeldRule())
+    app = start(world := HeldRule())
     page = app.open("/p/mail-rules/theirs", ready=".from-outside")
     expect(page.get_by_text("it does nothing as a rule")).to_be_visible()
     written = page.get_by_role("region", name="The page as it is written")
@@ -60,3 +63,9 @@ def test_a_held_rule_is_shown_as_it_is_written_and_used_once_its_owner_says_so(s
     expect(page.get_by_text("It is used as a rule from now on.")).to_be_visible()
     expect(written).to_have_count(0)
     assert app.called("pages.setTrusted") == [{"path": "mail-rules/theirs", "revision": 7}]
+    world.waits = True
+    app.open("/p/agents/theirs", ready=".from-outside")
+    expect(page.get_by_text("so this agent asks you before it does what could do harm")).to_be_visible()
+    expect(written).to_contain_text("\\u202e")
+    page.get_by_role("button", name="Trust it").click()
+    expect(written).to_have_count(0)
