@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -103,13 +104,16 @@ def test_the_keyboard_covers_nothing_that_is_written(start: Callable[..., App]) 
     page.get_by_role("button", name="Link", exact=True).tap()
     link, tools = page.locator(".link-form"), page.get_by_role("toolbar", name="Formatting")
     link.wait_for()
-    app.wait(lambda: bottom_of(link) <= top_of(tools), what="the bars to leave the address of the link in sight")
+    bars = (link, tools, page.locator(".compose-foot"))
+    stacked = [bottom_of(upper) <= top_of(lower) for upper, lower in pairwise(bars)]
+    assert stacked == [True, True], "one of the bars that stay in sight covers another"
     page.goto(f"{app.origin}/p/mail")
     app.settled()
     page.get_by_role("button", name="Compose").tap()
     body.wait_for()
     open_keyboard(page)
     app.wait(lambda: bottom_of(send) <= above, what="the window to end above the keyboard")
+    the_smallest_has_room_for_a_name_the_tools_and_the_times(page)
 
 
 @pytest.mark.thorough
@@ -218,6 +222,17 @@ def test_a_notch_and_the_bar_below_cover_nothing(start: Callable[..., App]) -> N
     page.get_by_role("button", name="Compose").tap()
     assert inside(page.get_by_role("button", name="Close", exact=False).last)
     assert inside(page.get_by_role("button", name="Send", exact=True))
+
+
+def the_smallest_has_room_for_a_name_the_tools_and_the_times(page: Page) -> None:
+    page.set_viewport_size({"width": 320, "height": 640})
+    page.get_by_role("combobox", name="To").press_sequentially("somebody@example.org,")
+    fits = "one => one.scrollWidth <= one.clientWidth"
+    assert page.locator(".person bdi").evaluate(fits)
+    tools = page.get_by_role("toolbar", name="Formatting").get_by_role("button")
+    assert len({round(top_of(one)) for one in tools.all() if one.is_visible()}) == 1
+    page.get_by_role("button", name="Send later").tap()
+    assert page.get_by_role("dialog", name="Send later").evaluate(fits)
 
 
 def open_keyboard(page: Page) -> None:
