@@ -63,7 +63,8 @@ function Row({ one, load, edit }) {
     <span class="triage-sender"><a href=${one.plugin ? `/${one.path}` : `/p/${one.path}`}>
       <bdi>${one.title}</bdi></a><span class="fine rules-what">${
       facts.filter(Boolean).join(", ") || "when you start it"}${
-      one.plugin && html`. From the plugin <bdi>${one.plugin}</bdi>`}</span></span>
+      one.plugin && html`. From the plugin <bdi>${one.plugin}</bdi>`}</span>${
+      one.heldUp && html`<span class="fine" role="status">${one.heldUp}</span>`}</span>
     <button class="button small" aria-label=${`Run ${one.title}`} aria-busy=${busy} onClick=${() =>
       run(() => begin({ agent: named(one) }, null))}>Run</button>
     ${one.plugin ? html`<a class="button small" href="/settings/plugins" aria-label=${`Its plugin: ${one.title}`}>

@@ -1,11 +1,11 @@
 """Agents that start by themselves: on their schedule, when a mail arrives, or when a page changes. No cause starts a
-run twice.
+run twice, and no agent has more than a few runs at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ import msgspec
 
 from svc.agents.actions import Wanted, begin
 from svc.agents.definitions import AGENTS
-from svc.agents.model import TRIGGERED_AN_HOUR, Definition, Schedule
+from svc.agents.model import OPEN_AT_MOST_MS, OPEN_AT_ONCE, TRIGGERED_AN_HOUR, Definition, Schedule
 from svc.clock import HOUR_MS
 from svc.configuring import Configuration, Configured
 from svc.errors import Refusal
@@ -33,12 +33,25 @@ async def keep_schedules(workspace: Workspace) -> None:
     """Begin the runs that are due. Nothing is written where none is."""
     if not await workspace.store.read(_behind, workspace):
         return
-    if await workspace.store.write(_begin_due, workspace):
-        workspace.service(Dispatcher).wake.call()
+    _tell(workspace, await workspace.store.write(_begin_due, workspace))
 
 
 async def follow(workspace: Workspace, events: Sequence[Event]) -> None:
-    if await workspace.store.write(_begin_triggered, workspace, events):
+    _tell(workspace, await workspace.store.write(_begin_triggered, workspace, events))
+
+
+@dataclass
+class _Begun:
+    """``refused``: why nothing of an agent was begun, by its path."""
+
+    count: int = 0
+    refused: dict[str, str] = field(default_factory=dict)
+
+
+def _tell(workspace: Workspace, begun: _Begun) -> None:
+    for path, why in begun.refused.items():
+        workspace.log.warning("agents.not_begun", path=path, why=why)
+    if begun.count:
         workspace.service(Dispatcher).wake.call()
 
 
@@ -76,14 +89,16 @@ def _behind(tx: ReadTx, workspace: Workspace) -> _Behind:
     return _Behind(frozenset(gone), tuple(due))
 
 
-def _begin_due(tx: Tx, workspace: Workspace) -> int:
-    count = 0
+def _begin_due(tx: Tx, workspace: Workspace) -> _Begun:
+    begun = _Begun()
     behind = _behind(tx, workspace)
     for page_id in behind.gone:
         tx.run("delete from agent_schedules where page_id = :id", id=page_id)
     for one, schedule, came in behind.due:
+        if came is not None and _is_busy(tx, one):
+            continue  # its time stays, so it begins as soon as it may
         if came is not None:
-            count += _begun(tx, workspace, one, Wanted(agent=one.path, cause=f"{one.page_id}:{came}"))
+            _begin(tx, workspace, one, Wanted(agent=one.path, cause=f"{one.page_id}:{came}"), begun)
         tx.run(
             """
             insert into agent_schedules (page_id, revision, next_at) values (:id, :revision, :next_at)
@@ -93,21 +108,25 @@ def _begin_due(tx: Tx, workspace: Workspace) -> int:
             revision=one.revision,
             next_at=schedule.after(tx.now),
         )
-    return count
+    return begun
 
 
-def _begin_triggered(tx: Tx, workspace: Workspace, events: Sequence[Event]) -> int:
+def _begin_triggered(tx: Tx, workspace: Workspace, events: Sequence[Event]) -> _Begun:
+    begun = _Begun()
     there = [one for one in workspace.service(Configuration).of(tx, AGENTS, everybody=True) if one.value.triggers]
     if not there:
-        return 0
-    count = 0
+        return begun
     for event in events:
         said = msgspec.json.decode(event.payload, type=dict[str, Any])
         for one in there:
             wanted = _wanted(one, event, said) if _hears(tx, one, event) else None
-            if wanted is not None and _may_begin(tx, one):
-                count += _begun(tx, workspace, one, wanted)
-    return count
+            if wanted is None:
+                continue
+            if why := held_up(tx, one):
+                begun.refused[one.path] = why
+            else:
+                _begin(tx, workspace, one, wanted, begun)
+    return begun
 
 
 def _hears(tx: ReadTx, one: Configured[Definition], event: Event) -> bool:
@@ -134,22 +153,50 @@ def _wanted(one: Configured[Definition], event: Event, said: dict[str, Any]) -> 
     )
 
 
-def _may_begin(tx: Tx, one: Configured[Definition]) -> bool:
+def held_up(tx: ReadTx, one: Configured[Definition]) -> str:
+    """Why nothing of this agent begins by itself now; empty if it does."""
+    if not one.value.triggers and one.value.schedule is None:
+        return ""
+    if len(_open(tx, one)) >= OPEN_AT_ONCE:
+        return f"{OPEN_AT_ONCE} of its runs have not ended. It begins by itself again once one of them has."
     begun = tx.value(
         "select count(*) from agent_runs where page_id = :id and at > :since and cause is not null",
         id=one.page_id,
         since=tx.now - HOUR_MS,
     )
-    return int(begun) < TRIGGERED_AN_HOUR
+    if one.value.triggers and int(begun) >= TRIGGERED_AN_HOUR:
+        return f"It has begun {TRIGGERED_AN_HOUR} times within an hour. Its triggers begin nothing until it is over."
+    return ""
 
 
-def _begun(tx: Tx, workspace: Workspace, one: Configured[Definition], wanted: Wanted) -> int:
+def _is_busy(tx: ReadTx, one: Configured[Definition]) -> bool:
+    """Whether its schedule waits: an earlier run goes on, or too many wait for a person."""
+    states = _open(tx, one)
+    return len(states) >= OPEN_AT_ONCE or any(state != "waiting" for state in states)
+
+
+def _open(tx: ReadTx, one: Configured[Definition]) -> list[str]:
+    """The states of its runs that began by themselves and have not ended."""
+    rows = tx.all(
+        """
+        select r.state from agent_runs a join runs r on r.id = a.run_id
+        where a.page_id = :id and a.at > :since and a.cause is not null and r.state in ('queued', 'running', 'waiting')
+        limit :most
+        """,
+        id=one.page_id,
+        since=tx.now - OPEN_AT_MOST_MS,
+        most=OPEN_AT_ONCE,
+    )
+    return [str(state) for (state,) in rows]
+
+
+def _begin(tx: Tx, workspace: Workspace, one: Configured[Definition], wanted: Wanted, begun: _Begun) -> None:
     if tx.value("select 1 from agent_runs where cause = :cause", cause=wanted.cause) is not None:
-        return 0
+        return
     try:
         with tx.savepoint():
             begin(tx, workspace, owner_of(tx, one), wanted)
     except Refusal as refusal:
-        workspace.log.warning("agents.not_begun", path=one.path, why=str(refusal))
-        return 0
-    return 1
+        begun.refused[one.path] = str(refusal)
+        return
+    begun.count += 1

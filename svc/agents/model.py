@@ -28,7 +28,12 @@ MAX_CEILING_DOLLARS: Final = 1_000
 MAX_INPUT_BYTES: Final = 100 * 1024
 """The input of an agent's run, as JSON. Beyond: 400 `invalid`."""
 TRIGGERED_AN_HOUR: Final = 60
-"""Runs that triggers begin of one agent in an hour. Beyond: none is begun, and the log says so."""
+"""Runs that triggers begin of one agent in an hour. Beyond: none is begun; its settings and the log say so."""
+OPEN_AT_ONCE: Final = 20
+"""Runs of one agent that began by themselves and have not ended, such as those that wait for a person. Beyond: triggers
+begin none, and its schedule waits; its settings and the log say so."""
+OPEN_AT_MOST_MS: Final = 30 * DAY_MS
+"""No run is looked for that began earlier: what a run waits for has ended by then."""
 
 
 @dataclass(frozen=True, kw_only=True)

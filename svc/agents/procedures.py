@@ -9,6 +9,7 @@ import msgspec
 
 from svc.agents import actions
 from svc.agents.actions import Wanted
+from svc.agents.beginning import held_up
 from svc.agents.definitions import AGENTS, written
 from svc.agents.model import DEFAULT_TOOLS, MAX_CEILING_DOLLARS, MAX_PROMPT_CHARS, Definition, Schedule
 from svc.clock import rfc3339
@@ -29,7 +30,7 @@ Words = Annotated[str, msgspec.Meta(max_length=MAX_PROMPT_CHARS)]
 class AgentOut(Wire, frozen=True):
     """``model``: ``None`` for the instance's model. ``schedule``: in the words of the page. ``problem``: what is wrong
     with the current version of the page; then the last valid version is shown. ``plugin``: the package that brings it,
-    where it is no page.
+    where it is no page. ``held_up``: why it does not begin by itself for now; empty if it does.
     """
 
     name: str
@@ -43,6 +44,7 @@ class AgentOut(Wire, frozen=True):
     approvals: dict[str, Approval]
     ceiling_usd: float | None
     problem: str
+    held_up: str
     plugin: str | None
 
 
@@ -132,10 +134,10 @@ async def list_agents(context: RequestContext, wanted: Nothing) -> list[AgentOut
 def _listed(tx: ReadTx, principal: Principal, *, pages: Configuration) -> list[AgentOut]:
     problems = {one.path: f"line {one.line}: {one.reason}" for one in pages.problems(tx, principal)}
     found = pages.of(tx, AGENTS, owner_id=principal.user_id, everybody=principal.sees_everything)
-    return [_agent_out(one, problems.get(one.path, "")) for one in found]
+    return [_agent_out(one, problems.get(one.path, ""), held_up(tx, one)) for one in found]
 
 
-def _agent_out(one: Configured[Definition], problem: str) -> AgentOut:
+def _agent_out(one: Configured[Definition], problem: str, held_up: str) -> AgentOut:
     return AgentOut(
         name=one.name,
         path=one.path,
@@ -148,6 +150,7 @@ def _agent_out(one: Configured[Definition], problem: str) -> AgentOut:
         approvals=dict(one.value.approvals),
         ceiling_usd=None if one.value.ceiling_micros is None else one.value.ceiling_micros / MICROS,
         problem=problem,
+        held_up=held_up,
         plugin=one.plugin,
     )
 
