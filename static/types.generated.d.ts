@@ -1871,6 +1871,12 @@ interface MeaningExpectedOut {
   ceiling: number;
 }
 
+/** The model whose vectors are searched until everything is read again, and how many items have such vectors. */
+interface MeaningMeaningBeforeOut {
+  model: string;
+  read: number;
+}
+
 /** `query` may have filters, like a search by words. `time_zone`: where days begin and end. */
 interface MeaningMeaningInput {
   query: string;
@@ -1897,8 +1903,9 @@ interface MeaningMeaningProgressOut {
 }
 
 /**
- * For the caller's own mail and pages. `problem`: why it can't work here; `waiting_for`: why new items have not been
- * read. `micros`: the cost so far of the caller's current run, or of the last one.
+ * For the caller's own mail and pages. `before`: what is searched if the model was changed. `problem`: why it can't
+ * work here; `waiting_for`: why new items have not been read; `last_problem`: why the last run failed. `micros`: the
+ * cost so far of the caller's current run, or of the last one.
  */
 interface MeaningMeaningStateOut {
   on: boolean;
@@ -1908,9 +1915,11 @@ interface MeaningMeaningStateOut {
   waitingFor: string;
   items: number;
   read: number;
+  before: MeaningMeaningBeforeOut | null;
   waiting: number;
   runId: string | null;
   lastRunId: string | null;
+  lastProblem: string;
   progress: MeaningMeaningProgressOut | null;
   micros: number;
   expected: MeaningExpectedOut;

@@ -221,8 +221,7 @@ function Messages({ detail }) {
         <${AnswerSlot} threadId=${detail.thread.id} messageId=${message.id} last=${message.id === newest} />
       <//>`;
     })}
-    ${proposedReply && html`<${ProposedReply} key=${proposedReply.id} reply=${proposedReply}
-      threadId=${detail.thread.id} acts=${acts} />`}
+    <${ProposedReply} reply=${proposedReply} threadId=${detail.thread.id} acts=${acts} />
   </div>`;
 }
 

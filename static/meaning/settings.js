@@ -41,7 +41,7 @@ function Show({ state, load }) {
     }
   };
   const set = (/** @type {boolean} */ on) => then(() => mutate("meaning.switch", { on }));
-  const { problem, waitingFor, expected, read, items } = state;
+  const { problem, waitingFor, lastProblem, expected, read, items, before } = state;
   if (!state.on) {
     return html`<p>${whoIsAsked(state)} ${expectedCost(state)}</p>
       ${problem ? html`<p class="form-problem" role="status">${problem}</p>`
@@ -49,12 +49,16 @@ function Show({ state, load }) {
           question=${`${number(expected.items)} mails and pages are read. ${expectedCost(state)}`} />`}`;
   }
   const stop = then(() => mutate("runs.cancel", { id: state.runId ?? "" }));
-  return html`<p>${number(read)} of ${number(items)} mails and pages can be found by meaning. ${whoIsAsked(state)}</p>
+  return html`<p>${number(read)} of ${number(items)} mails and pages ${before ? "have been read by the new model"
+      : "can be found by meaning"}. ${whoIsAsked(state)}</p>
+    ${before && html`<p>Until all are read, ${number(before.read)} are found by meaning with <bdi>${before.model}</bdi>,
+      the model from before; newer ones are found by their words.</p>`}
     ${problem && html`<p class="form-problem" role="status">${problem}</p>`}
     ${waitingFor && html`<p class="form-problem" role="status">What came lately waits: ${waitingFor}</p>`}
     ${state.runId ? html`<${AtWork} state=${state} stop=${stop} />`
       : html`${state.lastRunId && html`<p class="fine"><a href=${`/p/runs/${state.lastRunId}`}>The last run</a> has
           cost ${usd(state.micros)}.</p>`}
+        ${lastProblem && html`<p class="form-problem" role="status">It ended early: ${lastProblem}</p>`}
         ${expected.items > 0 && !problem && html`<${ConfirmButton} label="Read the rest" calm
           run=${then(() => mutate("meaning.index"))}
           question=${`${number(expected.items)} mails and pages are read. ${expectedCost(state)}`} />`}`}

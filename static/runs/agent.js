@@ -55,7 +55,8 @@ export function AgentTalk({ run, ended, reload }) {
     ${problem && html`<p class="form-problem" role="alert">Could not load what was said: ${problem}</p>`}
     ${said.length > 0 && html`<ol class="run-talk">${said.map((one, at) => html`<${Message} key=${at} one=${one} />`)}
     </ol>`}
-    ${writing && html`<p class="run-said" aria-live="polite">${writing}</p>`}
+    ${writing ? html`<p class="run-said" aria-live="polite">${writing}</p>`
+      : run.state === "running" && html`<p class="quiet-text" role="status">The agent is at work …</p>`}
     <${SayForm} id=${id} ended=${ended} reload=${reload} />
   </section>`;
 }

@@ -61,7 +61,7 @@ function Ask({ wanted: { about, input }, close }) {
         <option value="">None: only what I say</option>
         ${(agents.data ?? []).map((one) => html`<option key=${one.path} value=${named(one)}>${one.title}</option>`)}
       </select></label>
-      <label class="field"><span>What is to be done</span><textarea rows="3" value=${prompt}
+      <label class="field"><span>What is to be done</span><textarea rows="3" autofocus value=${prompt}
         onInput=${(/** @type {InputEvent} */ event) =>
           setPrompt(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea></label>
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}

@@ -46,8 +46,9 @@ export function runTimes({ state, createdAt, startedAt, endedAt, dueAt }, nowMs)
 }
 
 /** @param {RunStep} step @returns {{ title: string, tone: Tone }} */
-export function stepState({ state, kind }) {
+export function stepState({ state, kind, error }) {
   if (state === "done") return { title: "Done", tone: "good" };
+  if (kind === "approval" && error?.type === "Declined") return { title: "Declined", tone: "calm" };
   if (state === "failed") return { title: "Failed", tone: "bad" };
   if (kind === "approval") return { title: "Needs a decision", tone: "busy" };
   if (kind === "timer" || kind === "child") return { title: "Waiting", tone: "calm" };

@@ -10,7 +10,7 @@ from svc.clock import rfc3339
 from svc.errors import NotConfigured
 from svc.mail import SearchInput
 from svc.meaning import calls, queue, searching, wire
-from svc.meaning.form import form_of, problem
+from svc.meaning.form import form_named, form_of, problem
 from svc.meaning.queue import PAGES, owner_key
 from svc.meaning.tasks import Embedder
 from svc.meaning.texts import CHARS_A_TOKEN, HEAD_CHARS, MAIL_CHARS, PAGE_CHARS
@@ -62,9 +62,11 @@ def _state(tx: ReadTx, principal: Principal, *, workspace: Workspace) -> wire.Me
         waiting_for=workspace.service(Embedder).problem if on else "",
         items=mails + pages,
         read=read,
+        before=_before(tx, user_id, form=form.name) if on else None,
         waiting=cast(int, tx.value("select count(*) from meaning_queue where owner_id = :id", id=owner_key(user_id))),
         run_id=run_id,
         last_run_id=last,
+        last_problem=_why_failed(tx, last) if last else "",
         progress=wire.MeaningProgressOut(done=told[0], total=told[1]) if told else None,
         micros=spent_by_run(tx, last).micros if last else 0,
         expected=_expected(tx, user_id, mails=mails, pages=pages, read=read, models=models, model=form.model),
@@ -82,6 +84,12 @@ def _last_run(tx: ReadTx, user_id: str | None) -> str | None:
     return cast("str | None", found)
 
 
+def _why_failed(tx: ReadTx, run_id: str) -> str:
+    """Empty if the run did not fail."""
+    found = tx.value("select error ->> '$.message' from runs where id = :id and state = 'failed'", id=run_id)
+    return cast("str | None", found) or ""
+
+
 def _counts(tx: ReadTx, user_id: str | None, *, form: str) -> tuple[int, int, int]:
     """The person's own mails and pages that can be read, and how many of them have vectors."""
     mails = tx.value(
@@ -93,7 +101,18 @@ def _counts(tx: ReadTx, user_id: str | None, *, form: str) -> tuple[int, int, in
         user_id=user_id,
     )
     pages = tx.value("select count(*) from pages where owner_id is :user_id and kind = 'page'", user_id=user_id)
-    read = tx.value(
+    return cast(int, mails), cast(int, pages), _read(tx, user_id, form=form)
+
+
+def _before(tx: ReadTx, user_id: str | None, *, form: str) -> wire.MeaningBeforeOut | None:
+    searched = queue.searched_form(tx, user_id)
+    if searched is None or searched == form:
+        return None
+    return wire.MeaningBeforeOut(model=form_named(searched).model, read=_read(tx, user_id, form=searched))
+
+
+def _read(tx: ReadTx, user_id: str | None, *, form: str) -> int:
+    found = tx.value(
         """
         select (select count(distinct v.message_id) from meaning_vectors v join mail_accounts a on a.id = v.space
                 where a.owner_id is :user_id and v.form = :form)
@@ -104,7 +123,7 @@ def _counts(tx: ReadTx, user_id: str | None, *, form: str) -> tuple[int, int, in
         form=form,
         pages=PAGES,
     )
-    return cast(int, mails), cast(int, pages), cast(int, read)
+    return cast(int, found)
 
 
 def _expected(

@@ -294,6 +294,11 @@ def _still_there(tx: Tx, item: Item, owner_id: str) -> bool:
 # The form that is searched
 
 
+def searched_form(tx: ReadTx, user_id: str | None) -> str | None:
+    """The form in which all items of the person were last read; ``None`` if they never were."""
+    return cast("str | None", tx.value("select form from meaning_people where user_id = :id", id=owner_key(user_id)))
+
+
 def is_whole(tx: Tx, user_id: str | None, *, form: str) -> None:
     """All items of the person are read in this form: search it from now on, and delete the vectors of other models."""
     tx.run(

@@ -70,9 +70,17 @@ class MeaningProgressOut(Wire, frozen=True):
     total: int
 
 
+class MeaningBeforeOut(Wire, frozen=True):
+    """The model whose vectors are searched until everything is read again, and how many items have such vectors."""
+
+    model: str
+    read: int
+
+
 class MeaningStateOut(Wire, frozen=True):
-    """For the caller's own mail and pages. ``problem``: why it can't work here; ``waiting_for``: why new items have not
-    been read. ``micros``: the cost so far of the caller's current run, or of the last one.
+    """For the caller's own mail and pages. ``before``: what is searched if the model was changed. ``problem``: why it
+    can't work here; ``waiting_for``: why new items have not been read; ``last_problem``: why the last run failed.
+    ``micros``: the cost so far of the caller's current run, or of the last one.
     """
 
     on: bool
@@ -82,9 +90,11 @@ class MeaningStateOut(Wire, frozen=True):
     waiting_for: str
     items: int
     read: int
+    before: MeaningBeforeOut | None
     waiting: int
     run_id: str | None
     last_run_id: str | None
+    last_problem: str
     progress: MeaningProgressOut | None
     micros: int
     expected: ExpectedOut

@@ -140,8 +140,11 @@ def _deeds(tx: ReadTx, thread: ThreadRow, *, what: str, inverse: str) -> Iterato
             yield "label", label.name
 
 
-def suggested(tx: ReadTx, principal: Principal, *, pages: Configuration, address: str | None = None) -> list[Habit]:
-    """What the caller does repeatedly, the most frequent first; for one sender, or for all."""
+def suggested(
+    tx: ReadTx, principal: Principal, *, pages: Configuration, thread: ThreadRow | None = None
+) -> list[Habit]:
+    """What the caller does repeatedly, the most frequent first; for the sender of a thread that is open, or for all."""
+    address = None if thread is None else thread.sender_address.lower()
     of_one = "" if address is None else "and h.address = :address"
     rows = tx.all(
         f"""
@@ -162,7 +165,7 @@ def suggested(tx: ReadTx, principal: Principal, *, pages: Configuration, address
     if not rows:
         return []
     rules = [one.value for one in finding.rules_of(tx, pages, principal.user_id)]
-    kept = _kept(tx, principal)
+    kept = _kept(tx, principal, but=thread)
     found: list[Habit] = []
     for sender, deed, value, _ in rows:
         times = _still(tx, principal, sender, deed, value)
@@ -202,11 +205,13 @@ def _is_so(tx: ReadTx, thread: ThreadRow, deed: Deed, value: str) -> bool:
     return label is not None and label.id in thread.labels
 
 
-def _kept(tx: ReadTx, principal: Principal) -> frozenset[str]:
-    """The senders of mail that the caller has read and left in the inbox."""
+def _kept(tx: ReadTx, principal: Principal, *, but: ThreadRow | None) -> frozenset[str]:
+    """The senders of mail that the caller has read and left in the inbox. The open thread does not count."""
     own = [one.id for one in mail.accounts(tx, principal) if one.owner_id == principal.user_id]
     there = mail.list_threads(tx, account_ids=own, sections=["inbox"], cursor=None, limit=KEPT_LOOKED_AT)
-    return frozenset(one.sender_address.lower() for one in there if not one.unread)
+    return frozenset(
+        one.sender_address.lower() for one in there if not one.unread and (but is None or one.id != but.id)
+    )
 
 
 def _is_worth_it(tx: ReadTx, principal: Principal, habit: Habit, rules: list[Rule], kept: frozenset[str]) -> bool:

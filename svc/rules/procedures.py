@@ -275,7 +275,7 @@ def _suggestions(
     thread = mail.thread_for(tx, principal, thread_id=thread_id)
     if thread is None:
         raise NotFound("There is no such thread.")
-    return habits.suggested(tx, principal, pages=pages, address=thread.sender_address.lower())
+    return habits.suggested(tx, principal, pages=pages, thread=thread)
 
 
 async def dismiss_suggestion(context: RequestContext, wanted: wire.DismissInput) -> Nothing:

@@ -122,11 +122,13 @@ async def test_a_ceiling_ends_the_run_in_words_and_the_next_one_reads_only_what_
     run = await switched_on(service)
     assert run["state"] == "failed"
     assert "tokens a day" in run["error"]["message"]
-    read = (await service.query("meaning.state"))["read"]
-    assert 0 < read < one
+    state = await service.query("meaning.state")
+    assert state["lastProblem"] == run["error"]["message"]
+    assert 0 < state["read"] < one
     await service.mutate("models.setCeilings", dayUsd=10, runUsd=10, dayTokens=1_000_000)
     again = await ended(service, (await service.mutate("meaning.index"))["runId"])
     assert again["state"] == "done"
+    assert (await service.query("meaning.state"))["lastProblem"] == ""
     texts = [text for call in asked for text in call["input"]]
     assert len(texts) == len(set(texts))
     assert (await service.query("meaning.state"))["read"] == (await service.query("meaning.state"))["items"]
@@ -238,6 +240,7 @@ async def test_another_model_reads_everything_beside_what_there_is_and_search_fi
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", **other) as service:
         state = await service.query("meaning.state")
         assert (state["model"], state["read"], state["expected"]["items"]) == ("another:latest", 0, state["items"])
+        assert state["before"] == {"model": "text-embedding-3-small", "read": state["items"]}
         asked = listened(service, stuck_after=2)
         assert await found(service) == (["Boat trip"], ["plans/norway"])
         assert [one["model"] for one in asked] == ["text-embedding-3-small"], (
@@ -259,6 +262,7 @@ async def test_another_model_reads_everything_beside_what_there_is_and_search_fi
         assert await found(service) == (["Boat trip"], ["plans/norway"])
         assert [one["model"] for one in asked] == ["another:latest"]
         assert len(await service.rows("select distinct form from meaning_vectors")) == 1, "what was before is forgotten"
+        assert (await service.query("meaning.state"))["before"] is None
 
 
 async def test_agents_find_by_what_it_is_about_where_their_owner_does(service: Service) -> None:

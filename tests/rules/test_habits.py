@@ -63,6 +63,7 @@ async def test_a_sender_one_writes_to_or_keeps_is_no_habit_and_no_means_never(de
     assert (ANN, "archive", "", AGAIN) in found, "what was not looked at is not kept"
     await desk.service.mutate("mail.open", threadId=kept)
     assert await suggested(desk) == [(ANN, "star", "", AGAIN)]
+    assert (ANN, "archive", "", AGAIN) in await suggested(desk, threadId=kept), "it is open, so it is not yet kept"
     await desk.service.mutate("rules.dismissSuggestion", address=ANN, deed="star")
     thread = await desk.comes("once more")
     await desk.service.mutate("mail.setLabels", threadIds=[thread], add=["STARRED"])

@@ -327,6 +327,34 @@ def test_a_thread_that_fails_to_load_can_be_asked_for_again(start: Callable[...,
 
 
 @pytest.mark.thorough
+def test_what_was_written_into_a_proposed_reply_stays_if_newer_mail_comes(start: Callable[..., App]) -> None:
+    world = World()
+    reply = {"id": "prp_1", "to": ["Noa <noa@example.org>"], "cc": [], "subject": "Re: Hello", "ruleId": "rul_1"}
+    detail = fake_world.detail(world.thread("thr_04"))
+    world.details["thr_04"] = {**detail, "proposedReply": {**reply, "html": "<p>Thank you</p>"}}
+    app = start(world)
+    page = app.open("/p/mail/t/thr_04", ready=".proposed iframe")
+    page.get_by_role("button", name="Edit", exact=True).click()
+    field = page.get_by_role("textbox", name="The reply")
+    expect(field).to_be_focused()
+    field.fill("Not on Tuesday.\nBut & on Friday.")
+    for other in ("thr_05", "thr_04"):
+        app.row(other).click()
+        app.at(f"/p/mail/t/{other}")
+    expect(field).to_have_value("Not on Tuesday.\nBut & on Friday.")
+    world.details["thr_04"] = {**detail, "proposedReply": {**reply, "id": "prp_2", "html": "<p>New words</p>"}}
+    world.change("thr_04", lastMessageAt=fake_world.at(seconds=-5))
+    kept = page.get_by_role("region", name="Your text")
+    expect(kept).to_contain_text("But & on Friday.")
+    expect(page.get_by_role("region", name="Proposed reply").frame_locator("iframe").locator("body")).to_have_text(
+        "New words"
+    )
+    kept.get_by_role("button", name="Write a reply with it").click()
+    expect(page.get_by_role("textbox", name="Message")).to_contain_text("But & on Friday.")
+    expect(kept).to_have_count(0)
+
+
+@pytest.mark.thorough
 def test_an_agent_that_begins_after_its_dialog_was_closed_is_told_of_and_the_page_stays(
     start: Callable[..., App],
 ) -> None:
@@ -338,6 +366,7 @@ def test_an_agent_that_begins_after_its_dialog_was_closed_is_told_of_and_the_pag
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     page.get_by_role("button", name="Ask an agent").click()
     dialog = page.get_by_role("dialog", name="Ask an agent")
+    expect(dialog.get_by_label("What is to be done")).to_be_focused()
     dialog.get_by_label("What is to be done").fill("Sort the quotes.")
     with app.world.lock:  # the answer waits for it
         dialog.get_by_role("button", name="Begin").click()

@@ -327,6 +327,7 @@ def test_a_run_tells_what_its_person_and_its_agent_have_said_as_text(app: App) -
     page = run_page(app, run_id)
     messages = page.locator(".run-talk li")
     expect(messages).to_have_text(["YouTidy my notes", f"The agent{answer}", "You, not heard yetOnly those of May"])
+    expect(page.get_by_text("The agent is at work")).to_be_visible()
     expect(messages.locator("a, b")).to_have_count(0)
     app.world.talks[run_id][2]["heard"] = True
     app.world.change_run(run_id)
@@ -430,6 +431,9 @@ def test_the_same_card_stands_at_the_step_of_the_run(app: App) -> None:
     expect(step_of(page, "send").locator(".run-state")).to_have_text("Done")
     expect(card(page)).to_have_count(0)
     expect(page.locator(".run-head .run-state")).to_have_text("Queued")
+    app.world.ask(run_id, "again")
+    step_of(page, "again").get_by_role("button", name="Decline").click()
+    expect(step_of(page, "again").locator(".run-state")).to_have_text("Declined")
 
 
 @pytest.mark.thorough

@@ -95,14 +95,15 @@ export function composeBlank({ to = [], accountId = null, snippet = null } = {})
 }
 
 /**
- * Answers under the message. An answer that was already begun continues; with "reply to all" it gets all recipients.
+ * Answers under the message; resolves to whether it is open. An answer that was already begun continues; with "reply to
+ * all" it gets all recipients.
  * @param {AnswerKind} kind
  * @param {string} threadId
- * @param {string} [messageId] without it, the newest one
+ * @param {string} [messageId] without it, the newest one @param {string} [words] HTML that it begins with
  */
-export async function composeAnswer(kind, threadId, messageId) {
+export async function composeAnswer(kind, threadId, messageId, words = "") {
   const what = kind === "forward" ? "Forward" : kind === "reply" ? "Reply" : "Reply to all";
-  await open(async () => {
+  return await open(async () => {
     toThread(threadId);
     const prepared = await query("mail.prepare", { threadId, kind, ...(messageId !== undefined && { messageId }) });
     rememberQuote(prepared.quote, prepared.quotedHtml);
@@ -113,11 +114,12 @@ export async function composeAnswer(kind, threadId, messageId) {
     if (before) {
       const made = await openedDraft(before.id);
       if (kind === "replyAll") addEverybody(made.draft, fields);
+      if (words) made.draft.write({ html: words + made.draft.fields.value.html });
       return made;
     }
-    fields.html = bodyWith(prepared.signature);
+    fields.html = words + bodyWith(prepared.signature);
     const about = { threadId, messageId: prepared.quote?.messageId ?? messageId ?? null };
-    return { ...begun(fields, {}, about), focus: fields.to.length ? "body" : "to", title: what };
+    return { ...begun(fields, { dirty: words !== "" }, about), focus: fields.to.length ? "body" : "to", title: what };
   });
 }
 
@@ -369,9 +371,9 @@ async function whileKeysRest(answer) {
   }
 }
 
-/** @param {() => Promise<Composition>} make */
+/** Resolves to whether it is open. @param {() => Promise<Composition>} make */
 async function open(make) {
-  if (opening.value) return;
+  if (opening.value) return false;
   if (!composition.value) before = document.activeElement instanceof HTMLElement ? document.activeElement : null;
   opening.value = true;
   fetching.value += 1;
@@ -386,10 +388,12 @@ async function open(make) {
       inside.value = inline;
       minimised.value = full.value = false;
     });
+    return true;
   } catch (error) {
     forgetTyped();
     toast(`Could not open the message: ${reason(error)}`, { tone: "error" });
     if (!composition.value) giveFocusBack();
+    return false;
   } finally {
     fetching.value -= 1;
     opening.value = false;
