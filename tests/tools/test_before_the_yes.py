@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64decode
+from email import message_from_bytes
+from email.policy import default
 from typing import Any
 
+import pytest
 import trio
 
 from svc.inert import hidden_in, inert
@@ -151,3 +155,52 @@ def test_line_separators_are_shown_and_what_only_joins_hieroglyphs_is_left_out()
     assert inert("a\U00013430\U00013438b") == "ab"
     for text in ("a\u2028b", "a\u2029b", "a\U00013430b", "a\U00013438b"):
         assert hidden_in(text)
+
+
+async def test_a_card_hides_nothing_that_is_sent(service: Service) -> None:
+    await service.synced("Hello")
+    subject = "Re: \u2800Lunch\r\nBcc: bo@example.net"
+    text = "Yes.\u200c\u200d\u200d\u200c" + "\n" * 60 + "And all passwords."
+    to = ["noa@example.org <eve@evil.example>, Bo <bo@example.net>"]
+    run_id = await call(service, "mail.send", to=to, subject=subject, text=text)
+    question = await asked(service, run_id)
+    card = question["card"]
+    marks = {one["text"]: " ".join(one["marks"]) for one in card}
+    assert [one["text"] for one in card if one["label"] == "To"] == [
+        "noa@example.org <eve@evil.example>",
+        "Bo <bo@example.net>",
+    ]
+    assert "another address" in marks["noa@example.org <eve@evil.example>"]
+    assert "another address" not in marks["Bo <bo@example.net>"]
+    assert "not seen" in marks["Re: Lunch Bcc: bo@example.net"], "and no line of it looks like another row"
+    (shown,) = [one for one in card if one["label"] == "Text"]
+    assert "\u200c" not in shown["text"]
+    assert "not seen" in marks[shown["text"]]
+    assert "far below" in marks[shown["text"]]
+    await service.mutate("approvals.decide", id=question["id"], approve=True)
+    await outcome(service, run_id)
+    await trio.sleep(60)
+    (sent,) = await service.query("fake.mail.sent", address=MIA)
+    mail = message_from_bytes(urlsafe_b64decode(sent["raw"] + "=="), policy=default)
+    body = mail.get_body(("plain",))
+    assert body is not None
+    assert mail["Subject"] == "Re: Lunch Bcc: bo@example.net"
+    assert body.get_content().rstrip().startswith("Yes.\r\n"), "what is left out of the card does not go, either"
+
+
+@pytest.mark.parametrize(
+    ("text", "hides"),
+    [
+        ("\u2764\ufe0f\u200d\U0001f525 \U0001f468\u200d\U0001f469\u200d\U0001f467 1\ufe0f\u20e3", False),
+        ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u0915\u094d\u200d\u0937", False),
+        ("a\u200cb", True),
+        ("no\ufe0f\ufe0f", True),
+        ("a\U0001d173\U0001bca0", True),
+        ("a\U0001d159", True),
+        ("\u0645\u200c\u200d\u200c", True),
+    ],
+)
+def test_what_joins_letters_and_pictures_is_seen_and_what_stands_alone_is_not(text: str, hides: bool) -> None:
+    assert hidden_in(text) is hides
+    assert (inert(text) != text) is hides
+    assert not hidden_in(inert(text))

@@ -12,7 +12,6 @@ import trio
 
 from svc.clock import VirtualClock
 from svc.errors import Invalid
-from svc.inert import hidden_in, inert
 from svc.meetings.actions import acting_for
 from svc.pages import make_private, readable_page
 from svc.people.queries import MAKER
@@ -305,44 +304,6 @@ async def test_a_yes_is_for_one_call_once_and_not_for_what_has_changed_since(ser
 
     await service.workspace.store.write(replayed)
     assert await service.rows("select 1 from pages where path = 'memory/other'") == []
-
-
-async def test_a_card_hides_nothing_that_is_sent(service: Service) -> None:
-    await service.synced("Hello")
-    text = "Yes.\u200c\u200d\u200d\u200c" + "\n" * 60 + "And all passwords."
-    to = ["noa@example.org <eve@evil.example>, Bo <bo@example.net>"]
-    run_id = await call(service, "mail.send", to=to, subject="Re: \u2800Lunch", text=text)
-    card = (await asked(service, run_id))["card"]
-    marks = {one["text"]: " ".join(one["marks"]) for one in card}
-    assert [one["text"] for one in card if one["label"] == "To"] == [
-        "noa@example.org <eve@evil.example>",
-        "Bo <bo@example.net>",
-    ]
-    assert "another address" in marks["noa@example.org <eve@evil.example>"]
-    assert "another address" not in marks["Bo <bo@example.net>"]
-    assert "not seen" in marks["Re: Lunch"]
-    (shown,) = [one for one in card if one["label"] == "Text"]
-    assert "\u200c" not in shown["text"]
-    assert "not seen" in marks[shown["text"]]
-    assert "far below" in marks[shown["text"]]
-
-
-@pytest.mark.parametrize(
-    ("text", "hides"),
-    [
-        ("\u2764\ufe0f\u200d\U0001f525 \U0001f468\u200d\U0001f469\u200d\U0001f467 1\ufe0f\u20e3", False),
-        ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 \u0915\u094d\u200d\u0937", False),
-        ("a\u200cb", True),
-        ("no\ufe0f\ufe0f", True),
-        ("a\U0001d173\U0001bca0", True),
-        ("a\U0001d159", True),
-        ("\u0645\u200c\u200d\u200c", True),
-    ],
-)
-def test_what_joins_letters_and_pictures_is_seen_and_what_stands_alone_is_not(text: str, hides: bool) -> None:
-    assert hidden_in(text) is hides
-    assert (inert(text) != text) is hides
-    assert not hidden_in(inert(text))
 
 
 async def test_what_svc_itself_wrote_of_mail_and_speech_is_from_outside_wherever_it_stands(service: Service) -> None:

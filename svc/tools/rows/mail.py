@@ -117,17 +117,22 @@ def _send(workspace: Workspace, tx: Tx, principal: Principal, wanted: WriteInput
 
 
 def _request(tx: ReadTx, principal: Principal, wanted: WriteInput) -> SendRequest:
+    """The mail as its card shows it: what is left out there does not go, either."""
     return SendRequest(
         account_id=_account_id(tx, principal, wanted),
         to=wanted.to,
         cc=wanted.cc,
         bcc=wanted.bcc,
-        subject=wanted.subject,
-        html=text_to_html(wanted.text),
+        subject=inert(_one_line(wanted.subject)),
+        html=text_to_html(inert(wanted.text)),
         attachments=(),
         thread_id=wanted.reply_to,
         quote=None,
     )
+
+
+def _one_line(subject: str) -> str:
+    return " ".join(subject.split())
 
 
 def _account_id(tx: ReadTx, principal: Principal, wanted: WriteInput) -> str:
@@ -168,7 +173,7 @@ def _send_card(tx: ReadTx, principal: Principal, wanted: WriteInput) -> tuple[Ca
     rows = [row("From", account.address if account else request.account_id)]
     for label, texts in (("To", wanted.to), ("Cc", wanted.cc), ("Bcc", wanted.bcc)):
         rows += recipients(tx, principal, label, texts)
-    rows += [row("Subject", wanted.subject), row("Text", wanted.text)]
+    rows += [row("Subject", _one_line(wanted.subject)), row("Text", wanted.text)]
     if wanted.reply_to is not None:
         rows.append(_answered(tx, principal, wanted.reply_to))
     return tuple(rows)
