@@ -56,8 +56,8 @@ export function BestPage({ text }) {
       words alone</a></p>`}
     <p class="fine" role="status">${said}</p>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-    ${found?.problem && html`<p class="notice">${found.problem}${" "}
-      <a href="/settings/meaning">Settings, Search by meaning</a></p>`}
+    ${found?.problem && html`<div class="notice"><div><p>${found.problem}</p>
+      <p><a href="/settings/meaning">Settings, Search by meaning</a></p></div></div>`}
     ${found?.notices.map((one) => html`<p key=${one} class="fine"><bdi>${one}</bdi></p>`)}
     ${found && found.pages.length > 0 && html`<${Pages} found=${found} />`}
     ${found && found.threads.length > 0 && html`<${Threads} found=${found} />`}

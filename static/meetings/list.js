@@ -47,9 +47,9 @@ export function MeetingsPage() {
 }
 
 function Nobody() {
-  return html`<div class="notice"><${Icon} name="warning" /><p>Meetings are recorded, and not written down: no speech to
-    text is chosen. ${isAdmin() ? html`<a href="/settings/meetings">Choose one</a>` : "An admin can choose one."}</p>
-    </div>`;
+  return html`<div class="notice"><${Icon} name="warning" /><div><p>Meetings are recorded, and not written down: no
+    speech to text is chosen. ${isAdmin() ? html`<a href="/settings/meetings">Choose one</a>`
+      : "An admin can choose one."}</p></div></div>`;
 }
 
 /** @param {{ meeting: Found["meetings"][number] }} props */

@@ -19,6 +19,7 @@ from tests.web.fake_server import World
 pytestmark = [pytest.mark.browser, pytest.mark.look]
 
 SMALLEST_TARGET_PX = 44
+SMALLEST_POINTED_AT_PX = 24
 RULES: Final = {
     "type": "tag",
     "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
@@ -47,6 +48,9 @@ def test_every_page_passes_axe(start: Callable[..., App]) -> None:
     check_in_a_light(page, "thread")
     open_thread(app, "thr_06")
     check_in_a_light(page, "newsletter")
+    recipients = page.locator(".card-to").last.bounding_box()
+    assert recipients is not None
+    assert recipients["height"] >= SMALLEST_POINTED_AT_PX
     app.press("?")
     page.locator("dialog[open]").first.wait_for()
     check_in_a_light(page, "help")

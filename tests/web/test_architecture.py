@@ -93,6 +93,15 @@ def imports_of(path: Path) -> set[str]:
     return {os.path.relpath(path.parent / name, STATIC) for name in named}
 
 
+BARE_WORDS_IN_A_NOTICE = re.compile(r'class="notice[\w ]*"[^>]*>(?:\s*<\$\{Icon\}[^>]*/>)?\s*(?![<\s])[^<\n]+')
+
+
+@each_file(ours(".js"), below=STATIC)
+def test_a_notice_has_its_words_in_an_element(path: Path) -> None:
+    """It lays out what is in it side by side: a link after bare words was one letter wide on a phone."""
+    assert BARE_WORDS_IN_A_NOTICE.findall(path.read_text()) == []
+
+
 def test_every_feature_of_the_web_app_stands_in_the_one_list() -> None:
     listed = {name.split("/")[0] for name in imports_of(STATIC / "features.js") if name.endswith("/feature.js")}
     assert listed == set(FEATURES)

@@ -211,6 +211,7 @@ def test_a_pairing_shows_a_code_large_with_its_time_and_its_picture_or_is_refuse
     page.locator(".qr path[d^=M]").first.wait_for()
     assert app.called("devices.createPairingCode") == [{"capabilities": {"terminal": True}}]
     expect(page.locator(".code")).to_have_text(CODE)
+    expect(page.locator(".code")).to_be_focused()
     assert qr_reader.read(modules_of(picture.locator("path").element_handle())) == CODE
     left = page.get_by_role("timer").inner_text()
     page.wait_for_function("left => document.querySelector('[role=timer]').innerText !== left", arg=left)

@@ -107,6 +107,9 @@ def test_the_keyboard_covers_nothing_that_is_written(start: Callable[..., App]) 
     bars = (link, tools, page.locator(".compose-foot"))
     stacked = [bottom_of(upper) <= top_of(lower) for upper, lower in pairwise(bars)]
     assert stacked == [True, True], "one of the bars that stay in sight covers another"
+    page.get_by_role("button", name="Snippets", exact=True).tap()
+    page.locator(".snippet-menu").wait_for()
+    assert bottom_of(bars[1]) <= top_of(bars[2]), "the bar to send covers what was opened above it"
     page.goto(f"{app.origin}/p/mail")
     app.settled()
     page.get_by_role("button", name="Compose").tap()

@@ -5,7 +5,7 @@
  *
  * No live event reports that a code was used, so while one is shown the list of devices is loaded every few seconds.
  */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../../rpc.js";
 import { isAdmin, me } from "../../session.js";
 import { html } from "../../ui/html.js";
@@ -100,6 +100,8 @@ function Choices({ wanted, choose }) {
 function Shown({ code, refresh, again }) {
   const left = useTimeLeft(code.expiresAt);
   const over = left <= 0;
+  const first = useRef(/** @type {HTMLElement | null} */ (null));
+  useLayoutEffect(() => first.current?.focus(), [over]); // the button that was pressed is gone
   useEffect(() => {
     if (over) return undefined;
     const timer = setInterval(() => void refresh(), LOOK_EVERY_MS);
@@ -108,12 +110,12 @@ function Shown({ code, refresh, again }) {
   if (over) {
     return html`<div class="pair-code">
       <p role="alert">The code has ended. It was good for five minutes.</p>
-      <button class="button primary" onClick=${again}>Show a new code</button>
+      <button class="button primary" ref=${first} onClick=${again}>Show a new code</button>
     </div>`;
   }
   return html`<div class="pair-code">
     <p class="fine">Type this code on the device, or let it scan the picture. It works once.</p>
-    <p class="code" role="status" aria-label=${`The code is ${[...code.code].join(" ")}`}>${code.code}</p>
+    <p class="code" role="status" tabindex="-1" ref=${first} aria-label=${`The code is ${[...code.code].join(" ")}`}>${code.code}</p>
     <p class="quiet-text" role="timer">Good for <b class="code-left">${countdown(left)}</b></p>
     <${QrCode} text=${code.code} label=${`The code ${code.code} as a QR code`} />
     <p class="fine waiting"><span class="sync-dot busy"></span> Waiting for the device</p>

@@ -47,6 +47,10 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
   const [picture, setPicture] = useState(/** @type {HTMLImageElement | null} */ (null));
   const { problem, again, attempt } = useAttempts();
   const early = useEarly(root, start);
+  const bottom = useRef(/** @type {HTMLElement | null} */ (null));
+  useEffect(() => {
+    if (below) bottom.current?.scrollIntoView({ block: "nearest" });
+  }, [below]);
   useEffect(() => {
     let current = true;
     loadRichText().then(
@@ -108,7 +112,7 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
       ${children}
     </div>
     ${snippets && html`<${TypedNames} editor=${editor} typed=${typed} />`}
-    <div class="editor-below">
+    <div class="editor-below" ref=${bottom}>
       ${below === "link" && html`<${LinkForm} editor=${editor.current} done=${close} />`}
       ${below === "picture" && picture && editor.current && html`<${PictureForm} key=${picture.src} picture=${picture}
         editor=${editor.current} done=${close} />`}
