@@ -41,6 +41,12 @@ class Fatal(Exception):
     """Raised by the work of a step: another try would not help."""
 
 
+class Later(Exception):
+    """Raised by the work of a step: another try may help, but not before ``after_s`` seconds."""
+
+    after_s: float = 0.0
+
+
 class Answer(Protocol):
     """An answer of the broker whose head has arrived. Its body is read piece by piece. The caller closes it."""
 

@@ -72,6 +72,7 @@ class StepInput(Wire, frozen=True):
     output: Json = None
     error: ErrorIn | None = None
     retryable: bool = True
+    after_ms: Annotated[int, msgspec.Meta(ge=0)] = 0
     name: Name | None = None
     kind: Literal["step", "tool", "llm"] = "step"
     parent_id: Key | None = None
@@ -172,6 +173,7 @@ async def step(context: RequestContext, request: Request) -> Response:
         output=None if failed else wanted.output,
         error=RunError(type=given.type, message=given.message) if failed else None,
         retryable=wanted.retryable,
+        after_ms=wanted.after_ms,
         started_at=_millis(wanted.started_at),
         ended_at=_millis(wanted.ended_at),
     )

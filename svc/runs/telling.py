@@ -29,7 +29,9 @@ from svc.workflow import Caller, Json, StepKind, Waiting
 
 @dataclass(frozen=True, kw_only=True)
 class Told:
-    """One try of a step, as a worker reports it. ``retryable``: whether another try of a failed step may help."""
+    """One try of a step, as a worker reports it. ``retryable``: whether another try of a failed step may help, and
+    ``after_ms`` in which time at the earliest.
+    """
 
     key: str
     parent_key: str | None
@@ -40,6 +42,7 @@ class Told:
     output: Json
     error: RunError | None
     retryable: bool
+    after_ms: Millis
     started_at: Millis
     ended_at: Millis
 
@@ -127,7 +130,8 @@ def _store_try(tx: Tx, row: RunRow, told: Told, rng: random.Random) -> StepAnswe
     retry_at = None
     if error is not None and told.retryable and told.attempt < MAX_ATTEMPTS and row.state == "running":
         state = "waiting"
-        retry_at = tx.now + round(RETRIES.pause_s(told.attempt, rng) * 1_000)
+        longest_ms = round(RETRIES.cap_s * 1_000)
+        retry_at = tx.now + max(round(RETRIES.pause_s(told.attempt, rng) * 1_000), min(told.after_ms, longest_ms))
     _write_step(
         tx,
         row,

@@ -32,7 +32,7 @@ from svc.worker.terms import (
     STEP_PATH,
     diverged,
 )
-from svc.workflow import Answer, Fatal, Json, Run, StepFailed, StepKind
+from svc.workflow import Answer, Fatal, Json, Later, Run, StepFailed, StepKind
 
 _NOT_IN_NAMES: Final = frozenset("/#")
 """These join the parts of a step's key."""
@@ -41,6 +41,7 @@ IN_DOUBT: Final = (
     "Decline where it was done, or must not be."
 )
 IN_DOUBT_S: Final = 30 * 86_400.0
+LATEST_S: Final = 86_400.0
 Work = Callable[[str], Awaitable[Json]]
 
 
@@ -252,7 +253,8 @@ def _as_json(output: object) -> Json:
 
 def _failed(error: Exception, *, retryable: bool) -> dict[str, Any]:
     words = {"type": type(error).__name__, "message": str(error) or type(error).__name__}
-    return {"state": "failed", "error": words, "retryable": retryable}
+    after_ms = round(min(error.after_s, LATEST_S) * 1_000) if isinstance(error, Later) else 0
+    return {"state": "failed", "error": words, "retryable": retryable, "afterMs": after_ms}
 
 
 def _result(known: KnownStep) -> Json:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 
-from svc.worker.models import ModelFault, Question, Said, Text, Turn
+from svc.worker.models import ModelFault, Question, Said, Text, Turn, ask
 from svc.worker.models.ask import pause_of
 from svc.worker.models.reader_a import StreamA, whole_a
 from svc.worker.models.wires import body_a
+from svc.workflow import Answer, Run
 
 Event = dict[str, Any]
 
@@ -131,6 +132,9 @@ class Refusal:
     async def aclose(self) -> None:
         pass
 
+    async def broker(self, path: str, body: bytes, **how: object) -> Answer:
+        return self
+
 
 @pytest.mark.parametrize("said", ["nan", "inf", "-inf", "soon", "1e999"])
 def test_a_pause_that_is_no_number_of_seconds_is_as_if_none_was_asked_for(said: str) -> None:
@@ -138,3 +142,10 @@ def test_a_pause_that_is_no_number_of_seconds_is_as_if_none_was_asked_for(said: 
         pause_s = pause_of(answer, 1)
         assert pause_s is not None
         assert 0 <= pause_s <= 10
+
+
+async def test_a_longer_pause_that_the_vendor_asks_for_is_left_to_the_step() -> None:
+    question = Question(model="claude-x", messages=[Said("user", (Text("Hi"),))])
+    with pytest.raises(ModelFault, match="answered 429") as caught:
+        await ask(cast("Run", Refusal(retry_after="60")), question)
+    assert caught.value.after_s == 60

@@ -12,7 +12,7 @@ import trio
 from svc.clock import DAY_MS, VirtualClock
 from svc.principal import Principal
 from svc.runs import procedures, queries
-from svc.workflow import Fatal, Json, Run, StepFailed
+from svc.workflow import Fatal, Json, Later, Run, StepFailed
 from tests.recorded_log import RecordedLog
 from tests.runs.bench import Bench, bench_of, workflow
 from tests.support.service import RpcError
@@ -172,6 +172,32 @@ async def test_so_many_failed_runs_go_on_at_once_and_only_ones_own(
             await bench.until(run_id, "done")
         assert (await bench.get(ids[0]))["state"] == "failed", "the newest ones first"
         assert (await bench.service.mutate("runs.retryFailed")) == {"retried": 1, "more": False}
+
+
+async def test_a_step_is_not_tried_again_before_the_time_that_its_failure_says(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> None:
+    asked_for_s = (0.0, 90.0, 1e308)
+
+    def make(bench: Bench) -> Any:
+        async def refuses(key: str) -> Json:
+            bench.did.append(key)
+            if len(bench.did) > len(asked_for_s):
+                return None
+            fault = Later("Slow down.")
+            fault.after_s = asked_for_s[len(bench.did) - 1]
+            raise fault
+
+        async def code(run: Run, input: Json) -> Json:
+            return await run.step("refused", refuses)
+
+        return (workflow("refused", code),)
+
+    async with bench_of(tmp_path, wall, log, make) as bench:
+        await bench.until(await bench.begin("refused"), "done")
+        rows = await bench.service.rows("select started_at, ended_at from run_attempts order by attempt")
+        first, second, third = [(later[0] - one[1]) / 1_000 for one, later in pairwise(rows)]
+        assert first < 90 <= second < 600 <= third < 3_600, "no pause is longer than the longest of svc's own"
 
 
 async def test_a_fatal_failure_is_not_tried_again_and_code_may_go_on_after_it(

@@ -43,7 +43,7 @@ from svc.workflow import Answer, Run
 
 TRIES: Final = 3
 LONGEST_PAUSE_S: Final = 30.0
-"""If a vendor asks for a longer pause, the step retries instead, since it may wait for long."""
+"""If a vendor asks for a longer pause, the step tries again after it instead, since it may wait for long."""
 WITHIN_S: Final = 900.0
 """One answer, whole. Beyond: the try has failed."""
 END_S: Final = 5.0
@@ -146,6 +146,7 @@ async def _begun(run: Run, path: str, body: bytes, headers: dict[str, str]) -> A
         if pause_s is None:
             raise fault if isinstance(fault, ModelRefused) else ModelRefused(str(fault), status=answer.status)
         if attempt == TRIES or pause_s > LONGEST_PAUSE_S:
+            fault.after_s = pause_s
             raise fault
         await trio.sleep(pause_s)
     raise AssertionError("the last try raises")
@@ -209,7 +210,7 @@ async def _read(answer: Answer, vendor: VendorName, heard: Callable[[Event], Non
                     if reader.is_done:
                         reading.deadline = min(reading.deadline, trio.current_time() + END_S)
         except LinkFault as fault:
-            raise ModelFault(f"{CUT} {fault}") from fault
+            raise ModelFault(f"{CUT} The connection to it broke, or nothing more came.") from fault
         return reader.end()
     body = await _whole(answer)
     turn = whole_a(body) if vendor == "a" else whole_b(body)

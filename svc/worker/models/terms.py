@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from svc.worker.models.names import VendorName, capability_of, vendor_of
-from svc.workflow import Fatal
+from svc.workflow import Fatal, Later
 
 __all__ = ["VendorName", "capability_of", "vendor_of"]
 
@@ -130,7 +130,7 @@ class CallBegun:
 Event = TextDelta | CallBegun
 
 
-class ModelFault(Exception):
+class ModelFault(Later):
     """No usable answer. ``status`` is the vendor's, 0 if there was none."""
 
     def __init__(self, message: str, *, status: int = 0) -> None:
