@@ -73,7 +73,7 @@ function Terminals({ session }) {
       ${tab && html`<${Deeds} key=${tab.key} tab=${tab} />`}
     </div>
     <${Others} of=${others} />
-    ${problem && html`<div class="notice bad" role="alert">Could not load the terminals: ${problem}</div>`}
+    ${problem && html`<div class="notice bad" role="alert"><span>Could not load the terminals: ${problem}</span></div>`}
     ${!tab && !problem && html`<div class="empty"><p>Nothing runs here.</p>
       <p><button class="button primary" onClick=${addTab}>New terminal</button></p></div>`}
     <div class="terminals-stage">${tabs.value.map((one) => html`<${TabPanel} key=${one.key} tab=${one} />`)}</div>

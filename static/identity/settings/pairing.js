@@ -115,7 +115,8 @@ function Shown({ code, refresh, again }) {
   }
   return html`<div class="pair-code">
     <p class="fine">Type this code on the device, or let it scan the picture. It works once.</p>
-    <p class="code" role="status" tabindex="-1" ref=${first} aria-label=${`The code is ${[...code.code].join(" ")}`}>${code.code}</p>
+    <p class="code" role="status" tabindex="-1" ref=${first}
+      aria-label=${`The code is ${[...code.code].join(" ")}`}>${code.code}</p>
     <p class="quiet-text" role="timer">Good for <b class="code-left">${countdown(left)}</b></p>
     <${QrCode} text=${code.code} label=${`The code ${code.code} as a QR code`} />
     <p class="fine waiting"><span class="sync-dot busy"></span> Waiting for the device</p>
