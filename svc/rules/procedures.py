@@ -322,8 +322,9 @@ def _dismiss(tx: Tx, principal: Principal, *, proposal_id: str) -> None:
     reply = mail.proposal_for(tx, principal, proposal_id=proposal_id)
     if reply is None:
         raise NotFound("There is no such proposed reply.")
-    mail.account_for(tx, principal, account_id=reply.account_id, to="act")
-    mail.drop_proposal(tx, thread_id=reply.thread_id)
+    account = mail.account_for(tx, principal, account_id=reply.account_id, to="act")
+    if account is not None:
+        mail.drop_proposal(tx, account, thread_id=reply.thread_id, device_id=principal.device_id)
 
 
 def _row(name: str, kind: Any, input_: type, output: object, call: Any, summary: str) -> Procedure[RequestContext]:

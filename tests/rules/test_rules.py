@@ -347,7 +347,11 @@ async def test_a_drafted_reply_waits_and_goes_only_to_whom_it_shows(desk: Desk) 
     assert "<script>" not in reply["html"]
     assert "<p>Thanks!</p>" in reply["html"], "nothing goes out that the person could not see"
     assert await desk.service.query("fake.mail.sent", address=ME) == []
+    window = await desk.service.live("mail")
     await desk.service.mutate("mail.approveReply", id=reply["id"], html="<p>Many thanks.</p>")
+    news = [(one["kind"], one["id"]) for one in await window.hear_all() if one["type"] == "event"]
+    assert ("thread.details", thread) in news, "another window no longer shows it"
+    await window.leave()
 
     async def sent() -> Any:
         return await desk.service.query("fake.mail.sent", address=ME)

@@ -99,15 +99,21 @@ def for_principal(tx: ReadTx, principal: Principal, *, proposal_id: str) -> Prop
     return None if row is None else _reply(row)
 
 
-def drop(tx: Tx, *, thread_id: str) -> bool:
-    """Delete the proposal of a thread. Returns whether it had one."""
-    return bool(tx.run("delete from mail_proposed_replies where thread_id = :id", id=thread_id))
+def drop(tx: Tx, account: Account, *, thread_id: str, device_id: str) -> None:
+    """Delete the proposal of a thread, if it has one, and tell whoever has the thread open."""
+    if _delete(tx, thread_id):
+        thread_rows.emit_details(tx, account, thread_id, device_id=device_id)
 
 
 def drop_answered(tx: Tx, stored: StoredMessage) -> None:
-    """An ingest step: drop the proposal of a thread to which mail came, or in which its owner has written."""
+    """An ingest step: drop the proposal of a thread to which mail came, or in which its owner has written. The news of
+    the mail tells of it."""
     if stored.is_new and DRAFT not in stored.labels:
-        drop(tx, thread_id=stored.thread_id)
+        _delete(tx, stored.thread_id)
+
+
+def _delete(tx: Tx, thread_id: str) -> bool:
+    return bool(tx.run("delete from mail_proposed_replies where thread_id = :id", id=thread_id))
 
 
 def _reply(row: tuple[object, ...]) -> ProposedReply:

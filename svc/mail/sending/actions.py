@@ -113,7 +113,7 @@ def accept(
     if draft is not None:
         drafts.remove(tx, principal, draft)
     if request.thread_id is not None:
-        proposed_replies.drop(tx, thread_id=request.thread_id)
+        proposed_replies.drop(tx, account, thread_id=request.thread_id, device_id=principal.device_id)
     if timing.state == "held":
         record_held_send(tx, principal, outgoing_id=outgoing_id, thread_id=request.thread_id, group=group)
     return tell(tx, outgoing_id, device_id=principal.device_id)
