@@ -42,3 +42,7 @@ def test_a_kind_that_one_says_is_not_undone_by_an_answer_that_was_asked_for_befo
     held.let_go()
     app.settled()
     expect(page.get_by_role("button", name="Kind: Reading")).to_be_visible()
+    page.get_by_role("button", name="Kind: Reading").click()
+    menu = page.get_by_role("group", name="Kind of mail").bounding_box()
+    assert menu is not None
+    assert menu["width"] < menu["height"] * 1.5, "its entries stand one below the other, and it is no wider than they"
