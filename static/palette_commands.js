@@ -31,8 +31,12 @@ function commands() {
   ];
 }
 
-/** @param {import("./feature.js").Nav} nav @returns {Command} */
-function goTo({ title, href, keys, also }) {
-  return { id: `place ${title}`, label: title, group: "Go to", run: () => navigate(href()), ...(also && { also }),
-    ...(keys && { keys: [firstKeys(keys)] }) };
+/**
+ * With keys, it stands in the place of their own command, which leads there as well.
+ * @param {import("./feature.js").Nav} nav
+ * @returns {Command}
+ */
+function goTo({ title, href, keys, also = [] }) {
+  return { id: keys ? `key ${keys}` : `place ${title}`, label: title, group: "Go to", run: () => navigate(href()),
+    also: [...also, `Go to ${title}`], ...(keys && { keys: [firstKeys(keys)] }) };
 }

@@ -198,6 +198,14 @@ def test_a_key_right_after_a_dialog_was_closed_is_not_for_its_field(app: App) ->
     app.selects("thr_00")
 
 
+def test_the_palette_offers_a_place_once_though_a_key_leads_there_as_well(app: App) -> None:
+    page = app.open()
+    app.press("Control+k")
+    for typed in ("snoozed", "go to snoozed"):
+        page.get_by_role("combobox", name="Command").fill(typed)
+        expect(page.get_by_role("option", name="Snoozed")).to_have_count(1)
+
+
 @pytest.mark.thorough
 def test_keys_work_and_the_focus_is_there_as_soon_as_something_is_shown(app: App) -> None:
     page = app.open()
