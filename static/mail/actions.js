@@ -15,7 +15,7 @@ import { announce } from "../ui/announce.js";
 import { toast } from "../ui/toast.js";
 import { mayAct, moveUnread } from "./accounts.js";
 import { latest, opened, refetchDetails, threadMoved } from "./details.js";
-import { labelNamed, makeLabel } from "./labels.js";
+import { colourOf, labelNamed, makeLabel } from "./labels.js";
 import { applyThread, knownThread, refetchLists } from "./lists.js";
 import { relabelled } from "./relabel.js";
 import { welcome } from "./returned.js";
@@ -154,38 +154,33 @@ export function unsnooze(threads) {
 
 /**
  * Adds a person's own label to threads, or removes it. Each account has its own labels: in an account that has none of
- * that name it is created first.
+ * that name it is created first. The rows show it before that.
  * @param {Thread[]} threads
  * @param {string} name
  * @param {boolean} on
  * @param {{ color?: string | undefined, file?: boolean }} [how] `file`: also archive them, in the same step
  */
-export async function label(threads, name, on, { color, file = false } = {}) {
+export function label(threads, name, on, { color, file = false } = {}) {
   const accountIds = [...new Set(withTwins(threads).map(({ accountId }) => accountId))];
-  const failure = on ? `Could not put “${name}” on it` : `Could not take “${name}” away`;
   const worn = (/** @type {string} */ accountId) => threads.find((one) => one.accountId === accountId)?.labels.find(
     (one) => one.name === name) ?? null;
-  let made = accountIds.map((accountId) => labelNamed(accountId, name) ?? worn(accountId));
-  try {
-    if (on && made.includes(null)) {
-      made = await Promise.all(accountIds.map((accountId) => makeLabel(accountId, name, color)));
-    }
-  } catch (error) {
-    toast(`${failure}: ${reason(error)}`, { tone: "error" });
-    return false;
-  }
-  const here = new Map(accountIds.map((accountId, index) => [accountId, made[index] ?? null]));
+  const here = new Map(accountIds.map((accountId) => [accountId, labelNamed(accountId, name) ?? worn(accountId)]));
+  const missing = on ? accountIds.filter((accountId) => !here.get(accountId)) : [];
+  const expected = { id: name, name, color: colourOf(name, color) };
   return run(threads, {
     patch: (thread) => {
-      const mine = here.get(thread.accountId);
+      const mine = here.get(thread.accountId) ?? (on ? expected : null);
       if (!mine) return {};
       const others = thread.labels.filter((one) => one.id !== mine.id);
       const labels = on ? [...others, mine] : others;
       return file ? relabelled({ ...thread, labels }, [], ["INBOX"]) : { labels };
     },
-    tell: (part) => act("mail.setLabels", { ...part, ...(on ? { addNames: [name] } : { removeNames: [name] }),
-      ...(file && { remove: ["INBOX"] }) }),
-    failure,
+    tell: async (part) => {
+      await Promise.all(missing.map((accountId) => makeLabel(accountId, name, color)));
+      await act("mail.setLabels", { ...part, ...(on ? { addNames: [name] } : { removeNames: [name] }),
+        ...(file && { remove: ["INBOX"] }) });
+    },
+    failure: on ? `Could not put “${name}” on it` : `Could not take “${name}” away`,
     done: file ? said(threads, `Archived as “${name}”`, `archived as “${name}”`)
       : on ? said(threads, `Labelled “${name}”`, `labelled “${name}”`)
       : said(threads, `“${name}” taken away`, `without “${name}”`),

@@ -16,6 +16,8 @@ export const opened = signal(/** @type {Opened | null} */ (null));
 
 /** @type {Map<string, Promise<ThreadDetail>>} */
 const cache = new Map();
+/** The newest fetch of the open thread: an older one may be answered after it, with what is no longer so. */
+let newest = /** @type {Promise<ThreadDetail> | null} */ (null);
 
 /**
  * Shows a thread: at once if it is cached, else once it is fetched. Returns it, or null if another was opened
@@ -24,13 +26,16 @@ const cache = new Map();
  */
 export async function show(id) {
   if (opened.value?.id !== id) opened.value = { id, detail: null, problem: null, gone: false };
+  const asked = detailOf(id);
+  newest = asked;
   try {
-    const detail = await detailOf(id);
+    const detail = await asked;
     if (opened.value?.id !== id) return null;
+    if (newest !== asked) return await newest.catch(() => null);
     opened.value = { id, detail, problem: null, gone: false };
     return detail; // it has another id if the thread was merged into another
   } catch (error) {
-    if (opened.value?.id === id) {
+    if (opened.value?.id === id && newest === asked) {
       const gone = error instanceof RpcError && error.code === "NOT_FOUND";
       const detail = gone ? null : opened.value.detail;
       opened.value = { id, detail, problem: error instanceof Error ? error.message : String(error), gone };

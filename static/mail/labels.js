@@ -76,6 +76,15 @@ export function labelNamed(accountId, name) {
 }
 
 /**
+ * The colour of a new label: that of the same label in another account, if none is wanted.
+ * @param {string} name
+ * @param {string} [wanted]
+ */
+export function colourOf(name, wanted) {
+  return wanted ?? ownLabels().find((one) => one.name.toLowerCase() === name.toLowerCase())?.color ?? null;
+}
+
+/**
  * The account's label of that name; created if it does not exist.
  * @param {string} accountId
  * @param {string} name
@@ -85,10 +94,9 @@ export function labelNamed(accountId, name) {
 export async function makeLabel(accountId, name, color) {
   const known = labelNamed(accountId, name);
   if (known) return known;
-  const like = ownLabels().find((one) => one.name.toLowerCase() === name.toLowerCase());
-  const wanted = color ?? like?.color ?? undefined;
+  const wanted = colourOf(name, color);
   const made = await mutate("mail.createLabel", { accountId, name, ...(wanted && { color: wanted }) });
-  const added = { ...made, accountId, system: false, color: wanted ?? null };
+  const added = { ...made, accountId, system: false, color: wanted };
   labels.value = [...(labels.value ?? []), added];
   void loadLabels();
   return added;

@@ -9,6 +9,7 @@ import { useDeed } from "../ui/deed.js";
 import { fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { runHref } from "./address.js";
+import { givenIn } from "./given.js";
 
 /** @typedef {OutputOf<"agents.talk">[number]} Said */
 
@@ -68,9 +69,11 @@ function answersIn(said) {
 
 /** @param {{ one: Said }} props */
 function Message({ one: { by, text, at, heard } }) {
-  const who = by === "agent" ? "The agent" : "You";
-  return html`<li><p class="fine" title=${fullTime(at)}>${who}${!heard && ", not heard yet"}</p>
-    <p class=${by === "agent" ? "run-said" : "run-told"}><bdi>${text}</bdi></p></li>`;
+  const isAgent = by === "agent";
+  const { words, about } = isAgent ? { words: text, about: null } : givenIn(text);
+  return html`<li><p class="fine" title=${fullTime(at)}>${isAgent ? "The agent" : "You"}${!heard && ", not heard yet"}${
+    about && html`, about <a href=${about.href}><bdi>${about.name}</bdi></a>`}</p>
+    ${words && html`<p class=${isAgent ? "run-said" : "run-told"}><bdi>${words}</bdi></p>`}</li>`;
 }
 
 /** @param {{ id: string, ended: boolean, reload: () => Promise<void> }} props */

@@ -22,6 +22,7 @@ from inspect import getsource
 from typing import Any, Final
 
 from playwright.sync_api import (
+    APIResponse,
     Browser,
     BrowserType,
     ConsoleMessage,
@@ -262,11 +263,12 @@ class Traffic:
 
 @dataclass
 class Held:
-    """The next call of a procedure, which is heard only when it is let go."""
+    """The next call of a procedure, which is heard only when it is let go, or whose answer comes only then."""
 
     page: Page
     tell: Callable[[], str]
     routes: list[Route] = field(default_factory=list)
+    answer: APIResponse | None = None
 
     def take(self, route: Route) -> None:
         if self.routes:
@@ -278,8 +280,15 @@ class Held:
         """Wait until the page has made the call."""
         until(self.page, lambda: bool(self.routes), what="the call that is held back", tell=self.tell)
 
+    def heard(self) -> None:
+        """The server does what it was asked for. The page does not learn of it yet."""
+        self.answer = self.routes[0].fetch()
+
     def let_go(self) -> None:
-        self.routes[0].continue_()
+        if self.answer is None:
+            self.routes[0].continue_()
+        else:
+            self.routes[0].fulfill(response=self.answer)
 
 
 @dataclass(kw_only=True)
@@ -382,10 +391,10 @@ class App(AppPage):
         """For what the page can't tell. ``what`` completes "waited for …"."""
         until(self.page, is_so, what=what, tell=tell)
 
-    def hold(self, name: str) -> Held:
-        """Hold back the next call of a procedure."""
+    def hold(self, name: str, about: str = "") -> Held:
+        """Hold back the next call of a procedure; of a query, the next one that names ``about``."""
         held = Held(self.page, tell=lambda: f"{self.problems} {self.world.calls}")
-        intercept(self.page, re.compile(rf"/trpc/([\w.,]*,)?{re.escape(name)}([,?]|$)"), held.take)
+        intercept(self.page, re.compile(rf"/trpc/([\w.,]*,)?{re.escape(name)}([,?]|$).*{re.escape(about)}"), held.take)
         return held
 
     def calls(self, name: str) -> list[Any]:

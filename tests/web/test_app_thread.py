@@ -303,7 +303,18 @@ def test_the_open_thread_follows_what_becomes_of_it(app: App) -> None:
     expect(page).to_have_url(re.compile("/p/mail/t/thr_02$"))
     expect(page.locator(".thread-subject")).to_have_text(app.world.thread("thr_02")["subject"])
     app.world.remove("thr_02")
-    page.get_by_role("heading", name="This thread is gone").wait_for()
+    gone = page.get_by_role("heading", name="This thread is gone")
+    gone.wait_for()
+    app.press("u")
+    late = app.hold("mail.thread", about="thr_04")
+    app.row("thr_04").click()
+    late.asked()
+    late.heard()  # what the server says of it is no longer so when it arrives
+    app.world.remove("thr_04")
+    gone.wait_for()
+    late.let_go()
+    app.settled()
+    expect(gone).to_be_visible()
 
 
 def test_an_address_of_no_thread_says_so(app: App) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.support.browser import TWICE, fresh_page, hear, intercept
+from tests.support.browser import TWICE, fresh_page, hear, intercept, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
 from tests.support.shots import keep_picture
@@ -326,6 +326,7 @@ def _reply_is_approved(service: ServiceProcess, page: Page) -> None:
     keep_picture(page, "desktop-rules-reply")
     card.get_by_role("button", name="Approve and send").click()
     expect(card).to_be_hidden()
+    until(page, lambda: service.query("fake.mail.sent", address=MIA) != [], what="the reply to leave")
     (sent,) = service.query("fake.mail.sent", address=MIA)
     assert sent["to"] == [SHOP]
     assert sent["subject"] == "Re: Your order"

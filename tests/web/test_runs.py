@@ -320,15 +320,19 @@ def test_an_agent_goes_on_from_each_call_of_its_model_also_from_one_in_a_branch(
 def test_a_run_tells_what_its_person_and_its_agent_have_said_as_text(app: App) -> None:
     run_id = app.world.add_run("Tidy", workflow="agent", steps=[step("model", kind="llm")])
     answer = "See [this](https://evil.example/) <b>now</b>"
-    said = [("person", "Tidy my notes", True), ("agent", answer, True), ("person", "Only those of May", False)]
+    told = 'Tidy my notes\n\nInput: {"page":"notes/mine"}'
+    said = [("person", told, True), ("agent", answer, True), ("person", "Only those of May", False)]
     app.world.talks[run_id] = [
         {"by": by, "text": text, "at": moment(hours=-1), "heard": heard} for by, text, heard in said
     ]
     page = run_page(app, run_id)
     messages = page.locator(".run-talk li")
-    expect(messages).to_have_text(["YouTidy my notes", f"The agent{answer}", "You, not heard yetOnly those of May"])
+    expect(messages).to_have_text(
+        ["You, about notes/mineTidy my notes", f"The agent{answer}", "You, not heard yetOnly those of May"]
+    )
     expect(page.get_by_text("The agent is at work")).to_be_visible()
-    expect(messages.locator("a, b")).to_have_count(0)
+    expect(messages.locator("a")).to_have_attribute("href", "/p/notes/mine")
+    expect(messages.locator("b")).to_have_count(0)
     app.world.talks[run_id][2]["heard"] = True
     app.world.change_run(run_id)
     expect(messages.last).to_have_text("YouOnly those of May")
