@@ -56,8 +56,7 @@ async def at_once(
 
 
 async def write_ahead(pieces: AsyncGenerator[bytes, None], write: Callable[[bytes], Awaitable[None]]) -> None:
-    """Write all pieces, each while the next one is fetched, by a thread if need be. ``pieces`` are always closed at the
-    end."""
+    """Write all pieces, each while the next one is fetched. ``pieces`` are always closed at the end."""
     async with aclosing(pieces):
         piece = await _next(pieces)
         while piece is not None:

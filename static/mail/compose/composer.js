@@ -97,9 +97,9 @@ export function composeBlank({ to = [], accountId = null, snippet = null } = {})
 /**
  * Answers under the message; resolves to whether it is open. An answer that was already begun continues; with "reply to
  * all" it gets all recipients.
- * @param {AnswerKind} kind
- * @param {string} threadId
- * @param {string} [messageId] without it, the newest one @param {string} [words] HTML that it begins with
+ * @param {AnswerKind} kind @param {string} threadId
+ * @param {string} [messageId] without it, the newest one
+ * @param {string} [words] HTML that it begins with
  */
 export async function composeAnswer(kind, threadId, messageId, words = "") {
   const what = kind === "forward" ? "Forward" : kind === "reply" ? "Reply" : "Reply to all";
