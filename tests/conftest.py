@@ -18,7 +18,7 @@ from trio.testing import MockClock
 
 from svc.clock import VirtualClock
 from svc.nursery import ThreadPool
-from tests import sizes, virtual_time
+from tests import shares, sizes, virtual_time
 from tests.chance import seeded
 from tests.dawdling import dawdle
 from tests.peers.needs import check_marked
@@ -71,7 +71,9 @@ def _any_is(file: list[pytest.Item], kind: str) -> bool:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if (run := getattr(config, "workerinput", {}).get("testrunuid")) and not sizes.SOAK:
+        items[:] = shares.draw(items, run)
     for item in items:
         if iscoroutinefunction(getattr(item, "obj", None)):
             virtual_time.put_on_virtual_time(item)

@@ -132,7 +132,7 @@ SLOW: Final = SOAK or DAWDLES
 SLOW_PROCESSOR: Final = 6 if SLOW else 1
 LATE_ANSWERS_MS: Final = 300 if SLOW else 0
 """Browser tests on a machine that is made slow: how many times slower the page runs, and by how much, at most, each
-answer and each live update of the stand-in server is late."""
+request of a page, and each answer and each live update of the stand-in server is late."""
 
 KILLED_FACTOR: Final = _size(8, 1) + 0.2
 """A command is killed at one of its steps, then at one so many times later, until it comes to its end before."""

@@ -60,6 +60,7 @@ def test_a_desktop_without_an_opener_is_left_alone(tmp_path: Path) -> None:
     assert opener_of(DESKTOP | {"PATH": str(tmp_path)}, platform="linux", at_terminal=True) is None
 
 
+@pytest.mark.share(2)
 @pytest.mark.thorough
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="it needs Linux: the stand-in has its opener's name")
 @pytest.mark.parametrize("arguments", [[], ["serve"], ["--no-open"], ["serve", "--no-open"]])

@@ -147,6 +147,7 @@ def test_a_full_disk_for_the_output_is_told_in_a_sentence(tmp_path: Path) -> Non
     assert (ended.returncode, ended.stderr) == (1, b"The output can't be written: No space left on device\n")
 
 
+@pytest.mark.share(2)
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is Linux's")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("option", ["--help", "--version"])
@@ -328,6 +329,7 @@ def test_a_second_start_is_told_who_holds_the_home_though_the_port_is_taken_too(
     assert process.is_ready()
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(("host", "shown"), [("127.0.0.1", "127.0.0.1"), ("localhost", "127.0.0.1"), ("::1", "[::1]")])
 def test_a_start_says_what_to_open(tmp_path: Path, host: str, shown: str) -> None:
     settings = {"HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config"), "PROVIDERS": "fake"}

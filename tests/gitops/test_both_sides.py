@@ -243,6 +243,7 @@ class Both:
         assert {line for line in self.lines if line not in everything} == set()
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("side", ["main", "workspace"])
 async def test_any_row_of_edits_here_and_there_ends_with_both_sides_equal_and_nothing_lost(
     tmp_path: Path, upstream: Upstream, wall: VirtualClock, log: RecordedLog, chance: random.Random, side: str

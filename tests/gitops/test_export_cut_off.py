@@ -55,6 +55,7 @@ def end_at(monkeypatch: pytest.MonkeyPatch, step: int, *, after: bool) -> list[i
     return calls
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 async def test_an_export_that_is_cut_off_at_any_step_is_done_once(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, after: bool

@@ -157,6 +157,7 @@ WITH_THE_GOOD: list[Callable[[Upstream], None]] = [
 REFUSED_BY_GIT: list[Callable[[Upstream], None]] = [dots, slashes, dot_git]
 
 
+@pytest.mark.share(3)
 @pytest.mark.thorough
 @pytest.mark.parametrize("lay", WITH_THE_GOOD, ids=lambda lay: lay.__name__)
 async def test_what_is_good_in_a_hostile_repository_is_here(
@@ -252,6 +253,7 @@ async def misbehaving(service: Any, remote: HttpRemote, way: Way, only: str) -> 
     return found
 
 
+@pytest.mark.share(3)
 @pytest.mark.thorough
 @pytest.mark.parametrize("only", ["info/refs", "git-upload-pack"])
 @pytest.mark.parametrize("way", ["redirect", "refuse", "garbage", "cut", "unavailable"])

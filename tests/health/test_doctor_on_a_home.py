@@ -363,6 +363,7 @@ def port() -> Iterator[int]:
         yield taken.getsockname()[1]
 
 
+@pytest.mark.share(2)
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["SVC_PORT", "SVC_INTERNAL_PORT"])
 def test_a_port_that_another_program_has(staged: Staged, port: int, name: str) -> None:

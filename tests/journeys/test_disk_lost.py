@@ -23,7 +23,7 @@ import pytest
 from tests.sizes import DISKS_LOST, HANGS_S, KILLED_FACTOR
 from tests.support.process import ROOT, ServiceProcess, free_port, run_svc, until
 
-pytestmark = pytest.mark.journey
+pytestmark = [pytest.mark.journey, pytest.mark.share(2)]
 
 MIA: Final = "mia@example.org"
 TOKEN: Final = "a-token-for-the-replica-of-this-test-alone"

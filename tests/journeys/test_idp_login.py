@@ -117,6 +117,7 @@ def test_a_workspace_is_claimed_shared_and_closed_through_a_certified_provider(s
         assert not [secret for secret in (CLIENT_SECRET, noa.cookies["svc_session"]) if secret in service.log()]
 
 
+@pytest.mark.share(2)
 @needs(OPENID)
 @pytest.mark.parametrize(
     ("algorithm", "authentication", "in_token"),

@@ -66,6 +66,7 @@ def test_one_process_for_both_planes_killed_at(place: int, tmp_path: Path) -> No
         assert service.stop() == 0
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("place", range(min(1, RUN_STRIDE - 1), PLACES, RUN_STRIDE))
 def test_two_processes_and_one_of_them_killed_at(place: int, tmp_path: Path) -> None:
     """Whoever comes to the place dies: the worker in its own steps, the trusted plane in its calls."""

@@ -25,7 +25,7 @@ from tests.sizes import HANGS_S, SENDING_ROUNDS, SENDING_STRIDE
 from tests.support.process import ServiceProcess, until
 from tests.support.service import MIA
 
-pytestmark = pytest.mark.journey
+pytestmark = [pytest.mark.journey, pytest.mark.share(2)]
 
 GOOGLES: Final = "mia@acme.test"
 SETTLE_DEADLINE_S: Final = HANGS_S

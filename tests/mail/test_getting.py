@@ -127,6 +127,7 @@ async def test_the_only_message_of_a_mailbox_is_given_up_too(rig: Rig) -> None:
     assert await failed(rig) == ["fake-1"]
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("fault", [*FAULTS, Throttled("429."), GrantLost("401.")], ids=str)
 @pytest.mark.parametrize("known", [0, 1])
 async def test_an_outage_makes_no_message_guilty_however_long_it_lasts(

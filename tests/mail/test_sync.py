@@ -140,6 +140,7 @@ async def test_a_listing_that_goes_in_circles_ends_as_a_fault(rig: Rig) -> None:
         await rig.sync_of(account_id, Circular(world=rig.world, address=MIA)).step()
 
 
+@pytest.mark.share(2)
 @pytest.mark.thorough
 @pytest.mark.parametrize("is_expired", [False, True])
 async def test_of_the_list_of_a_mailbox_no_more_than_a_page_is_held(

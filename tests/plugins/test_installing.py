@@ -92,6 +92,7 @@ async def test_no_script_of_a_package_is_run(tmp_path: Path, registry: Registry,
     assert not ran.exists()
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", ["git", "node"])
 async def test_a_package_named_like_a_program_takes_no_programs_place(
     tmp_path: Path, registry: Registry, threads: ThreadPool, name: str
@@ -104,6 +105,7 @@ async def test_a_package_named_like_a_program_takes_no_programs_place(
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("dependency", "words"),
     [
@@ -128,6 +130,7 @@ async def test_what_does_not_come_from_the_registry_is_not_fetched(
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize(
     ("integrity", "words"),
     [

@@ -94,6 +94,7 @@ async def test_an_upload_survives(blobs: Blobs, root: Path, power: PowerLoss) ->
     assert power.survives(new_place(root, b"one piece, and another"))
 
 
+@pytest.mark.share(2)
 @pytest.mark.thorough
 @pytest.mark.parametrize("again", ["settle", "put_all"])
 async def test_what_is_moved_survives_at_one_of_its_places_at_each_step(

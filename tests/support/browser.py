@@ -7,8 +7,8 @@ Nothing here or in a test waits for time to pass: each wait names what it is for
 app shows only for some seconds stays in tests (``HELD``), so that a machine under load can't miss it; a test of such
 seconds starts its app ``alone`` and moves the clock itself.
 
-``SVC_SLOW=1`` (and ``make soak``) makes the browser slow and the stand-in server's answers late, by chance
-(tests/sizes.py): whoever asserts at once what comes a moment later is found by it.
+``SVC_SLOW=1`` (and ``make soak``) makes the browser slow, its requests late and the stand-in server's answers late, by
+chance (tests/sizes.py): whoever asserts at once what comes a moment later is found by it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from playwright.sync_api import (
 )
 
 from tests.peers.needs import HEADLESS_PATH
-from tests.sizes import HANGS_S, SLOW_PROCESSOR
+from tests.sizes import HANGS_S, LATE_ANSWERS_MS, SLOW_PROCESSOR
 from tests.web.fake_server import BLANK, STATIC, World
 
 QUIET_FLAGS: Final = (
@@ -87,17 +87,25 @@ HELD: Final = [
     milliseconds("ui/copy.js", "THANKS_MS"),
 ]
 """How long things are shown that leave by themselves, in ms: in a test they stay."""
-PREPARE: Final = """held => {
+PREPARE: Final = """(held, lateMs) => {
     if (window !== top) return;
     const [fetch, setTimeout] = [window.fetch, window.setTimeout];
+    const late = () => lateMs && new Promise(resolve => setTimeout(resolve, Math.random() * lateMs));
     window.asked = 0;
-    window.fetch = (...given) => {
+    window.fetch = async (...given) => {
         window.asked += 1;
-        return fetch(...given).finally(() => { window.asked -= 1; });
+        try {
+            await late();
+            return await fetch(...given);
+        } finally {
+            window.asked -= 1;
+        }
     };
     window.setTimeout = (run, ms, ...given) => held.includes(ms) ? 0 : setTimeout(run, ms, ...given);
 }"""
-"""Counts the answers that the page waits for, and lets what leaves by itself stay."""
+"""Counts the answers that the page waits for, and lets what leaves by itself stay. Each request leaves late, by
+``lateMs`` at most.
+"""
 SETTLED: Final = """async patience => {
     const app = document.querySelector("script[type=module][src$='/app.js']");
     if (!app) return;
@@ -139,9 +147,11 @@ def launch(chromium: BrowserType, *, flags: Sequence[str] = FLAGS, without: Sequ
     )
 
 
-def prepare(page: Page, *, held: Sequence[int] = HELD, slow: bool = SLOW_PROCESSOR > 1) -> None:
+def prepare(
+    page: Page, *, held: Sequence[int] = HELD, slow: bool = SLOW_PROCESSOR > 1, late_ms: int = LATE_ANSWERS_MS
+) -> None:
     """``slow``: on a slow processor. The session for it has Chromium forget, at the next page, that it is offline."""
-    page.add_init_script(f"({PREPARE})({list(held)})")
+    page.add_init_script(f"({PREPARE})({list(held)}, {late_ms})")
     if slow:
         page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": SLOW_PROCESSOR})
 

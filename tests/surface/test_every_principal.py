@@ -93,6 +93,7 @@ async def person_for(principal: str, service: Service) -> Person:
     return await pair(owner, admin=principal.endswith("as an admin"), terminal=principal.endswith("with terminals"))
 
 
+@pytest.mark.share(3)
 @pytest.mark.thorough
 @pytest.mark.parametrize("principal", REFUSALS)
 async def test_each_principal_gets_from_each_row_and_socket_what_it_declares(
@@ -112,6 +113,7 @@ async def test_each_principal_gets_from_each_row_and_socket_what_it_declares(
     assert found == expected
 
 
+@pytest.mark.share(3)
 @pytest.mark.thorough
 @pytest.mark.parametrize("principal", [name for name, refused in REFUSALS.items() if refused["admin"]])
 async def test_what_is_refused_changes_nothing_and_head_tells_no_more_than_get(

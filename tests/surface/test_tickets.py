@@ -36,6 +36,7 @@ async def ticket_of(device: Person) -> str:
     return str(json.loads(reply.body)["ticket"])
 
 
+@pytest.mark.share(2)
 @pytest.mark.thorough
 @pytest.mark.parametrize("fields", UPGRADES, ids=[" ".join(fields) or "plain" for fields in UPGRADES])
 async def test_a_ticket_opens_no_route_and_no_procedure_and_is_not_spent_on_one(

@@ -42,6 +42,7 @@ def test_a_day_with_the_inbox(browser: Browser, tmp_path: Path) -> None:
         assert service.stop() == 0
 
 
+@pytest.mark.share(3, among="the app by another way")
 def test_the_same_inbox_behind_hypercorn_with_tls_and_http_2(browser: Browser, tmp_path: Path) -> None:
     pem = self_signed(tmp_path, "localhost")
     with InstalledService(tmp_path, trusted=ssl.create_default_context(cafile=str(pem))) as service:

@@ -16,7 +16,7 @@ from tests.support.shots import keep_picture
 from tests.web import fake_world
 from tests.web.fake_server import World
 
-pytestmark = [pytest.mark.browser, pytest.mark.look]
+pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
 SMALLEST_TARGET_PX = 44
 SMALLEST_POINTED_AT_PX = 24

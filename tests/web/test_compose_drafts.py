@@ -107,6 +107,7 @@ def test_a_deleted_draft_is_deleted_also_if_the_page_is_left_at_once(app: App) -
     app.wait(lambda: not app.world.drafts, what="the draft to be deleted")
 
 
+@pytest.mark.share(2)
 @pytest.mark.thorough
 @pytest.mark.parametrize("closes", [False, True], ids=["goes on", "is closed"])
 def test_a_message_whose_first_saving_was_never_answered_is_one_draft(app: App, closes: bool) -> None:
@@ -140,6 +141,7 @@ def test_a_message_whose_first_saving_was_never_answered_is_one_draft(app: App, 
     assert len(app.world.drafts) == 1
 
 
+@pytest.mark.share(2)
 @pytest.mark.thorough
 @pytest.mark.parametrize(("choice", "kept"), [("Keep mine", "mine"), ("Load the other", "theirs")])
 def test_two_tabs_that_write_the_same_draft_are_told_and_nothing_is_overwritten_unasked(

@@ -109,6 +109,7 @@ def test_names_of_people_and_files_are_text(app: App) -> None:
     nothing_happened(app)
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("kind", ["html", "plain"])
 def test_a_huge_paste_comes_as_text_within_bounds_and_says_so(app: App, kind: str) -> None:
     page = compose(app)

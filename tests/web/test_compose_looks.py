@@ -14,7 +14,7 @@ from tests.web.fake_server import World
 from tests.web.test_app_looks import NARROW, SIZES, check_in_a_light, small_targets
 from tests.web.writer import address, give_file, ready, saved, text, window
 
-pytestmark = [pytest.mark.browser, pytest.mark.look]
+pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
 
 def world() -> World:

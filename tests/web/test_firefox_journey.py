@@ -44,6 +44,7 @@ TELLS_WHAT_IS_PRINTED: Final = """() => {
 BACKGROUND: Final = "getComputedStyle(document.documentElement).backgroundColor"
 
 
+@pytest.mark.share(3, among="the app by another way")
 @needs(FIREFOX, VENDOR)
 async def test_a_morning_in_firefox(tmp_path: Path) -> None:
     with InstalledService(tmp_path) as service:

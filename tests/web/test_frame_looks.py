@@ -14,7 +14,7 @@ from tests.support.browser import App, still
 from tests.web.fake_server import World
 from tests.web.test_app_looks import check_in_a_light
 
-pytestmark = [pytest.mark.browser, pytest.mark.look]
+pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
 WIDTHS = (320, 390, 600, 768, 1024, 1280, 1920, 2560)
 ZOOMED = tuple(width // 2 for width in WIDTHS if width >= 640)

@@ -225,6 +225,7 @@ def wait_until_reached(page: Page, watch: Watch, ways: set[str]) -> None:
     browser_until(page, lambda: watch.reached() >= ways, what=f"{sorted(ways)}", tell=lambda: str(watch.reached()))
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("name", REACHES)
 def test_whoever_embeds_or_opens_it_nothing_runs(
     browser: Browser, service: ServiceProcess, cookie: str, kept: list[Kept], name: str, chance: random.Random

@@ -13,7 +13,7 @@ from tests.web import fake_world
 from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
 from tests.web.test_app_looks import NARROW, SIZES, check_in_a_light, small_targets
 
-pytestmark = [pytest.mark.browser, pytest.mark.look]
+pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
 LOGINS: dict[str, tuple[str, dict[str, Any]]] = {
     "unclaimed": ("/login", fake_world.me()),

@@ -27,6 +27,7 @@ def installed(tmp_path: Path) -> Path:
     return lay_package(tmp_path / "installed")
 
 
+@pytest.mark.share(3, among="the app by another way")
 def test_the_joined_app_is_the_same_app(installed: Path, tmp_path: Path, browser: Browser) -> None:
     complaints: list[str] = []
     answers: list[str] = []

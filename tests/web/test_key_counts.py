@@ -176,6 +176,7 @@ TASKS: Final[dict[str, tuple[Callable[[App], None], Callable[[Hands], None]]]] =
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.thorough
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_takes_as_many_keys_as_the_page_says(start: Callable[..., App], task: str) -> None:
@@ -315,6 +316,7 @@ BY_MOUSE: Final[dict[str, Callable[[Mouse], None]]] = {
 }
 
 
+@pytest.mark.share(2)
 @pytest.mark.thorough
 @pytest.mark.parametrize("task", BY_MOUSE)
 def test_a_task_takes_as_many_clicks_as_the_page_says(start: Callable[..., App], task: str) -> None:

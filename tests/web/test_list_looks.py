@@ -11,7 +11,7 @@ from tests.web import fake_world
 from tests.web.fake_server import World
 from tests.web.test_app_looks import NARROW, SIZES, check_in_a_light, small_targets
 
-pytestmark = [pytest.mark.browser, pytest.mark.look]
+pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
 
 def marked_world() -> World:

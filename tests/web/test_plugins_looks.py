@@ -14,7 +14,7 @@ from tests.web.fake_identity import IdentityWorld, signed_in
 from tests.web.refusal import Refusal
 from tests.web.test_app_looks import SIZES, check_in_a_light, small_targets
 
-pytestmark = [pytest.mark.browser, pytest.mark.look]
+pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
 TERN: Final = "svc-plugin-tern-and-tide"
 NOTE: Final = {"plugin": TERN, "pluginTitle": "Tern & Tide", "kind": "note", "name": "handbook", "title": "Handbook"}

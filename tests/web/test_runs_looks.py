@@ -12,7 +12,7 @@ from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
 from tests.web.fake_runs import moment, step
 from tests.web.test_app_looks import SIZES, check_in_a_light, small_targets
 
-pytestmark = [pytest.mark.browser, pytest.mark.look]
+pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
 ERROR = {"type": "OSError", "message": "The provider did not answer within 30 seconds."}
 

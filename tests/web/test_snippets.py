@@ -201,6 +201,7 @@ def test_snippets_are_kept_in_the_settings(start: Callable[..., App]) -> None:
     assert (kept["html"], kept["subject"]) == ("<div>See you, {name}.</div>", "Bye")
 
 
+@pytest.mark.share(2)
 @pytest.mark.look
 @pytest.mark.parametrize(("name", "look"), [("phone", NARROW), ("dark", {"color_scheme": "dark"})])
 def test_what_is_offered_passes_axe(start: Callable[..., App], name: str, look: dict[str, object]) -> None:

@@ -12,7 +12,7 @@ from tests.support.browser import App
 from tests.web.test_app_looks import check
 from tests.web.test_people import Peopled
 
-pytestmark = [pytest.mark.browser, pytest.mark.look]
+pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
 WIDE: dict[str, Any] = {"viewport": {"width": 1920, "height": 1080}}
 SIDEWAYS: dict[str, Any] = {"viewport": {"width": 844, "height": 390}, "has_touch": True, "is_mobile": True}

@@ -21,7 +21,7 @@ from tests.web import fake_world
 from tests.web.fake_server import World
 from tests.web.test_frame_looks import some, world_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.look]
+pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
 WIDTHS = (320, 390, 600, 768, 1024, 1280, 2560)
 HEIGHT_PX = 860

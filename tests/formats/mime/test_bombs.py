@@ -95,6 +95,7 @@ BOMBS: Final[Mapping[str, bytes]] = {
 }
 
 
+@pytest.mark.share(3)
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_is_read_in_bounded_time(name: str) -> None:
@@ -105,6 +106,7 @@ def test_a_bomb_is_read_in_bounded_time(name: str) -> None:
     assert message.size == len(raw)
 
 
+@pytest.mark.share(3)
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     "charset", ["utf-7", "utf-8", "gb18030", "iso-2022-jp", "hz", "big5", "euc-kr", "utf-16", "cp1252"]

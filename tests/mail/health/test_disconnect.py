@@ -262,6 +262,7 @@ async def full_sync_and_poll(rig: Rig, account_id: str) -> None:
     await rig.sync_of(account_id).step()
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("erase", [False, True])
 @pytest.mark.thorough
 async def test_nothing_is_written_after_a_disconnect_at_any_step_of_a_sync(

@@ -222,6 +222,7 @@ async def test_a_copy_that_the_server_files_under_a_message_id_of_its_own_is_not
     assert await office.stored() == {"Boats": {SENT}}
 
 
+@pytest.mark.share(3)
 @pytest.mark.parametrize("answered", ["later", "at once"])
 async def test_an_answer_to_the_message_id_that_a_server_gave_our_mail_is_in_its_thread(
     office: Office, answered: str
@@ -254,6 +255,7 @@ ORIGINAL = b"X-Microsoft-Original-Message-ID:"
 FOLDER_LABELS = {"INBOX": "INBOX", "Sent": SENT, "Junk": SPAM, "Trash": TRASH, "Archive": None, "Boats": "folder/Boats"}
 
 
+@pytest.mark.share(3)
 async def test_whatever_happens_on_both_sides_they_agree_in_the_end(office: Office, chance: random.Random) -> None:
     server = office.server
     server.make("Boats")
@@ -361,6 +363,7 @@ async def test_a_server_that_ends_the_connection_is_gone_on_with(office: Office)
     assert set(await office.stored()) == {"One", "Two"}
 
 
+@pytest.mark.share(3)
 async def test_the_own_copy_is_filed_before_the_next_poll(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "POLL_INTERVAL_S", 1e6)
     await begun(office)
@@ -376,6 +379,7 @@ async def test_the_own_copy_is_filed_before_the_next_poll(office: Office, monkey
     assert await office.stored() == {"Boats": {SENT}}
 
 
+@pytest.mark.share(3)
 async def test_a_new_mail_is_here_before_the_next_poll(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "POLL_INTERVAL_S", 1e6)
     await begun(office)

@@ -25,6 +25,7 @@ WAYS: Final = {
 CHANGE: Final = {"add": frozenset({TRASH}), "remove": frozenset({UNREAD})}
 
 
+@pytest.mark.share(3)
 @pytest.mark.thorough
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("then", ["looks", "goes on"])

@@ -108,6 +108,7 @@ PASSING: list[ProviderFault] = [
 ]
 
 
+@pytest.mark.share(3)
 @pytest.mark.thorough
 @pytest.mark.parametrize("fault", PASSING, ids=lambda fault: type(fault).__name__)
 @pytest.mark.parametrize("at", range(4))

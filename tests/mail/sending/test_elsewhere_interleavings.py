@@ -236,6 +236,7 @@ async def opened(home: Path, wall: VirtualClock, log: RecordedLog, box: FolderMa
         yield desk
 
 
+@pytest.mark.share(2)
 @pytest.mark.parametrize("number", range(INTERLEAVINGS))
 async def test_no_order_of_what_two_programs_do_loses_a_word_or_sends_one_twice(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, chance: random.Random, number: int
