@@ -22,6 +22,9 @@ CASES = """
     def test_others(case): ...
     @pytest.mark.share(2, among="a name")
     def test_here(): ...
+    @pytest.mark.thorough
+    @pytest.mark.parametrize("case", range(6))
+    def test_thorough(case): ...
 """
 WHOLE_FILE = """
     import pytest
@@ -32,7 +35,7 @@ WHOLE_FILE = """
     @pytest.mark.share(2, among="a name")
     def test_there(): ...
 """
-SIZES = {"test_alone": 1, "test_cases": 3, "test_others": 1}
+SIZES = {"test_alone": 1, "test_cases": 3, "test_others": 1, "test_thorough": 4}
 
 
 @pytest.fixture

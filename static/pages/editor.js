@@ -33,7 +33,7 @@ export function Editor({ path, page, left, settled, done }) {
     drafts.drop(path);
     done();
   };
-  useLayoutEffect(() => area.current?.focus(), []);
+  useLayoutEffect(() => begin(area.current, { atTop: page !== null && !left }), []);
   useSaveKey(save);
   return html`<form class="editor" onSubmit=${(/** @type {Event} */ event) => { event.preventDefault(); void finish();
     }}>
@@ -59,6 +59,15 @@ export function Editor({ path, page, left, settled, done }) {
       <${Preview} body=${draft.body} />
     </div>
   </form>`;
+}
+
+/**
+ * A browser puts the caret at the end of a text that was set, and scrolls there: a long page is edited from its top.
+ * @param {HTMLTextAreaElement | null} area @param {{ atTop: boolean }} where
+ */
+function begin(area, { atTop }) {
+  if (atTop) area?.setSelectionRange(0, 0);
+  area?.focus();
 }
 
 /**

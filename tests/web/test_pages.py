@@ -97,6 +97,15 @@ def test_a_page_that_is_not_there_is_created_read_and_edited_by_keyboard(
     until(page, lambda: kept(service, "made/by hand") == ("changed", 2))
 
 
+def test_a_long_page_is_edited_from_its_top(visit: Callable[..., Page], service: ServiceProcess) -> None:
+    service.mutate("pages.save", path="tall", body="\n".join(f"Line {n}" for n in range(400)))
+    page = visit("/p/tall")
+    page.get_by_role("button", name="Edit").click()
+    text = page.get_by_label("Text, in Markdown")
+    expect(text).to_be_focused()
+    assert text.evaluate("area => [area.scrollTop, area.selectionStart]") == [0, 0]
+
+
 def test_the_tree_opens_to_the_page_and_a_link_leads_there_without_a_reload(
     visit: Callable[..., Page], service: ServiceProcess
 ) -> None:
