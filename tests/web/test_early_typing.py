@@ -79,6 +79,25 @@ def test_a_picture_pasted_before_the_editor_has_loaded_is_a_file_until_then(app:
 
 
 @pytest.mark.thorough
+def test_a_huge_text_pasted_before_the_editor_has_loaded_is_cut_and_that_is_said(app: App) -> None:
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    arrive = without_an_editor(page)
+    app.press("r")
+    expect(text(page)).to_be_focused()
+    page.keyboard.type("Look: ")
+    paste(text(page), plain="A line that goes on for a while.\n" * 20_000)
+    page.get_by_text("the first 400,000 letters were pasted").wait_for()
+    page.keyboard.type(" and on")
+    arrive()
+    ready(page)
+    saved(page)
+    html = draft(app)["html"]
+    assert html.startswith("<div>Look: A line that goes on for a while.</div><div>A line")
+    assert " and on" in html
+    assert html.count("A line") == 400_000 // len("A line that goes on for a while.\n") + 1
+
+
+@pytest.mark.thorough
 def test_an_answer_sent_before_the_editor_has_loaded_has_its_words(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     without_an_editor(page)

@@ -19,8 +19,6 @@ const OF_PICTURES = /^(?:https?:|cid:|\/files\/)/i;
 const NONE = () => false;
 /** Longer HTML is inserted as text: its layout would block the window for seconds. */
 export const MAX_HTML_CHARS = 400_000;
-/** Longer text is cut. */
-export const MAX_TEXT_CHARS = 400_000;
 
 /**
  * @param {string} html

@@ -37,6 +37,16 @@ class Early {
     if (this.#root.current) this.#typed = blocks(this.#root.current.innerText);
   }
 
+  /** Puts it in place of what is selected in the block. @param {string} text */
+  put(text) {
+    const selection = getSelection();
+    if (!selection?.rangeCount || !this.#root.current?.contains(selection.anchorNode)) return;
+    const place = selection.getRangeAt(0);
+    place.deleteContents();
+    place.insertNode(document.createTextNode(text));
+    place.collapse(false);
+  }
+
   html() {
     return (this.#typed ?? "") + this.#start;
   }

@@ -10,6 +10,7 @@ import { filesIn } from "./ahead.js";
 import { useEarly } from "./early.js";
 import { LinkForm } from "./link_form.js";
 import { loadRichText } from "./load_richtext.js";
+import { CUT, MAX_TEXT_CHARS } from "./long_text.js";
 import { PictureForm } from "./picture_form.js";
 import { Toolbar } from "./toolbar.js";
 
@@ -90,10 +91,18 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
     changed(early.html());
   };
   const onPaste = (/** @type {ClipboardEvent} */ event) => {
-    const given = editor.current || !files ? [] : filesIn(event);
-    if (!given.length) return;
-    event.preventDefault();
-    files?.(given);
+    if (editor.current) return;
+    const given = files ? filesIn(event) : [];
+    const text = event.clipboardData?.getData("text/plain") ?? "";
+    if (given.length) {
+      event.preventDefault();
+      files?.(given);
+    } else if (text.length > MAX_TEXT_CHARS) {
+      event.preventDefault();
+      early.put(text.slice(0, MAX_TEXT_CHARS));
+      onInput();
+      said?.(CUT);
+    }
   };
   const close = () => {
     setBelow("");

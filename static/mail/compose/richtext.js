@@ -8,9 +8,10 @@
 import Squire from "squire-rte";
 import { filesIn } from "./ahead.js";
 import { caretIn } from "./caret.js";
-import { MAX_HTML_CHARS, MAX_TEXT_CHARS, clean } from "./clean.js";
+import { MAX_HTML_CHARS, clean } from "./clean.js";
 import { beginLine, clearFormats, formatsOf, toggleFormat } from "./formatting.js";
 import { CURSOR, fieldsIn } from "../snippets/fields.js";
+import { CUT, MAX_TEXT_CHARS } from "./long_text.js";
 import { FITTING_PX, describing, forServer, pictureAddress } from "./pictures.js";
 import { SIGNATURE } from "./signature.js";
 
@@ -325,9 +326,7 @@ export class RichText {
     block.textContent = text.slice(0, MAX_TEXT_CHARS);
     this.squire.insertElement(block);
     this.heard.changed(this.html());
-    this.heard.said(cut
-      ? "That is very long: the first 400,000 letters were pasted, as plain text. A file may serve better."
-      : "That is very long: it was pasted as plain text.");
+    this.heard.said(cut ? CUT : "That is very long: it was pasted as plain text.");
   }
 
   /**
