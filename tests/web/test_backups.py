@@ -84,5 +84,5 @@ def test_what_is_kept_elsewhere_is_seen_tried_and_had_back(
             misfits: dict[str, list[str]] = {}
             look(page, "backups", misfits, chance)
             assert told_of(misfits) == ""
-            assert [one for one in seat.complaints() if "400 (Bad Request)" not in one] == []  # the wrong code
+            assert [one for one in seat.complaints() if "status of 400" not in one] == []  # the wrong code
         assert service.stop() == 0

@@ -52,7 +52,7 @@ def test_a_rule_is_written_tried_and_switched_on_and_a_drafted_reply_is_approved
         expect(page.get_by_text("from shop.example, the subject has offer: skip the inbox")).to_be_visible()
         _mail_says_why(service, page, before)
         _reply_is_approved(service, page)
-    assert [one for one in complaints if "400 (Bad Request)" not in one] == []  # a rule without a condition was tried
+    assert [one for one in complaints if "status of 400" not in one] == []  # a rule without a condition was tried
 
 
 def test_mail_is_sorted_by_kind_and_one_key_corrects_it_for_good(service: ServiceProcess, browser: Browser) -> None:
@@ -158,7 +158,7 @@ def test_an_agent_is_written_without_yaml_begun_on_a_page_and_a_thread_and_goes_
         expect(page.locator(".run-head .run-state")).to_have_text("Done")
         assert "notes/board" in str(service.query("fake.llm.calls")[-1])
         _ask_by_the_palette(service, page)
-    expected = ("400 (Bad Request)", "net::ERR_FAILED")  # a time that is none was refused, and a run was not begun
+    expected = ("status of 400", "net::ERR_FAILED")  # a time that is none was refused, and a run was not begun
     assert [one for one in complaints if not any(part in one for part in expected)] == []
 
 
