@@ -184,8 +184,23 @@ def test_send_and_archive_goes_on_to_the_next_thread_and_one_undo_takes_both_bac
     app.at("/p/mail/t/thr_00")
     ready(page)
     expect(text(page)).to_contain_text("Done.")
+    assert page.locator(".lists").evaluate("lists => lists.scrollTop") == 0  # not where it lay among the archived
     app.called("mail.unarchive")
     taken(app, state="cancelled")
+
+
+@pytest.mark.thorough
+def test_a_field_that_is_opened_has_the_keys_and_the_answer_stays_in_sight(app: App) -> None:
+    app.page.set_viewport_size({"width": 1280, "height": 620})  # the card ends at the edge of the window
+    page = answering(app)
+    people(page).click()
+    for name in ("Cc", "Bcc"):
+        page.get_by_role("button", name=name, exact=True).click()
+        field = page.get_by_role("combobox", name=name, exact=True)
+        expect(field).to_be_focused()
+        page.keyboard.type(f"{name}@sea.example,")
+        expect(chips(page, name)).to_have_text([f"{name}@sea.example"])
+    expect(page.locator(CARD)).to_be_in_viewport(ratio=1)  # nothing of it lies under its bar to send
 
 
 @pytest.mark.thorough

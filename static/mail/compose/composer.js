@@ -182,11 +182,12 @@ export async function openLeft(left) {
 
 /**
  * Takes back a message that was not sent yet, and continues it. Resolves to whether that worked.
- * @param {string} id of the outgoing
+ * @param {string} id of the outgoing @param {() => void} [first] runs before it is shown, once it is taken back
  */
-export async function bringBack(id) {
+export async function bringBack(id, first = () => {}) {
   try {
     const draftId = await whileKeysRest(takeBack(id));
+    if (draftId !== null) first();
     if (draftId !== null) await openDraft(draftId);
     else toast("An earlier attempt may have sent it: see Tasks.");
     return draftId !== null;
@@ -272,8 +273,7 @@ function deleteSoon(id, bringBack) {
   const timer = setTimeout(() => void deleteNow(), DELETE_AFTER_MS);
   const tooLate = offerUndoHere("Draft deleted.", () => {
     clearTimeout(timer);
-    if (id !== null) leaving.delete(id);
-    if (id !== null) hideDraft(id, false);
+    if (id !== null && leaving.delete(id)) hideDraft(id, false);
     bringBack();
   });
 }

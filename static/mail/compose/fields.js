@@ -7,9 +7,10 @@ import { Recipients } from "./recipients.js";
 import { Together } from "./together.js";
 
 /**
- * @param {{ draft: import("./draft.js").Draft, signatureWanted: () => void, subject?: boolean }} props `subject`: shown
+ * @param {{ draft: import("./draft.js").Draft, signatureWanted: () => void, subject?: boolean, grown?: () => void
+ * }} props `subject`: shown; `grown`: the person added a line
  */
-export function Fields({ draft, signatureWanted, subject = true }) {
+export function Fields({ draft, signatureWanted, subject = true, grown = () => {} }) {
   const fields = draft.fields.value;
   const [copies, setCopies] = useState(false);
   const [blind, setBlind] = useState(false);
@@ -28,6 +29,11 @@ export function Fields({ draft, signatureWanted, subject = true }) {
     const without = lines.map((line) => [line, now[line].filter((one) => one.address !== address)]);
     const lists = Object.fromEntries(without);
     draft.write({ ...lists, [target]: [...lists[target], person] });
+  };
+  const add = (/** @type {typeof lines[number]} */ name, /** @type {(on: boolean) => void} */ show) => () => {
+    show(true);
+    requestAnimationFrame(() => document.getElementById(`compose-${name}`)?.focus());
+    grown();
   };
   const line = (/** @type {typeof lines[number]} */ name, /** @type {string} */ label, /** @type {unknown} */ more) =>
     html`<${Recipients} id=${`compose-${name}`} key=${name} label=${label} people=${fields[name]}
@@ -48,8 +54,8 @@ export function Fields({ draft, signatureWanted, subject = true }) {
     ${line("to", "To", html`
       <${Together} to=${fields.to} others=${[...fields.cc, ...fields.bcc]}
         add=${(/** @type {Person[]} */ people) => draft.write({ to: [...draft.fields.value.to, ...people] })} />
-      ${!cc && html`<button type="button" class="copies" onClick=${() => setCopies(true)}>Cc</button>`}
-      ${!bcc && html`<button type="button" class="copies" onClick=${() => setBlind(true)}>Bcc</button>`}`)}
+      ${!cc && html`<button type="button" class="copies" onClick=${add("cc", setCopies)}>Cc</button>`}
+      ${!bcc && html`<button type="button" class="copies" onClick=${add("bcc", setBlind)}>Bcc</button>`}`)}
     ${cc && line("cc", "Cc", null)}
     ${bcc && line("bcc", "Bcc", null)}
     ${subject && html`<div class="compose-line">

@@ -2,8 +2,8 @@
 /**
  * An answer under its message: the same editor as in the window, in a card of the thread.
  *
- * Only opening the card scrolls the page and takes the focus. When the person moves to something else by keyboard or
- * pointer, the thread's keys work again; nothing that arrives changes that.
+ * Only opening the card or its fields scrolls the page and takes the focus. When the person moves to something else by
+ * keyboard or pointer, the thread's keys work again; nothing that arrives changes that.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { classes, html } from "../../ui/html.js";
@@ -36,7 +36,9 @@ export function InlineAnswer({ current, messageId }) {
     if (editor && !opened.current) keepInSight(frame.current);
     if (editor) opened.current = true;
   };
+  const grown = () => keepInSight(frame.current);
   const change = () => {
+    grown();
     setPeople(true);
     setSubject(true);
     requestAnimationFrame(() => frame.current?.querySelector(/** @type {"input"} */ ("#compose-subject"))?.focus());
@@ -45,10 +47,10 @@ export function InlineAnswer({ current, messageId }) {
     tabindex="-1" ref=${frame} onKeyDown=${writing.onKeyDown} ...${writing.listeners}>
     <${Contested} writing=${writing} />
     <div class="answer-head">
-      <${Line} current=${current} open=${people} toggle=${() => setPeople(!people)} />
+      <${Line} current=${current} open=${people} toggle=${() => { setPeople(!people); grown(); }} />
       <${Menu} change=${change} />
     </div>
-    ${people && html`<${Fields} draft=${draft} subject=${subject}
+    ${people && html`<${Fields} draft=${draft} subject=${subject} grown=${grown}
       signatureWanted=${() => { current.unsigned = true; }} />`}
     <${Text} writing=${{ ...writing, ready }} />
     ${over && html`<div class="compose-drop" aria-hidden="true">Drop the files here to attach them</div>`}
@@ -149,7 +151,8 @@ function useKeyboard(current, frame) {
 }
 
 /**
- * Scrolls the card into view once it has its height, only as far as needed, and never again.
+ * Scrolls the card into view once it has its height, only as far as needed, and not again: its bar to send covers what
+ * would lie at the edge of the window.
  * @param {HTMLElement | null} card
  */
 function keepInSight(card) {

@@ -97,15 +97,15 @@ function archiveWith(thread, group, answer) {
 }
 
 /**
- * Takes back a message that was not sent yet, and undoes the archiving that was done with it.
+ * Takes back a message that was not sent yet, and undoes the archiving that was done with it. The archiving first: the
+ * list scrolls to the thread that is shown, and would scroll to where it lay among the archived.
  * @param {string} id of the outgoing
  */
 export async function takeBackSent(id) {
   const thread = archivedWith.get(id);
   archivedWith.delete(id);
-  if (await bringBack(id)) {
-    if (thread) void unarchive([thread], { quiet: true });
-  } else if (thread) archivedWith.set(id, thread);
+  const unarchived = () => thread && void unarchive([thread], { quiet: true });
+  if (!(await bringBack(id, unarchived)) && thread) archivedWith.set(id, thread);
 }
 
 /** @param {unknown} error */
