@@ -101,6 +101,7 @@ def test_the_keyboard_covers_nothing_that_is_written(start: Callable[..., App]) 
     above = PHONE["height"] - KEYBOARD_PX
     send = page.get_by_role("button", name="Send", exact=True)
     app.wait(lambda: max(bottom_of(body), bottom_of(send)) <= above, what="both to stand above the keyboard")
+    the_line_that_is_written_stays_above(page, page.get_by_role("toolbar", name="Formatting"))
     page.get_by_role("button", name="Link", exact=True).tap()
     link, tools = page.locator(".link-form"), page.get_by_role("toolbar", name="Formatting")
     link.wait_for()
@@ -116,6 +117,8 @@ def test_the_keyboard_covers_nothing_that_is_written(start: Callable[..., App]) 
     body.wait_for()
     open_keyboard(page)
     app.wait(lambda: bottom_of(send) <= above, what="the window to end above the keyboard")
+    body.tap()
+    the_line_that_is_written_stays_above(page, page.locator(".compose-foot"))
     the_smallest_has_room_for_a_name_the_tools_and_the_times(page)
 
 
@@ -236,6 +239,25 @@ def the_smallest_has_room_for_a_name_the_tools_and_the_times(page: Page) -> None
     assert len({round(top_of(one)) for one in tools.all() if one.is_visible()}) == 1
     page.get_by_role("button", name="Send later").tap()
     assert page.get_by_role("dialog", name="Send later").evaluate(fits)
+
+
+def the_line_that_is_written_stays_above(page: Page, bar: Any) -> None:
+    for _ in range(30):
+        page.keyboard.press("Enter")
+    assert caret_bottom(page) <= top_of(bar), "a new line begins below the bar"
+    page.keyboard.type("And one more thing")
+    assert caret_bottom(page) <= top_of(bar), "one writes below the bar"
+
+
+def caret_bottom(page: Page) -> float:
+    return float(
+        page.evaluate(
+            """() => {
+                const { focusNode } = getSelection();
+                return (focusNode.closest?.("*") ?? focusNode.parentElement).getBoundingClientRect().bottom;
+            }"""
+        )
+    )
 
 
 def open_keyboard(page: Page) -> None:

@@ -62,7 +62,10 @@ export class RichText {
       event.stopPropagation();
       heard.picture?.(event.target);
     });
-    this.squire.addEventListener("input", () => heard.changed(this.html()));
+    this.squire.addEventListener("input", () => {
+      this.showNewLine();
+      heard.changed(this.html());
+    });
     for (const moment of ["pathChange", "select", "cursor", "input"]) {
       this.squire.addEventListener(moment, () => {
         heard.formats(formatsOf(this.squire));
@@ -98,6 +101,14 @@ export class RichText {
     range.selectNodeContents(last);
     range.collapse(false);
     this.squire.setSelection(range);
+  }
+
+  /** Browsers scroll to the caret as one types, but not when a script begins the new line for them. */
+  showNewLine() {
+    const { startContainer, startOffset } = this.squire.getSelection();
+    if (startOffset) return;
+    const line = startContainer instanceof Element ? startContainer : startContainer.parentElement;
+    line?.scrollIntoView({ block: "nearest" });
   }
 
   /** The position of the caret or the selection, to restore it in another editor with the same text. */
