@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.browser import App, intercept, until
+from tests.web.fake_server import Refusal
 from tests.web.writer import draft, give, paste, png, ready, saved, text, window
 
 pytestmark = pytest.mark.browser
@@ -160,6 +162,38 @@ def test_what_another_tab_saved_is_taken_without_the_words_typed_before_the_edit
     arrive()
     ready(page)
     expect(text(page)).to_have_text("theirs")
+
+
+@pytest.mark.thorough
+def test_words_for_an_answer_that_does_not_open_are_no_commands_until_the_person_pauses(
+    start: Callable[..., App],
+) -> None:
+    app = start(alone=True)
+    app.tolerated = ("404",)
+    app.world.failing["mail.prepare"] = Refusal("NOT_FOUND", 404, "There is no such thread.")
+    page = app.page
+    page.clock.install()
+    app.open()
+    app.press("j")
+    app.selects("thr_00")
+    prepare = app.hold("mail.prepare")
+    app.press("r")
+    prepare.asked()
+    page.keyboard.type("Pleas")
+    page.clock.pause_at(datetime.now(UTC) + timedelta(seconds=5))
+    prepare.let_go()
+
+    def told() -> bool:
+        page.clock.run_for(20)  # the page draws
+        return page.get_by_text("Could not open the message: There is no such thread.").is_visible()
+
+    until(page, told, what="the page to tell why")
+    page.keyboard.type("e#")
+    page.clock.run_for(2_000)
+    page.clock.resume()
+    app.press("j")
+    app.selects("thr_01")
+    assert app.calls("mail.archive") == app.calls("mail.trash") == []
 
 
 @pytest.mark.thorough

@@ -5,7 +5,12 @@ import { opening } from "./current.js";
 
 const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=false])";
 
+/** After this long without a key, letters are commands again. */
+const PAUSE_MS = 1_000;
+
 let words = "";
+/** Ends the time in which letters do nothing. @type {ReturnType<typeof setTimeout> | undefined} */
+let resting;
 /** @type {File[]} */
 let files = [];
 
@@ -58,4 +63,23 @@ export function typeNow() {
 export function forgetTyped() {
   words = "";
   files = [];
+}
+
+/** No message opens. Who is typing for it has not seen that yet: until a pause, letters do nothing. */
+export function loseTyped() {
+  if (words) rest();
+  forgetTyped();
+}
+
+function rest() {
+  clearTimeout(resting);
+  resting = setTimeout(() => removeEventListener("keydown", stillTyped, { capture: true }), PAUSE_MS);
+  addEventListener("keydown", stillTyped, { capture: true });
+}
+
+/** @param {KeyboardEvent} event */
+function stillTyped(event) {
+  typeAhead(event);
+  forgetTyped();
+  if (event.defaultPrevented) rest();
 }

@@ -16,7 +16,7 @@ import { accounts } from "../accounts.js";
 import { offerUndoHere } from "../actions.js";
 import { connectOpen } from "../connect.js";
 import { select, selectedId } from "../selection.js";
-import { forgetTyped, pasteAhead, typeAhead } from "./ahead.js";
+import { forgetTyped, loseTyped, pasteAhead, typeAhead } from "./ahead.js";
 import { composing, composition, fetching, full, inside, minimised, opening, place, preparing } from "./current.js";
 import { Draft } from "./draft.js";
 import { drafts, hideDraft, loadDrafts } from "./drafts.js";
@@ -361,10 +361,10 @@ async function whileKeysRest(answer) {
   fetching.value += 1;
   try {
     const found = await answer;
-    if (found === null) forgetTyped();
+    if (found === null) loseTyped();
     return found;
   } catch (error) {
-    forgetTyped();
+    loseTyped();
     throw error;
   } finally {
     fetching.value -= 1;
@@ -390,7 +390,7 @@ async function open(make) {
     });
     return true;
   } catch (error) {
-    forgetTyped();
+    loseTyped();
     toast(`Could not open the message: ${reason(error)}`, { tone: "error" });
     if (!composition.value) giveFocusBack();
     return false;
