@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.browser import App, intercept, until
-from tests.web.fake_server import Refusal
+from tests.web.fake_server import Refusal, World
 from tests.web.writer import draft, give, paste, png, ready, saved, text, window
 
 pytestmark = pytest.mark.browser
@@ -109,6 +109,29 @@ def test_an_answer_sent_before_the_editor_has_loaded_has_its_words(app: App) -> 
     app.press("Control+Enter")
     expect(window(page)).to_have_count(0)
     assert app.calls("mail.saveDraft")[-1]["html"] == "<div>Thanks &amp; bye</div><div><br></div>"
+
+
+@pytest.mark.thorough
+def test_an_editor_that_did_not_load_is_told_behind_the_words_and_comes_with_the_connection(
+    start: Callable[..., App],
+) -> None:
+    app = start(World(has_socket=False))
+    app.tolerated = ("net::ERR_FAILED", "WebSocket", "404")
+    page = app.open("/p/mail/t/thr_00", ready="iframe")
+    intercept(page, "**/*.js", lambda route: route.abort())
+    app.press("r")
+    alert = page.get_by_role("alert").filter(has_text="The editor could not be loaded.")
+    alert.wait_for()
+    expect(text(page)).to_be_focused()
+    page.keyboard.type("So far")
+    app.press("Tab")
+    expect(alert.get_by_role("button", name="Try again")).to_be_focused()
+    page.unroute_all()
+    app.world.has_socket = True
+    page.evaluate("dispatchEvent(new Event('online'))")  # at the latest now it tries again
+    ready(page)
+    expect(text(page)).to_contain_text("So far")
+    expect(alert).to_have_count(0)
 
 
 @pytest.mark.thorough

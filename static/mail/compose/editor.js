@@ -1,6 +1,7 @@
 // @ts-check
 /** The editor with its toolbar below, also in the settings. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { liveState } from "../../live.js";
 import { html } from "../../ui/html.js";
 import { SnippetMenu } from "../snippets/menu.js";
 import { freeFields } from "../snippets/putting.js";
@@ -52,6 +53,10 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
   useEffect(() => {
     if (below) bottom.current?.scrollIntoView({ block: "nearest" });
   }, [below]);
+  const live = liveState.value === "live";
+  useEffect(() => {
+    if (problem && live) again();
+  }, [live]);
   useEffect(() => {
     let current = true;
     loadRichText().then(
@@ -113,11 +118,11 @@ export function Editor({ start, label, changed, files, isOurs, said, snippets, r
   return html`<div class="editor-rich">
     <div class="rich-scroll" onMouseDown=${(/** @type {MouseEvent} */ event) => focusBelow(event, editor.current
       ?? root.current)}>
-      ${problem && html`<p class="form-problem" role="alert">The editor could not be loaded. <button type="button"
-        class="link" onClick=${again}>Try again</button></p>`}
       <div class="rich-text" ref=${root} role="textbox" tabindex="0" aria-multiline="true" aria-label=${label}
         contenteditable="plaintext-only" onInput=${onInput} onPaste=${onPaste} ...${early.composing}
         spellcheck=${true} lang=${navigator.language} dir="auto"></div>
+      ${problem && html`<p class="form-problem" role="alert">The editor could not be loaded. <button type="button"
+        class="link" onClick=${again}>Try again</button></p>`}
       ${children}
     </div>
     ${snippets && html`<${TypedNames} editor=${editor} typed=${typed} />`}
