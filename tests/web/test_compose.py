@@ -305,6 +305,22 @@ def test_undo_brings_the_whole_message_back(app: App) -> None:
 
 
 @pytest.mark.thorough
+def test_of_two_messages_on_their_way_each_notice_tells_which_it_can_take_back(app: App) -> None:
+    app.world.hold_s = 60
+    page = compose(app)
+    fill(page, subject="Tides")
+    app.press("Control+Enter")
+    expect(page.locator(".sending")).to_have_count(1)
+    expect(page.locator(".sending-about")).to_have_count(0)
+    app.press("c")
+    ready(page)
+    fill(page, subject="Boats")
+    app.press("Control+Enter")
+    for subject in ("Tides", "Boats"):
+        expect(page.get_by_role("group", name=f"Sending: {subject}").locator(".sending-about")).to_have_text(subject)
+
+
+@pytest.mark.thorough
 def test_the_seconds_to_undo_are_counted_by_the_servers_clock_and_survive_a_reload(
     start: Callable[..., App],
 ) -> None:

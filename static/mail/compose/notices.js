@@ -7,7 +7,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { outgoing, sendNow, serverNow } from "../../tasks/outgoing.js";
-import { html } from "../../ui/html.js";
+import { classes, html } from "../../ui/html.js";
 import { toast } from "../../ui/toast.js";
 import { openLeft } from "./composer.js";
 import { composition } from "./current.js";
@@ -39,7 +39,7 @@ export function SendingNotices() {
   useLayoutEffect(() => liftOthers(/** @type {HTMLDivElement} */ (element.current)), []);
   return html`<div class="sending-notices" role="status" aria-live="polite" ref=${element}>
     <${LeftOpen} />
-    ${going.slice(0, SHOWN).map((one) => html`<${Going} key=${one.id} row=${one} />`)}
+    ${going.slice(0, SHOWN).map((one) => html`<${Going} key=${one.id} row=${one} named=${going.length > 1} />`)}
   </div>`;
 }
 
@@ -58,13 +58,15 @@ function liftOthers(element) {
   };
 }
 
-/** @param {{ row: Outgoing }} props */
-function Going({ row }) {
+/** @param {{ row: Outgoing, named: boolean }} props `named`: there are others, so it tells which message it is */
+function Going({ row, named }) {
   const seconds = useSecondsUntil(row.state === "held" ? row.sendAt : null);
   const about = row.subject || row.to[0] || "a message";
   const undoes = row.state === "held" && seconds > 0;
-  return html`<div class="toast sending" role="group" aria-label=${`Sending: ${about}`}>
+  return html`<div class=${classes({ toast: true, sending: true, named })} role="group"
+      aria-label=${`Sending: ${about}`}>
     <span aria-hidden="true">${undoes ? `Sending in ${seconds} s` : "Sending…"}</span>
+    ${named && html`<span class="sending-about" aria-hidden="true"><bdi>${about}</bdi></span>`}
     <span class="sr-only">${undoes ? `Sending ${about} in a few seconds. Undo or Send now.` : `Sending ${about}.`}
       </span>
     ${undoes && html`<button class="toast-action" onClick=${() => void takeBackSent(row.id)}>Undo</button>
