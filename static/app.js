@@ -1,7 +1,7 @@
 // @ts-check
 /** The web app's boot: starts everything that runs once, and shows the page of the current address. */
 import { render } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { features, useFeatures } from "./feature.js";
 import { FEATURES } from "./features.js";
 import { startFrame, toggleNav } from "./frame.js";
@@ -16,6 +16,7 @@ import { startScrolled } from "./scrolled.js";
 import { loadMe, me, meProblem, startForgetting } from "./session.js";
 import { startTheme } from "./theme.js";
 import { Announcements } from "./ui/announce.js";
+import { keepFocus } from "./ui/focus.js";
 import { HelpOverlay, helpOpen } from "./ui/help.js";
 import { html } from "./ui/html.js";
 import { addIcons } from "./ui/icons.js";
@@ -83,6 +84,11 @@ function refetch() {
 
 function App() {
   const { route, params } = place.value;
+  const came = useRef(false);
+  useEffect(() => {
+    if (came.current) keepFocus({ told: true });
+    came.current = true;
+  }, [route]);
   if (route?.bare) return route.show(params);
   // The announcements are first: below the rest they would make the page a pixel longer.
   return html`<${Announcements} />

@@ -11,6 +11,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { now } from "../now.js";
 import { mailPath } from "./address.js";
+import { isAtNothing } from "../ui/focus.js";
 import { number } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
@@ -364,7 +365,7 @@ function showSelected(element, lists, geometry, height) {
   const target = scrollToShow(geometry, section, index, { top: element.scrollTop, height });
   if (target !== element.scrollTop) element.scrollTop = target;
   if (focusWanted.value !== focusMet) {
-    const isFree = document.activeElement === document.body || element.contains(document.activeElement);
+    const isFree = isAtNothing() || element.contains(document.activeElement);
     if (isFree || focusWanted.value !== focusOwed) {
       document.getElementById(`row-${id}`)?.focus({ preventScroll: true });
     }

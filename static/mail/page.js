@@ -6,6 +6,7 @@ import { registerKeys } from "../keys.js";
 import { late } from "../late.js";
 import { navigate } from "../router.js";
 import { mailPath } from "./address.js";
+import { isAtNothing, keepFocus } from "../ui/focus.js";
 import { html } from "../ui/html.js";
 import { split } from "../ui/media.js";
 import { toast } from "../ui/toast.js";
@@ -60,7 +61,7 @@ export function MailPage({ accountId, threadId, view }) {
     if (threadId !== null) void openThread(threadId);
     else {
       close();
-      const isLost = document.activeElement === document.body; // the browser's Back leaves it nowhere
+      const isLost = isAtNothing(); // the browser's Back leaves it nowhere
       if (before.current !== null && isLost) select(selectedId.value, { focus: true });
     }
     before.current = threadId;
@@ -71,6 +72,11 @@ export function MailPage({ accountId, threadId, view }) {
   }, [became]); // the thread was merged into another
   useEffect(prefetchSelected, []);
   useEffect(() => leaveList, [list]);
+  const listBefore = useRef(list);
+  useEffect(() => {
+    if (list !== listBefore.current && threadId === null) keepFocus({ told: true });
+    listBefore.current = list;
+  }, [list]);
   useEffect(() => {
     document.title = titleOf(accountId, threadId, view);
   });

@@ -9,6 +9,7 @@ import { effect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { navigate } from "../router.js";
 import { SECTIONS_VIEW, mailPath, mailPlace, underFilter } from "./address.js";
+import { isAtNothing, keepFocus } from "../ui/focus.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { searchWanted } from "./commands.js";
@@ -202,10 +203,11 @@ async function goToResults(field) {
   if (here?.view.kind === "search" && list && !found()) {
     list.start();
     await settled(list);
-    if (mailPlace.value !== here || document.activeElement !== document.body) return;
+    if (mailPlace.value !== here || !isAtNothing()) return;
   }
   const first = found();
-  if (first) select(first.id, { focus: true }); // else the row stays selected to which Escape leads back
+  if (first) select(first.id, { focus: true });
+  else keepFocus(); // the row stays selected to which Escape leads back
 }
 
 /**

@@ -5,6 +5,7 @@ import { RpcError, query } from "../rpc.js";
 import { navigate } from "../router.js";
 import { meProblem } from "../session.js";
 import { personId } from "../unsaved.js";
+import { keepFocus } from "../ui/focus.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { drafts } from "./drafts.js";
@@ -44,6 +45,7 @@ function OnePage({ path }) {
   const done = () => {
     setWriting(0);
     settled();
+    keepFocus();
     void load();
   };
   useEffect(() => {

@@ -8,6 +8,7 @@ import { openDrawer, rail } from "../frame.js";
 import { liveState, nextAttemptAt, reconnectNow } from "../live.js";
 import { now } from "../now.js";
 import { heardAt, standIn, waits } from "../stand_in.js";
+import { focusContent } from "./focus.js";
 import { ago, plural } from "./format.js";
 import { classes, html } from "./html.js";
 import { Icon, Mark } from "./icons.js";
@@ -20,7 +21,7 @@ import { BottomBar, Drawer, SideNav } from "./nav.js";
 export function Shell({ tabs, search, state, children }) {
   const own = Boolean(tabs || search || state);
   return html`<div class=${classes({ shell: true, railed: rail.value })}>
-    <button class="skip button" onClick=${skip}>Skip to the content</button>
+    <button class="skip button" onClick=${focusContent}>Skip to the content</button>
     <${SideNav} />
     <div class="stage">
       <header class=${classes({ top: true, bare: !own })}>
@@ -42,14 +43,6 @@ export function Shell({ tabs, search, state, children }) {
     <${BottomBar} />
     <${Drawer} />
   </div>`;
-}
-
-/** Moves the focus past the navigation, for people who use Tab. */
-function skip() {
-  const main = document.querySelector("main");
-  if (!main) return;
-  main.tabIndex = -1;
-  main.focus();
 }
 
 function Banner() {

@@ -157,6 +157,9 @@ def test_nothing_found_failures_and_notices_are_said(app: App) -> None:
     page.get_by_role("button", name="Try again").click()
     page.get_by_text("Nothing was found").wait_for()
     page.get_by_role("combobox", name="Search mail").focus()
+    app.press("Enter")
+    expect(page.get_by_role("main")).to_be_focused()
+    page.get_by_role("combobox", name="Search mail").focus()
     app.press("Escape")
     page.wait_for_url("**/p/mail")
 

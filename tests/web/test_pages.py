@@ -90,6 +90,7 @@ def test_a_page_that_is_not_there_is_created_read_and_edited_by_keyboard(
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("by hand")
     expect(page.locator("article .prose h2")).to_have_text("Hello")
+    expect(page.get_by_role("main")).to_be_focused()
     settled(page)
     page.keyboard.press("e")
     page.get_by_label("Text, in Markdown").fill("changed")

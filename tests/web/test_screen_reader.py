@@ -169,3 +169,12 @@ def another_place_says_which_it_is(app: App) -> None:
     page.get_by_role("navigation", name="Workspace").get_by_role("link", name="Drafts").press("Enter")
     expect(told.get_by_text("Drafts", exact=True)).to_be_attached()
     expect(page.get_by_role("heading", name="Drafts, Unified", level=1)).to_be_attached()
+    app.press("g", "i", "j", "g", "t")  # what had the focus is not there
+    expect(page.get_by_role("main")).to_be_focused()
+    expect(told.get_by_text("Sent", exact=True)).to_be_attached()
+    app.press("Control+k")
+    page.keyboard.type("tasks")
+    page.get_by_role("option", name="Go to Tasks").or_(page.get_by_role("option", name="Tasks")).first.click()
+    expect(page.get_by_role("heading", name="Tasks", level=1)).to_be_attached()
+    expect(page.get_by_role("main")).to_be_focused()
+    expect(told.get_by_text("Tasks", exact=True)).to_be_attached()

@@ -1,6 +1,7 @@
 // @ts-check
 /** The messages before sending: errors that prevent it, and warnings. */
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { isAtNothing } from "../../ui/focus.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 
@@ -8,9 +9,16 @@ import { Icon } from "../../ui/icons.js";
 export function Findings({ sending }) {
   const { found, problem } = sending;
   const back = useRef(/** @type {HTMLButtonElement | null} */ (null));
+  const before = useRef(/** @type {Element | null} */ (null));
   const stops = found.some((one) => one.stops);
   useLayoutEffect(() => {
-    if (found.length) back.current?.focus();
+    if (found.length) {
+      before.current ??= document.activeElement;
+      back.current?.focus();
+      return;
+    }
+    if (isAtNothing() && before.current instanceof HTMLElement) before.current.focus();
+    before.current = null;
   }, [found]);
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
     if (event.key !== "Escape") return;
@@ -21,10 +29,10 @@ export function Findings({ sending }) {
   if (problem) return html`<p class="form-problem compose-problem" role="alert">Not sent: ${problem}</p>`;
   if (!found.length) return null;
   return html`<div class="notice bad compose-findings" role="alertdialog" aria-label="Before it is sent"
-    onKeyDown=${onKeyDown}>
+    aria-describedby="compose-found" onKeyDown=${onKeyDown}>
     <${Icon} name="warning" />
     <div>
-      <ul>${found.map(({ text }) => html`<li key=${text}>${text}</li>`)}</ul>
+      <ul id="compose-found">${found.map(({ text }) => html`<li key=${text}>${text}</li>`)}</ul>
       <p class="page-actions">
         <button type="button" class="button small" ref=${back} onClick=${sending.dismiss}>
           ${stops ? "OK" : "Don’t send yet"}</button>
