@@ -1,19 +1,24 @@
-"""Two steps at once: fetches the next piece while the last one is processed. So a disk, a hash and a socket do not wait
-for each other, and at most two pieces are in memory.
+"""Several steps at once: fetches the next piece while the last ones are processed. A disk, a hash and a socket do not
+wait for each other, and few pieces are in memory.
 
 It belongs to no feature: the store and the protocol both stream, and do not know each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from contextlib import ExitStack, aclosing, suppress
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Final, Literal, TypeVar
 
 import trio
 
 T = TypeVar("T")
+Work = Callable[[Sequence[bytes]], Awaitable[None]]
+"""A step with pieces, in their order."""
+
+PIECES_AHEAD: Final = 2
+"""Pieces that wait for a slower step."""
 
 
 async def at_once(
@@ -53,6 +58,46 @@ async def at_once(
     if faults:
         raise faults[0]
     return fetched[0]
+
+
+async def feed(fetch: Callable[[], Awaitable[bytes]], works: Sequence[Work]) -> None:
+    """Fetch pieces until an empty one, and give each to all of ``works``. None of them waits for another: at most
+    ``PIECES_AHEAD`` pieces wait for it, and it gets all that wait at once.
+
+    Raises what any of them raises, unchanged. If one of ``works`` fails, everything else is cancelled. If ``fetch``
+    fails, they finish first, because the pieces so far were good.
+    """
+    faults: list[Exception] = []
+
+    async def working(work: Work, pieces: trio.MemoryReceiveChannel[bytes]) -> None:
+        try:
+            async for piece in pieces:
+                await work([piece, *_waiting(pieces)])
+        except Exception as error:
+            faults.insert(0, error)
+            nursery.cancel_scope.cancel()
+
+    async with trio.open_nursery() as nursery:
+        with ExitStack() as stack:
+            channels = []
+            for work in works:
+                gives, takes = trio.open_memory_channel[bytes](PIECES_AHEAD)
+                channels.append(stack.enter_context(gives))
+                nursery.start_soon(working, work, takes)
+            try:
+                while piece := await fetch():
+                    for channel in channels:
+                        await channel.send(piece)
+            except Exception as error:
+                faults.append(error)
+    if faults:
+        raise faults[0]
+
+
+def _waiting(pieces: trio.MemoryReceiveChannel[bytes]) -> Iterator[bytes]:
+    with suppress(trio.WouldBlock, trio.EndOfChannel):
+        while True:
+            yield pieces.receive_nowait()
 
 
 async def write_ahead(pieces: AsyncGenerator[bytes, None], write: Callable[[bytes], Awaitable[None]]) -> None:

@@ -32,7 +32,7 @@ from svc.files.partial import PartialUpload
 from svc.job import Job
 from svc.log import Log
 from svc.nursery import ThreadPool
-from svc.overlap import at_once
+from svc.overlap import feed
 from svc.principal import Principal, system
 from svc.protocol import BodyReader
 from svc.store import BlobMissing, BlobRef, Blobs, Digest, Part, PartLost, Pieces, Store
@@ -176,12 +176,13 @@ class Receiver:
         sums = None if checksum is None else hashlib.new(checksum.algorithm)
         offset = upload.stored
         pieces = Pieces(body.chunks(), limit=upload.length - offset)
+        works = [functools.partial(self.threads.run, step) for step in (part.write, part.hash)]
+        if sums is not None:
+            works.append(functools.partial(self.threads.run, _update, sums))
         try:
-            piece = await pieces.next()
-            while piece:
-                work = functools.partial(self.threads.run, _write, part, piece, sums)
-                piece = await at_once(pieces.next, work, first="work")
-                if sums is None and part.size - upload.stored >= CHECKPOINT_BYTES:
+            while not pieces.ended:
+                await feed(pieces.stretch(CHECKPOINT_BYTES), works)
+                if sums is None:
                     upload = await self._noted(upload, part)
             if checksum is not None and sums is not None and b64encode(sums.digest()).decode() != checksum.expected:
                 raise Refusal("The bytes do not give the checksum.", code="checksum_mismatch")
@@ -190,7 +191,7 @@ class Receiver:
                 if sums is not None:
                     await self.threads.run(part.cut, offset)
                 elif part.size == offset + pieces.given and part.size + pieces.size < upload.length:
-                    await self.threads.run(part.write, pieces.rest())  # these bytes follow the written ones
+                    await self.threads.run(part.write, [pieces.rest()])  # these bytes follow the written ones
                 await self._noted(upload, part)
             raise
         return await self._noted(upload, part)
@@ -201,8 +202,8 @@ class Receiver:
             return upload
         await self.threads.run(part.sync)
         await self.store.write(partial.keep, upload.id, stored=part.size)
-        if part.digest is not None:
-            self._hashes[upload.id] = part.size, part.digest.copy()
+        if part.unhashed <= CHECKPOINT_BYTES:  # more of them are read once, at the end
+            self._hashes[upload.id] = part.size, await self.threads.run(part.digest)
             while len(self._hashes) > HASHES_KEPT:
                 self._hashes.popitem(last=False)
         return replace(upload, stored=part.size)
@@ -230,15 +231,14 @@ class Receiver:
         await self.blobs.parts.remove(upload_ids)
 
 
-def _write(part: Part, piece: bytes, sums: Digest | None) -> None:
-    part.write(piece)
-    if sums is not None:
+def _update(sums: Digest, pieces: Sequence[bytes]) -> None:
+    for piece in pieces:
         sums.update(piece)
 
 
 def _sha256_of_durable(part: Part) -> str:
     part.sync()
-    return part.sha256()
+    return part.digest().hexdigest()
 
 
 async def _tidy(workspace: Workspace) -> None:

@@ -9,7 +9,7 @@ import errno
 import hashlib
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -68,7 +68,8 @@ class WriteOut:
 
 
 class Upload:
-    """A blob that is being written: a temporary file, its hash and its size so far. Blocks; one thread at a time.
+    """A blob that is being written: a temporary file, its hash and its size so far. Blocks; one thread at a time, but
+    for :meth:`hash`.
 
     ``known``: its hash and size, where the caller has computed them already. ``exists``: the file exists and is
     complete.
@@ -83,17 +84,17 @@ class Upload:
         self._moved = False
         self._write_out = WriteOut()
 
-    def write(self, data: bytes) -> None:
+    def write(self, pieces: Sequence[bytes]) -> None:
         with disk_faults():
             if self._file is None:
                 self._file = FileIO(self._path, "x")
-            rest = memoryview(data)
-            while rest:
-                rest = rest[self._file.write(rest) :]
-            self.size += len(data)
+            self.size += write_whole(self._file, pieces)
             self._write_out.reached(self._file.fileno(), self.size)
-        if self._known is None:
-            self._digest.update(data)
+
+    def hash(self, pieces: Sequence[bytes]) -> None:
+        """Hash what is written, too; at the same time, in another thread, if the caller likes."""
+        for piece in pieces:
+            self._digest.update(piece)
 
     def sync(self) -> None:
         if self._file is not None:
@@ -122,12 +123,13 @@ class Upload:
 
 class Pieces:
     """Collects the chunks of a stream into pieces large enough for a hop to a thread. ``given``: bytes returned so far.
-    ``size``: bytes received since."""
+    ``size``: bytes received since. ``ended``: the stream has no more of them."""
 
     def __init__(self, chunks: AsyncIterator[bytes], *, limit: int) -> None:
         """Raises :class:`TooLarge` as soon as the stream passes ``limit`` bytes."""
         self.given = 0
         self.size = 0
+        self.ended = False
         self._limit = limit
         self._left = limit
         self._chunks = chunks
@@ -138,6 +140,7 @@ class Pieces:
         while self.size < CHUNK_BYTES:
             chunk = await anext(self._chunks, None)
             if chunk is None:
+                self.ended = True
                 break
             self._left -= len(chunk)
             if self._left < 0:
@@ -145,6 +148,15 @@ class Pieces:
             self._pending.append(chunk)
             self.size += len(chunk)
         return self.rest()
+
+    def stretch(self, size: int) -> Callable[[], Awaitable[bytes]]:
+        """:meth:`next` for about ``size`` bytes: after them it returns an empty piece, too."""
+        end = self.given + size
+
+        async def next_within() -> bytes:
+            return b"" if self.given >= end else await self.next()
+
+        return next_within
 
     def rest(self) -> bytes:
         """The bytes received that do not fill a piece yet."""
@@ -209,6 +221,15 @@ class BlobPart:
         if not sent:
             raise BlobCorrupt
         return sent
+
+
+def write_whole(file: FileIO, pieces: Sequence[bytes]) -> int:
+    """Write all of it, and return how many bytes that are."""
+    for piece in pieces:
+        rest = memoryview(piece)
+        while rest:
+            rest = rest[file.write(rest) :]
+    return sum(map(len, pieces))
 
 
 def open_to_read(path: str) -> FileIO:

@@ -26,7 +26,7 @@ from typing import Final, TypeVar
 
 from svc.clock import Millis
 from svc.errors import Refusal, TooLarge
-from svc.overlap import at_once
+from svc.overlap import feed
 from svc.store.blob_files import BlobCorrupt, BlobMissing, BlobPart, BlobRef, Pieces, Reader, Upload
 from svc.store.blob_tree import DAMAGED, BlobTree, is_name
 from svc.store.checked import Checked, Identity, identity_at_rest, identity_of
@@ -152,11 +152,9 @@ class Blobs:
         upload = Upload(self._new_path())
         try:
             pieces = Pieces(chunks, limit=limit)
-            piece = await pieces.next()
-            if not piece:
-                await self._hop(upload.write, b"")  # empty content is a file too
-            while piece:
-                piece = await at_once(pieces.next, partial(self._hop, upload.write, piece), first="work")
+            await self._hop(upload.write, [])  # empty content is a file, too
+            works = [partial(self._hop, upload.write), partial(self._hop, upload.hash)]
+            await feed(pieces.next, works)
             return await self._hop(self._finish, upload)
         finally:
             upload.discard()
@@ -360,7 +358,7 @@ class Blobs:
             for ref, data in group.items():
                 upload = Upload(self._new_path(), known=ref)
                 uploads.append(upload)
-                upload.write(data)
+                upload.write([data])
                 if syncs.at_once:
                     upload.close()
             syncs.files(uploads)

@@ -14,13 +14,13 @@ import errno
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from io import FileIO
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
 
-from svc.store.blob_files import CHUNK_BYTES, NOT_A_FILE, BlobMissing, WriteOut
+from svc.store.blob_files import CHUNK_BYTES, NOT_A_FILE, BlobMissing, WriteOut, write_whole
 from svc.store.faults import disk_faults
 from svc.store.home import sync_directory
 
@@ -50,15 +50,15 @@ class PartLost(BlobMissing):
 
 
 class Part:
-    """The bytes of one upload so far, open for more. Blocks; one thread at a time.
-
-    ``digest`` covers all bytes if all of them were hashed as they came, else it is ``None``.
-    """
+    """The bytes of one upload so far, open for more. Blocks; one thread at a time, but for :meth:`hash`."""
 
     def __init__(self, path: str, *, size: int, digest: Digest | None) -> None:
+        """``digest``: that of the first ``size`` bytes, if it is known."""
         self.path = path
         self.size = size
-        self.digest: Digest | None = digest if size else hashlib.sha256()
+        self._digest: Digest = digest or hashlib.sha256()
+        self._hashed = size if digest else 0
+        self._follows = self._hashed == size
         self._file = FileIO(path, "r+", opener=_open)
         self._is_named = False
         self._write_out = WriteOut(size)
@@ -70,24 +70,28 @@ class Part:
             self._file.close()
             raise
 
-    def write(self, data: bytes) -> None:
+    def write(self, pieces: Sequence[bytes]) -> None:
         with disk_faults():
-            rest = memoryview(data)
-            while rest:
-                rest = rest[self._file.write(rest) :]
-            self.size += len(data)
+            self.size += write_whole(self._file, pieces)
             self._write_out.reached(self._file.fileno(), self.size)
-        if self.digest is not None:
-            self.digest.update(data)
+
+    def hash(self, pieces: Sequence[bytes]) -> None:
+        """Hash what is written, too, all of it in its order; at the same time, in another thread, if the caller likes.
+        Does nothing if bytes before it are not hashed."""
+        if self._follows:
+            for piece in pieces:
+                self._digest.update(piece)
+                self._hashed += len(piece)
 
     def cut(self, size: int) -> None:
-        """Cut the file to ``size`` bytes. The digest is dropped if the size changes."""
+        """Cut the file to ``size`` bytes."""
         with disk_faults():
             self._file.truncate(size)
             self._file.seek(size)
-        if size != self.size:
-            self.digest = None
+        if size < self._hashed:
+            self._digest, self._hashed = hashlib.sha256(), 0
         self.size = size
+        self._follows = self._hashed == size
 
     def sync(self) -> None:
         """Sync the file; all that was written is durable on return."""
@@ -97,14 +101,21 @@ class Part:
                 sync_directory(os.path.dirname(self.path))
         self._is_named = True
 
-    def sha256(self) -> str:
-        """The hash of all bytes; they are read again if they were not all hashed as they came."""
-        if self.digest is None:
-            self.digest = hashlib.sha256()
-            self._file.seek(0)
-            while piece := self._file.read(CHUNK_BYTES):
-                self.digest.update(piece)
-        return self.digest.hexdigest()
+    @property
+    def unhashed(self) -> int:
+        """The number of bytes that were not hashed as they came."""
+        return self.size - self._hashed
+
+    def digest(self) -> Digest:
+        """A copy of the digest of all bytes. Those that were not hashed as they came are read again."""
+        while self._hashed < self.size:
+            piece = os.pread(self._file.fileno(), min(CHUNK_BYTES, self.size - self._hashed), self._hashed)
+            if not piece:
+                raise PartLost
+            self._digest.update(piece)
+            self._hashed += len(piece)
+        self._follows = True
+        return self._digest.copy()
 
     def close(self) -> None:
         self._file.close()

@@ -9,10 +9,13 @@ import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 import pytest
 import trio
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from svc.errors import Refusal, TooLarge
 from svc.nursery import ThreadPool
@@ -23,6 +26,7 @@ from svc.store.checked import TRUSTED_S
 from svc.store.faults import disk_faults
 from svc.store.parts import Part
 from tests.full_disk import on_a_small_disk
+from tests.sizes import examples
 
 T = TypeVar("T")
 ABSENT = "0" * 64
@@ -120,9 +124,37 @@ def test_a_large_file_is_on_its_way_to_the_disk_before_its_sync(
             (tmp_path / "part").write_bytes(bytes(before))
             file = Part(str(tmp_path / "part"), size=before, digest=None)
         for _ in range(2 * WRITTEN_OUT_BYTES // CHUNK_BYTES + 1):
-            file.write(bytes(CHUNK_BYTES))
+            file.write([bytes(CHUNK_BYTES)])
     file.close()
     assert begun == [(before, WRITTEN_OUT_BYTES), (before + WRITTEN_OUT_BYTES, WRITTEN_OUT_BYTES)]
+
+
+@settings(max_examples=examples(50), deadline=None)
+@given(steps=st.lists(st.sampled_from(["write", "write and hash", "cut", "reopen", "reopen with the digest"])))
+def test_the_digest_of_a_part_is_that_of_its_bytes_however_they_came(steps: list[str]) -> None:
+    """Some pieces are written, but not hashed: their call was cancelled."""
+    with TemporaryDirectory() as folder:
+        part, content = Part(f"{folder}/part", size=0, digest=None), b""
+        for number, step in enumerate(steps):
+            pieces = [b"%d" % number, b"and more"]
+            if step.startswith("write"):
+                part.write(pieces)
+                content += b"".join(pieces)
+                if step == "write and hash":
+                    part.hash(pieces)
+                else:
+                    assert part.digest().hexdigest() == sha(content)
+            elif step == "cut":
+                content = content[: len(content) // 2]
+                part.cut(len(content))
+            else:
+                digest = part.digest() if step == "reopen with the digest" else None
+                part.close()
+                part = Part(f"{folder}/part", size=len(content), digest=digest)
+            assert part.unhashed <= part.size == len(content)
+        assert part.digest().hexdigest() == sha(content)
+        assert part.unhashed == 0
+        part.close()
 
 
 @pytest.mark.parametrize("again", ["put", "put_stream"])
