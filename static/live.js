@@ -32,6 +32,8 @@ const ANSWERS_WITHIN_MS = 10_000;
 export const liveState = signal(/** @type {"connecting" | "live" | "lost"} */ ("connecting"));
 /** When the next attempt begins (ms since the epoch), while "lost". */
 export const nextAttemptAt = signal(0);
+/** How often the connection came back. What could not be fetched without it is fetched again then. */
+export const comebacks = signal(0);
 
 /** @type {WebSocket | null} */
 let socket = null;
@@ -129,6 +131,7 @@ function connect() {
 function receive(from, frame) {
   clearTimeout(pongTimer);
   if (frame.type === "ready") {
+    if (failures) comebacks.value += 1;
     failures = 0;
     liveState.value = "live";
     if (position === null && unanswered.size) hold(() => subscribe(from, frame.seq));

@@ -3,6 +3,7 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { late } from "../late.js";
+import { query } from "../rpc.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { startPath } from "./start_path.js";
@@ -11,24 +12,40 @@ const ConnectForm = late(() => import("./connect_form.js"), "ConnectForm");
 
 export const connectOpen = signal(false);
 /** The account that the dialog reconnects; null: it connects a new one. */
-const connectedBefore = signal(/** @type {{ id: string, address: string } | null} */ (null));
+const connectedBefore = signal(/** @type {Known | null} */ (null));
+
+/** @typedef {{ id: string, address: string, provider: string }} Known */
 
 /**
- * The button that reconnects an account: by its provider's consent screen, or by the dialog if it uses a password.
- * @param {{ account: { id: string, address: string, provider: string }, label?: string, primary?: boolean,
- *   name?: string }} props
+ * The button that reconnects an account: by its provider's consent screen; by the dialog if it uses a password, or if
+ * that sign-in is not set up here.
+ * @param {{ account: Known, label?: string, primary?: boolean, name?: string }} props
  */
 export function ConnectAgain({ account, label = "Reconnect", primary = false, name }) {
   if (account.provider === "local") return null;
   const looks = `button small ${primary ? "primary" : ""}`;
-  if (account.provider !== "imap") {
-    return html`<a class=${looks} href=${startPath(account.address, account.provider)} aria-label=${name}>${label}</a>`;
-  }
   const open = () => {
     connectedBefore.value = account;
     connectOpen.value = true;
   };
+  if (account.provider !== "imap") {
+    const href = startPath(account.address, account.provider);
+    const signIn = async (/** @type {MouseEvent} */ event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      if (await isSetUp(account.provider)) location.assign(href);
+      else open();
+    };
+    return html`<a class=${looks} href=${href} aria-label=${name} onClick=${signIn}>${label}</a>`;
+  }
   return html`<button class=${looks} aria-label=${name} onClick=${open}>${label}</button>`;
+}
+
+/** Whether people can sign in at a provider. An answer that fails counts as yes: the next page tells what is wrong.
+ * @param {string} provider */
+async function isSetUp(provider) {
+  const ways = await query("mail.signIns").catch(() => []);
+  return ways.find((one) => one.provider === provider)?.ready ?? true;
 }
 
 /** For another account, or to reconnect a known one. */

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { isAdmin } from "../session.js";
 import { html } from "../ui/html.js";
 import { PasswordConnect } from "./connect_password.js";
-import { SignInChoices } from "./connect_setup.js";
+import { SignInAgain, SignInChoices } from "./connect_setup.js";
 
 /** The first step of the welcome, while no account is connected. */
 export function Connect() {
@@ -17,11 +17,12 @@ export function Connect() {
 }
 
 /**
- * @param {{ known?: { id: string, address: string } | null, done?: () => void }} props `known`: the account that is
- *   connected again
+ * `known`: the account that is connected again.
+ * @param {{ known?: import("./connect.js").Known | null, done?: () => void }} props
  */
 export function ConnectForm({ known = null, done = () => undefined }) {
   const [typed, setTyped] = useState("");
+  if (known && known.provider !== "imap") return html`<${SignInAgain} account=${known} />`;
   return html`<${PasswordConnect} known=${known} done=${done} typed=${setTyped} />
     ${!known && html`<${SignInChoices} address=${typed} />`}`;
 }

@@ -30,11 +30,27 @@ export function SignInChoices({ address }) {
   </section>`;
 }
 
-/** @param {{ way: SignIn, changed: () => Promise<void> }} props */
-export function SetUpHere({ way, changed }) {
+/**
+ * For an account whose provider's sign-in is not set up, or not any more.
+ * @param {{ account: { address: string, provider: string } }} props
+ */
+export function SignInAgain({ account }) {
+  const ways = useFetched("mail.signIns");
+  const way = ways.data?.find((one) => one.provider === account.provider);
+  return html`<${Pending} of=${ways} what="the sign-ins" />
+    ${way && (way.ready
+      ? html`<a class="button primary" href=${startPath(account.address, way.provider)}>Sign in at ${way.service}</a>`
+      : html`<${SetUpHere} way=${way} changed=${ways.load} other="" />`)}`;
+}
+
+/**
+ * `other`: what else a person who is no admin can do.
+ * @param {{ way: SignIn, changed: () => Promise<void>, other?: string }} props
+ */
+export function SetUpHere({ way, changed, other = "; or connect your mailbox with a password" }) {
   if (!isAdmin()) {
     return html`<p class="notice"><${Icon} name="warning" /><span>This server is not set up yet for ${way.service}’s
-      sign-in. Ask your admin to do that; or connect your mailbox with a password.</span></p>`;
+      sign-in. Ask your admin to do that${other}.</span></p>`;
   }
   return html`<${ProviderSetup} way=${way} changed=${changed} />`;
 }

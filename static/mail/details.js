@@ -99,6 +99,11 @@ export function refetchDetails() {
   if (opened.value) void show(opened.value.id);
 }
 
+/** Fetches the open thread again if that failed. */
+export function tryDetailAgain() {
+  if (opened.value?.problem && !opened.value.gone) void show(opened.value.id);
+}
+
 /** @param {string} id */
 function detailOf(id) {
   let known = cache.get(id);

@@ -14,7 +14,7 @@ import { loadActing } from "./everything.js";
 import { startFrameFocus } from "./frame.js";
 import { wantLabels } from "./labels.js";
 import { listsOf } from "./lists.js";
-import { MailPage, followAccounts, onMailEvent, refetchMail } from "./page.js";
+import { MailPage, followAccounts, followConnection, onMailEvent, refetchMail } from "./page.js";
 import { lookup, paletteCommands } from "./palette_commands.js";
 import { AccountsPanel, LabelsPanel, PLACES } from "./places.js";
 import { SearchField } from "./search.js";
@@ -54,6 +54,7 @@ export const FEATURE = {
     startFrameFocus();
     startAccounts();
     followAccounts();
+    followConnection();
     const at = mailPlace.value;
     if (at) listsOf(at.view, at.accountId)[0]?.start(); // together with the accounts, not only once these are shown
     startRefusals();

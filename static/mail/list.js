@@ -222,7 +222,7 @@ function Foot({ list, accountId }) {
   if (list.state === "failed") {
     return html`<div class="failed" role="alert">
       <span>Could not load: ${list.problem}</span>
-      <button class="button small" onClick=${() => void list.more()}>Try again</button>
+      <button class="button small" onClick=${() => void list.tryAgain()}>Try again</button>
     </div>`;
   }
   if (!list.complete) return html`<${Skeleton} rows=${list.rows.length ? 1 : skeletonRows(list)} />`;

@@ -80,6 +80,11 @@ export function refetchLists() {
   for (const list of lists.values()) void list.refetch();
 }
 
+/** Fetches what could not be fetched. */
+export function tryListsAgain() {
+  for (const list of lists.values()) if (list.state === "failed") void list.tryAgain();
+}
+
 /**
  * Fetches the triage lists again: a thread that no list holds has another kind now, and only the server knows which
  * list it belongs in.
@@ -115,6 +120,8 @@ export class ThreadList {
     this.state = /** @type {"fresh" | "loading" | "ready" | "failed"} */ ("fresh");
     /** Whether to fetch again after the current fetch. */
     this.again = false;
+    /** Whether the rows may be older than a gap in the live updates. */
+    this.stale = false;
     /** Whether the last page is loaded. */
     this.complete = false;
     /** Whether there may be more threads than the server lists. */
@@ -171,6 +178,7 @@ export class ThreadList {
    * awaited first, since it may have been answered before the gap.
    */
   async refetch() {
+    this.stale = true;
     this.again = this.state === "loading";
     if (this.state !== "ready" && this.state !== "failed") return;
     await this.#fetching(async () => {
@@ -187,7 +195,13 @@ export class ThreadList {
       this.byId = new Map();
       for (const thread of fresh) this.put(thread);
       this.#ends(page);
+      this.stale = false;
     });
+  }
+
+  /** Fetches what could not be fetched: the rows again, or further ones. */
+  tryAgain() {
+    return this.stale ? this.refetch() : this.more();
   }
 
   /** @param {Thread} thread */

@@ -7,7 +7,7 @@ import { SECTIONS_VIEW, mailPath, mailPlace } from "./address.js";
 import { split } from "../ui/media.js";
 import { opened } from "./details.js";
 import { knownThread, listsOf } from "./lists.js";
-import { narrowed, withWords } from "./query_words.js";
+import { narrowed, withWords, wordsOf } from "./query_words.js";
 import { clearPicks, heirOf, neighbour, openLists, outermost, picked, pickedThreads, select, selectedId, selectedThread,
   togglePick } from "./selection.js";
 
@@ -27,6 +27,14 @@ export function currentView() {
 
 export function openId() {
   return mailPlace.value?.threadId ?? null;
+}
+
+/** Whether a filter or the search asks for files, so that a thread is opened to look at them. */
+export function seeksFiles() {
+  const view = currentView();
+  if (view.only === "attachment") return true;
+  return view.kind === "search" && (narrowed(view.query, "attachment").length > 0
+    || wordsOf(view.query).some((word) => word.name === "filename" && !word.negated));
 }
 
 /** Whether the list is visible, so that rows can be picked. */

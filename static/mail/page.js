@@ -4,6 +4,7 @@ import { effect, untracked } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { registerKeys } from "../keys.js";
 import { late } from "../late.js";
+import { comebacks } from "../live.js";
 import { navigate } from "../router.js";
 import { mailPath } from "./address.js";
 import { isAtNothing, keepFocus } from "../ui/focus.js";
@@ -20,7 +21,8 @@ import { COMMANDS, SHORTCUTS, TRIAGE_SHORTCUTS } from "./commands.js";
 import { ComposeBar } from "./compose/compose.js";
 import { loadDrafts } from "./compose/drafts.js";
 import { ConnectDialog } from "./connect.js";
-import { close, opened, prefetch, refetchDetails, show, refetchDetail, threadMoved } from "./details.js";
+import { close, opened, prefetch, refetchDetails, show, refetchDetail, threadMoved, tryDetailAgain
+  } from "./details.js";
 import { DRAFT_SHORTCUTS, DraftsList } from "./drafts_list.js";
 import { loadActing, stepChanged } from "./everything.js";
 import { ActingStrips, PickStrip } from "./everything_strips.js";
@@ -28,7 +30,7 @@ import { SKELETON_ROWS, Skeleton } from "./empty.js";
 import { leaveList } from "./everything.js";
 import { Filters } from "./filters.js";
 import { ThreadLists } from "./list.js";
-import { applyThread, forgetThread, knownThread, refetchLists } from "./lists.js";
+import { applyThread, forgetThread, knownThread, refetchLists, tryListsAgain } from "./lists.js";
 import { openId, openRow } from "./moving.js";
 import { Pickers } from "./pickers.js";
 import { refusalFor } from "./consent_refusals.js";
@@ -178,6 +180,19 @@ export function refetchMail() {
   refetchLists();
   refetchDetails();
   refetchSnippets();
+}
+
+/** Fetches what could not be fetched without a connection, once there is one again. */
+export function followConnection() {
+  effect(() => {
+    if (comebacks.value) untracked(tryMailAgain);
+  });
+}
+
+function tryMailAgain() {
+  if (accountsProblem.value) void loadAccounts();
+  tryListsAgain();
+  tryDetailAgain();
 }
 
 /** @param {{ list: boolean }} props `list`: the list fills the page */

@@ -15,7 +15,7 @@ import { label, mute } from "./actions.js";
 import { AnswerBar, AnswerSlot } from "./compose/compose.js";
 import { opened, show } from "./details.js";
 import { knownThread } from "./lists.js";
-import { currentAccountId } from "./moving.js";
+import { currentAccountId, seeksFiles } from "./moving.js";
 import { MessageCard } from "./message.js";
 import { ProposedReply } from "./proposed.js";
 import { ChipLinks } from "./row.js";
@@ -191,7 +191,7 @@ function ThreadBody({ current }) {
 /** @param {{ detail: ThreadDetail }} props */
 function Messages({ detail }) {
   const { messages, proposedReply } = detail;
-  const [open, setOpen] = useState(() => new Set(openAtFirst(messages)));
+  const [open, setOpen] = useState(() => new Set(openAtFirst(messages, seeksFiles())));
   const [middle, setMiddle] = useState(false);
   const newest = messages.at(-1)?.id;
   const own = accountOf(detail.thread.accountId)?.access === "own";
@@ -225,10 +225,15 @@ function Messages({ detail }) {
   </div>`;
 }
 
-/** The newest message, and the unread ones. @param {Message[]} messages */
-function openAtFirst(messages) {
+/**
+ * The newest message, and the unread ones; the newest ones with files if those are what the person looks for.
+ * @param {Message[]} messages
+ * @param {boolean} forFiles
+ */
+function openAtFirst(messages, forFiles) {
   const unread = messages.filter((message) => message.labels.some((label) => label.id === "UNREAD"));
-  return [...unread, ...messages.slice(-1)].map((message) => message.id);
+  const files = forFiles ? messages.filter((message) => message.attachments.length > 0).slice(-MAX_UNFOLDED) : [];
+  return [...unread, ...files, ...messages.slice(-1)].map((message) => message.id);
 }
 
 /**

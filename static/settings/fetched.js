@@ -1,6 +1,10 @@
 // @ts-check
-/** The data of a settings section: loaded when it opens, when the window gets the focus, and after each change. */
+/**
+ * The data of a settings section: loaded when it opens, when the window gets the focus, and after each change; once the
+ * connection is back if that failed.
+ */
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { comebacks } from "../live.js";
 import { query } from "../rpc.js";
 import { html } from "../ui/html.js";
 
@@ -40,6 +44,7 @@ export function useFetched(name, wanted = true) {
       document.removeEventListener("visibilitychange", look);
     };
   }, [load, wanted]);
+  useEffect(() => void (problem && load()), [comebacks.value]);
   return { data, problem, load };
 }
 

@@ -177,6 +177,38 @@ def test_a_failed_page_can_be_asked_for_again(start: Callable[..., App]) -> None
     app.row("thr_00").wait_for()
 
 
+@pytest.mark.thorough
+def test_a_whole_list_that_could_not_be_fetched_anew_can_be_asked_for_again(app: App) -> None:
+    """It had all its rows once, so there is no further page to ask for."""
+    app.tolerated = ("503", "207")
+    page = app.open("/p/mail/l/Invoices", ready="[data-thread]")
+    app.world.failing["mail.threads"] = Refusal("SERVICE_UNAVAILABLE", 503, "Not yet.")
+    app.world.forget_events()
+    page.locator(".failed").get_by_text("Could not load: Not yet.").wait_for()
+    app.world.failing.clear()
+    page.get_by_role("button", name="Try again").click()
+    page.locator(".failed").wait_for(state="detached")
+    expect(page.locator("[data-thread]").first).to_be_visible()
+
+
+@pytest.mark.thorough
+def test_what_could_not_be_fetched_without_a_connection_is_there_once_it_is_back(app: App) -> None:
+    app.tolerated = ("503", "207")
+    page = app.open()
+    away = Refusal("SERVICE_UNAVAILABLE", 503, "No connection.")
+    app.world.failing.update({"mail.thread": away, "mail.search": away})
+    page.keyboard.press("/")
+    page.keyboard.type("harbour")
+    page.get_by_text("Could not load: No connection.").wait_for()
+    app.world.failing.pop("mail.search")
+    app.world.cut_sockets()
+    page.locator("[data-thread]").first.click()
+    page.get_by_text("Could not open this thread: No connection.").wait_for()
+    app.world.failing.clear()
+    app.world.cut_sockets()
+    page.locator("article.card").first.wait_for()
+
+
 def test_a_row_that_comes_late_takes_the_focus_from_nobody(start: Callable[..., App]) -> None:
     world = World()
     world.thread("thr_03").update(hidden=True)  # in no list

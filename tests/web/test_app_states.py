@@ -132,6 +132,24 @@ def test_a_lost_grant_is_named_with_its_cause_and_a_way_back(start: Callable[...
     expect(link).to_have_attribute("href", "/oauth/mail/start?provider=outlook&email=mia.tern%40post.example")
 
 
+def test_where_the_providers_sign_in_is_not_set_up_any_more_an_admin_can_set_it_up(start: Callable[..., App]) -> None:
+    """Its address would answer 501, which a browser shows as it is."""
+    world = World()
+    world.accounts[2].update(provider="gmail", state="reconnect", problem="The grant was revoked at the provider.")
+    for way in world.sign_ins:
+        way["ready"] = False
+    page = start(world).open()
+    page.locator(".strip.warning").get_by_role("link", name="Reconnect").click()
+    dialog = page.get_by_role("dialog", name="Connect mia.tern@post.example again")
+    dialog.get_by_text("Once, before the first account: create an OAuth client").wait_for()
+    for way in world.sign_ins:
+        way["ready"] = True
+    page.evaluate("dispatchEvent(new Event('focus'))")  # as after a look at the settings in another tab
+    expect(dialog.get_by_role("link", name="Sign in at Google")).to_have_attribute(
+        "href", "/oauth/mail/start?email=mia.tern%40post.example"
+    )
+
+
 def test_the_sync_panel_tells_each_accounts_state(start: Callable[..., App]) -> None:
     world = World()
     world.accounts[0].update(pending=2, failed=1)

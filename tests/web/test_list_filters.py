@@ -124,3 +124,15 @@ def test_the_chips_fit_a_phone(start: Callable[..., App]) -> None:
         assert box["height"] >= 40
         assert box["x"] + box["width"] <= PHONE["width"]
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("address", ["/p/mail/search/t/thr_00?q=filename%3Awall", "/p/mail/t/thr_00?only=attachment"])
+def test_who_looks_for_a_file_sees_it_in_the_thread_without_another_click(app: App, address: str) -> None:
+    messages = app.world.details["thr_00"]["messages"]
+    older, newest = messages[2], messages[-1]
+    older["attachments"], newest["attachments"] = newest["attachments"], []
+    file = app.open(address, ready="iframe").get_by_text("harbour-wall-elevations.pdf")
+    expect(file).to_be_visible()
+    app.open("/p/mail/t/thr_00", ready="iframe")
+    expect(file).to_have_count(0)
