@@ -45,6 +45,7 @@ function wholeWords({ list, count, complete, leftOut }) {
 /** @param {ThreadList} list */
 function loadedWords(list) {
   const here = picked.value.size;
+  if (list.rows.length > here) return `The first ${plural(here, "thread")} ${here === 1 ? "is" : "are"} picked.`;
   return holdsMore(list) ? `${here === 1 ? "The thread" : `The ${number(here)} threads`} loaded so far ${here === 1
     ? "is" : "are"} picked.` : `All ${plural(here, "thread")} ${placeWords(list)} picked.`;
 }
