@@ -103,11 +103,14 @@ class Part:
 
     @property
     def unhashed(self) -> int:
-        """The number of bytes that were not hashed as they came."""
-        return self.size - self._hashed
+        """The number of bytes that have to be read again for the digest."""
+        return self.size if self._hashed > self.size else self.size - self._hashed
 
     def digest(self) -> Digest:
-        """A copy of the digest of all bytes. Those that were not hashed as they came are read again."""
+        """A copy of the digest of all bytes. Those that were not hashed as they came are read again; all of them if
+        bytes were hashed that could not be written."""
+        if self._hashed > self.size:
+            self._digest, self._hashed = hashlib.sha256(), 0
         while self._hashed < self.size:
             piece = os.pread(self._file.fileno(), min(CHUNK_BYTES, self.size - self._hashed), self._hashed)
             if not piece:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,14 @@ import pytest
 import trio
 
 from svc.clock import VirtualClock
-from svc.errors import Conflict, Invalid
+from svc.errors import Conflict, Invalid, Refusal
 from svc.files import partial, tus
 from svc.files.partial import KEEP_MS, MAX_UNFINISHED, PartialUpload
 from svc.files.receiving import CHECKPOINT_BYTES, Receiver
 from svc.principal import UNCLAIMED
 from svc.protocol.messages import BytesBody
 from svc.store import CHUNK_BYTES, run_fsck
+from svc.store.parts import Part
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.files.uploads import settled
 from tests.identity.people import Person, sign_in
@@ -364,8 +365,8 @@ async def test_a_stranger_does_not_end_the_call_of_another(service: Service) -> 
     await trio.aclose_forcefully(stream)
 
 
-class Cut(BytesBody):
-    """A body that ends with an error, after ``data``."""
+class Chunks(BytesBody):
+    """A body that comes piece by piece."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(data)
@@ -378,6 +379,14 @@ class Cut(BytesBody):
     async def chunks(self) -> AsyncIterator[bytes]:
         for start in range(0, len(self.data), CHUNK_BYTES):
             yield self.data[start : start + CHUNK_BYTES]
+
+
+class Cut(Chunks):
+    """One that ends with an error."""
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        async for chunk in super().chunks():
+            yield chunk
         raise Invalid("The link broke.")
 
 
@@ -401,6 +410,34 @@ async def test_within_one_long_call_bytes_become_durable_now_and_then(
     with pytest.raises(Invalid):
         await receiver.receive(UNCLAIMED, upload.id, offset=0, body=Cut(content))
     assert seen == [CHECKPOINT_BYTES, len(content)]
+
+
+@pytest.mark.parametrize("room", [1, 2, 3])
+async def test_when_the_disk_is_full_it_goes_on_later_and_is_what_was_sent(
+    service: Service, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    """The hash can be ahead of the disk then: it has seen pieces that could not be written."""
+    receiver = service.workspace.service(Receiver)
+    content = os.urandom(4 * CHUNK_BYTES)
+    upload = await service.workspace.store.write(
+        partial.begin, UNCLAIMED, length=len(content), name="a", mime="text/plain", metadata=""
+    )
+    write = Part.write
+
+    def fills(part: Part, pieces: Sequence[bytes]) -> None:
+        for piece in pieces:
+            if part.size == room * CHUNK_BYTES:
+                raise Refusal("The disk is full.", code="insufficient_storage")
+            write(part, [piece])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Part, "write", fills)
+        with pytest.raises(Refusal, match="full"):
+            await receiver.receive(UNCLAIMED, upload.id, offset=0, body=Chunks(content))
+    stored = (await receiver.look(UNCLAIMED, upload.id)).stored
+    assert stored == room * CHUNK_BYTES
+    await receiver.receive(UNCLAIMED, upload.id, offset=stored, body=Chunks(content[stored:]))
+    assert list(service.workspace.blobs.each_sha()) == [sha(content)]
 
 
 # Crashes
