@@ -180,7 +180,7 @@ class Dovecot:
         told = [one for one in found if isinstance(one, tuple)]
         return [
             (
-                raw.decode().partition(":")[2].strip(),
+                raw.decode(errors="replace").partition(":")[2].strip(),
                 frozenset(flag.decode() for flag in imaplib.ParseFlags(head)) - {"\\Recent"},
             )
             for head, raw in told
