@@ -22,8 +22,9 @@ pytestmark = [needs(CORPUS), pytest.mark.thorough]
 
 
 def words_in(text: str) -> list[str]:
-    """As a person would split it: letters and digits, without accents and case."""
-    bare = "".join(char for char in unicodedata.normalize("NFD", text) if not unicodedata.combining(char))
+    """As a person would split it: letters and digits, without accents and case; a soft hyphen is seen by nobody."""
+    seen = unicodedata.normalize("NFD", text.replace("\u00ad", ""))
+    bare = "".join(char for char in seen if not unicodedata.combining(char))
     return re.findall(r"[^\W_]+", bare.lower())
 
 
