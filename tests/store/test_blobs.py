@@ -135,7 +135,7 @@ STEPS: Final = ("write", "hash", "write and hash", "cut", "reopen", "reopen with
 @settings(max_examples=examples(50), deadline=None)
 @given(steps=st.lists(st.sampled_from(STEPS)))
 def test_the_digest_of_a_part_is_that_of_its_bytes_however_they_came(steps: list[str]) -> None:
-    """Some pieces are written, but not hashed, or the other way round: their call was cancelled, or the disk was full."""
+    """Some are written, but not hashed, or the other way round: a call was cancelled, or the disk was full."""
     with TemporaryDirectory() as folder:
         part, content = Part(f"{folder}/part", size=0, digest=None), b""
         for number, step in enumerate(steps):
