@@ -1,11 +1,13 @@
-"""A small RPC query on keep-alive, all guards on, beside Hypercorn's trio worker and the bare loops below both.
+"""A small RPC query on keep-alive, signed in, all guards on, beside two peers and the bare loops below svc.
 
-The ratio to Hypercorn is the result; the bare loops say how much of the way down there is left, and the profile says
-where svc spends what it adds.
+The ratios to Starlette with like checks and to Hypercorn's trio worker are the result; the bare loops say how much of
+the way down there is left, and the profile says where svc spends what it adds.
 """
 
 from __future__ import annotations
 
+import http.client
+import json
 import pstats
 import re
 import sys
@@ -32,8 +34,10 @@ TOP_FUNCTIONS: Final = 14
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-f]+")
 
 SVC: Final = "svc serve, health.ping"
+STARLETTE: Final = "starlette on uvicorn, httptools and uvloop, like checks"
 HYPERCORN: Final = "hypercorn, trio worker, smallest ASGI app"
 PEERS: Final = {
+    STARLETTE: ["benchmarks.servers.checked_starlette", "FD", "TOKEN"],
     HYPERCORN: ["benchmarks.servers.smallest_asgi", "FD"],
     "limit: trio and h11, one receive one send": ["benchmarks.servers.bare_trio", "FD", "h11"],
     "limit: trio, nothing parsed": ["benchmarks.servers.bare_trio", "FD", "nothing"],
@@ -50,16 +54,20 @@ def run(quick: bool) -> Iterable[Table]:
 def _race(quick: bool) -> Table:
     rounds, seconds = (QUICK_ROUNDS, QUICK_SECONDS) if quick else (ROUNDS, SECONDS)
     with TemporaryDirectory() as directory, ExitStack() as stack:
-        servers = {SVC: stack.enter_context(svc_serve(Path(directory) / "home"))}
-        servers |= {name: stack.enter_context(on_inherited_listener(words)) for name, words in PEERS.items()}
+        svc = stack.enter_context(svc_serve(Path(directory) / "home"))
+        cookie = _sign_in(svc.port)
+        servers = {SVC: svc}
+        for name, words in PEERS.items():
+            known = [cookie.partition("=")[2] if word == "TOKEN" else word for word in words]
+            servers[name] = stack.enter_context(on_inherited_listener(known))
         rates: dict[str, list[float]] = {name: [] for name in servers}
         for server in servers.values():
-            _load(server, 1.0)  # warm
+            _load(server, 1.0, cookie)  # warm
         for _ in range(rounds):
             for name, server in servers.items():
-                rates[name].append(_load(server, seconds))
+                rates[name].append(_load(server, seconds, cookie))
     table = Table(
-        title=f"GET {QUERY}, {CONNECTIONS} keep-alive connections, browser headers",
+        title=f"GET {QUERY}, {CONNECTIONS} keep-alive connections, browser headers, signed in",
         columns=("server", "requests/s", "x hypercorn", "svc x this"),
     )
     for name, found in rates.items():
@@ -69,8 +77,22 @@ def _race(quick: bool) -> Table:
     return table
 
 
-def _load(server: Server, seconds: float) -> float:
-    return answers_a_second(server.port, QUERY, seconds=seconds)
+def _sign_in(port: int) -> str:
+    """The cookie of the first person, who claims the home."""
+    connection = http.client.HTTPConnection("127.0.0.1", port)
+    body = json.dumps({"email": "mia@example.org"})
+    fields = {"content-type": "application/json", "origin": f"http://127.0.0.1:{port}"}
+    connection.request("POST", "/auth/dev-login", body=body, headers=fields)
+    answer = connection.getresponse()
+    cookie = answer.getheader("set-cookie")
+    if cookie is None:
+        raise RuntimeError(f"nobody is signed in: {answer.status} {answer.read()!r}")
+    connection.close()
+    return cookie.partition(";")[0]
+
+
+def _load(server: Server, seconds: float, cookie: str) -> float:
+    return answers_a_second(server.port, QUERY, seconds=seconds, cookie=cookie)
 
 
 def _profile(seconds: float) -> Iterator[Table]:
@@ -136,7 +158,7 @@ def _own_times(seconds: float) -> dict[_Place, _Cost]:
         profiled = [sys.executable, "-m", "cProfile", "-o", str(file), "-m", "svc"]
         with svc_serve(Path(directory) / "home", program=profiled) as server:
             if seconds:
-                _load(server, seconds)
+                _load(server, seconds, _sign_in(server.port))
         stats = cast(Stats, pstats.Stats(str(file)).stats)  # type: ignore[attr-defined]
     found: dict[_Place, _Cost] = {}
     for (path, _, function), (_, calls, own_s, _, _) in stats.items():

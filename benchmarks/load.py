@@ -1,6 +1,6 @@
 """Load on a server: ``wrk`` where it is installed, else a small generator of our own, always as another process.
 
-``python -m benchmarks.load PORT PATH SECONDS`` is that generator; it prints answers a second.
+``python -m benchmarks.load PORT PATH SECONDS COOKIE`` is that generator; it prints answers a second.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ def generator() -> str:
     return "wrk" if shutil.which("wrk") else "own generator (wrk is not installed)"
 
 
-def answers_a_second(port: int, path: str, *, seconds: float) -> float:
-    """Requests on 32 keep-alive connections, each sent when the answer before it has come."""
+def answers_a_second(port: int, path: str, *, seconds: float, cookie: str) -> float:
+    """Requests on 32 keep-alive connections with this cookie, each sent when the answer before it has come."""
     if shutil.which("wrk") is None:
-        words = [sys.executable, "-m", "benchmarks.load", str(port), path, str(seconds)]
+        words = [sys.executable, "-m", "benchmarks.load", str(port), path, str(seconds), cookie]
         done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=True)
         return float(done.stdout)
-    fields = [word for name, value in BROWSER_FIELDS for word in ("-H", f"{name}: {value}")]
+    fields = [word for name, value in _fields(cookie) for word in ("-H", f"{name}: {value}")]
     words = [
         "wrk",
         "-t1",
@@ -67,9 +67,14 @@ def answers_a_second(port: int, path: str, *, seconds: float) -> float:
     return float(rate[1])
 
 
-def _generate(port: int, path: str, seconds: float) -> float:
+def _fields(cookie: str) -> tuple[tuple[str, str], ...]:
+    return (*BROWSER_FIELDS, ("Cookie", cookie))
+
+
+def _generate(port: int, path: str, seconds: float, cookie: str) -> float:
     """Answers must be whole in their order and of one length a server: enough for what is measured here."""
-    lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", *(f"{name}: {value}" for name, value in BROWSER_FIELDS)]
+    fields = [f"{name}: {value}" for name, value in _fields(cookie)]
+    lines = [f"GET {path} HTTP/1.1", f"Host: 127.0.0.1:{port}", *fields]
     request = "\r\n".join([*lines, "", ""]).encode()
     answered = 0
     with selectors.DefaultSelector() as selector:
@@ -107,4 +112,4 @@ def _is_whole(answer: bytearray) -> bool:
 
 
 if __name__ == "__main__":
-    print(_generate(int(sys.argv[1]), sys.argv[2], float(sys.argv[3])))
+    print(_generate(int(sys.argv[1]), sys.argv[2], float(sys.argv[3]), sys.argv[4]))
