@@ -91,24 +91,31 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), alone, setMeasured), []);
   useLayoutEffect(() => watchPull(/** @type {HTMLDivElement} */ (scroller.current), () => void checkMail(accountId)),
     [accountId]);
+  // Here the position is read from the element only after it was set: reading it forces a layout.
   useLayoutEffect(() => {
+    const isOther = shown.current !== address;
     shown.current = address;
     anchor.current = null;
-    if (scroller.current && sizes.row) scroller.current.scrollTop = place;
+    if (!scroller.current || !sizes.row || (!place && !isOther)) return;
+    scroller.current.scrollTop = place;
+    remembered.set(address, scroller.current.scrollTop);
   }, [address, sizes.row > 0]);
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || !sizes.row) return;
-    if (shift && element.scrollTop >= 1) element.scrollTop += shift;
-    remembered.set(address, element.scrollTop);
-    anchor.current = pickAnchor(element.scrollTop, lists, geometry, sizes.height);
-    fetchWhatIsNear(lists, geometry, element.scrollTop, sizes.height);
+    if (shift && element.scrollTop >= 1) {
+      element.scrollTop += shift;
+      remembered.set(address, element.scrollTop);
+    }
+    const top = remembered.get(address) ?? 0;
+    anchor.current = pickAnchor(top, lists, geometry, sizes.height);
+    fetchWhatIsNear(lists, geometry, top, sizes.height);
     if (requestToMeet(lists) !== focusWanted.value) focusOwed = focusWanted.value;
   });
   useLayoutEffect(() => {
     if (!scroller.current || !sizes.row) return;
-    showSelected(scroller.current, lists, geometry, sizes.height);
-    remembered.set(address, scroller.current.scrollTop);
+    const top = showSelected(scroller.current, lists, geometry, remembered.get(address) ?? 0, sizes.height);
+    remembered.set(address, top);
   }, [selectedId.value, requestToMeet(lists)]);
 
   const onScroll = () => {
@@ -350,20 +357,22 @@ function fetchWhatIsNear(lists, geometry, top, height) {
 }
 
 /**
- * A request for focus that waited for its row is dropped if the person went elsewhere meanwhile.
+ * Scrolls to the selected row, and gives it the focus that was asked for: not if the person went elsewhere while the
+ * row was awaited. Returns the scroll position.
  * @param {HTMLDivElement} element
  * @param {ThreadList[]} lists
  * @param {Geometry} geometry
+ * @param {number} top
  * @param {number} height
  */
-function showSelected(element, lists, geometry, height) {
+function showSelected(element, lists, geometry, top, height) {
   const id = selectedId.value;
-  if (id === null) return;
+  if (id === null) return top;
   const section = lists.findIndex((list) => list.get(id) !== null);
-  if (section < 0 || !geometry.sections[section]?.count) return;
+  if (section < 0 || !geometry.sections[section]?.count) return top;
   const index = /** @type {ThreadList} */ (lists[section]).indexOf(id);
-  const target = scrollToShow(geometry, section, index, { top: element.scrollTop, height });
-  if (target !== element.scrollTop) element.scrollTop = target;
+  const target = scrollToShow(geometry, section, index, { top, height });
+  if (target !== top) element.scrollTop = target;
   if (focusWanted.value !== focusMet) {
     const isFree = isAtNothing() || element.contains(document.activeElement);
     if (isFree || focusWanted.value !== focusOwed) {
@@ -371,6 +380,7 @@ function showSelected(element, lists, geometry, height) {
     }
     focusMet = focusWanted.value;
   }
+  return target === top ? top : element.scrollTop;
 }
 
 /**

@@ -45,9 +45,8 @@ export function Tabs({ accountId, only, filters }) {
       const found = overflow(mine, current, most);
       return found.join() === before.join() ? before : found;
     });
-    const observer = new ResizeObserver(look);
+    const observer = new ResizeObserver(look); // reports the size at once, when it is laid out and not yet painted
     observer.observe(mine);
-    look();
     return () => observer.disconnect();
   }, [words, current]);
   if (!known.length) return html`<div class="tabs"></div>`;

@@ -17,6 +17,8 @@ import { computed, signal } from "@preact/signals";
 /** @type {import("@preact/signals").Signal<DateStyle>} */
 export const dateStyle = signal({ language: "", hours: "auto", order: "auto", weekStart: "auto" });
 
+/** @typedef {(date: Date) => string} Formatter */
+
 const FIRST_DAYS = { sunday: 0, monday: 1, saturday: 6 };
 const MONDAY = 1;
 
@@ -24,22 +26,22 @@ const formats = computed(() => formatsOf(dateStyle.value));
 
 /** "14:05", "2:05 PM". @param {Date} date */
 export function clockTime(date) {
-  return formats.value.time.format(date);
+  return formats.value.time(date);
 }
 
 /** "Tue". @param {Date} date */
 export function shortWeekday(date) {
-  return formats.value.shortWeekday.format(date);
+  return formats.value.shortWeekday(date);
 }
 
 /** "Tuesday". @param {Date} date */
 export function longWeekday(date) {
-  return formats.value.longWeekday.format(date);
+  return formats.value.longWeekday(date);
 }
 
 /** "Mar". @param {Date} date */
 export function shortMonth(date) {
-  return formats.value.shortMonth.format(date);
+  return formats.value.shortMonth(date);
 }
 
 /** "12 Mar", "Mar 12", "03-12". @param {Date} date */
@@ -64,70 +66,85 @@ export function longDate(date) {
 
 /** "CET". @param {Date} date */
 export function zoneName(date) {
-  return formats.value.zone.formatToParts(date).find(({ type }) => type === "timeZoneName")?.value ?? "";
+  return formats.value.zone(date);
 }
 
 /** Whether "1/12" is the first of December. */
 export function isDayFirst() {
-  return formats.value.dayFirst;
+  return formats.value.isDayFirst();
 }
 
 /** 0 for Sunday, as in `Date`. */
 export function firstDayOfWeek() {
-  return formats.value.firstDay;
+  return formats.value.firstDay();
 }
 
 /** @param {DateStyle} style */
 function formatsOf({ language, hours, order, weekStart }) {
   const locale = known(language);
   /** @param {Intl.DateTimeFormatOptions} options */
-  const format = (options) => new Intl.DateTimeFormat(locale, options);
-  const twelve = hours === "auto" ? format({ hour: "numeric" }).resolvedOptions().hour12 : hours === "12";
-  const shortMonth = format({ month: "short" });
-  const longMonth = format({ month: "long" });
-  const longWeekday = format({ weekday: "long" });
+  const format = (options) => formatter(() => new Intl.DateTimeFormat(locale, options));
+  const names = { shortMonth: format({ month: "short" }), longMonth: format({ month: "long" }),
+    longWeekday: format({ weekday: "long" }) };
   return {
-    time: format({ hour: twelve ? "numeric" : "2-digit", minute: "2-digit", hourCycle: twelve ? "h12" : "h23" }),
+    time: formatter(() => clockOf(locale, hours === "auto" ? writesTwelve(locale) : hours === "12")),
     shortWeekday: format({ weekday: "short" }),
-    longWeekday,
-    shortMonth,
-    zone: format({ timeZoneName: "short" }),
-    dayFirst: order === "auto" ? writesDayFirst(format({ day: "numeric", month: "numeric" })) : order === "day",
-    firstDay: weekStart === "auto" ? firstDayIn(locale) : FIRST_DAYS[weekStart],
-    ...(order === "auto" ? asUsual(format) : ordered(order, { shortMonth, longMonth, longWeekday })),
+    longWeekday: names.longWeekday,
+    shortMonth: names.shortMonth,
+    zone: zoneIn(locale),
+    isDayFirst: once(() => (order === "auto" ? writesDayFirst(locale) : order === "day")),
+    firstDay: once(() => (weekStart === "auto" ? firstDayIn(locale) : FIRST_DAYS[weekStart])),
+    ...(order === "auto" ? asUsual(format) : ordered(order, names)),
   };
 }
 
-/** Formats in the language's own order. @param {(options: Intl.DateTimeFormatOptions) => Intl.DateTimeFormat} format */
+/** @param {() => Intl.DateTimeFormat} make @returns {Formatter} */
+function formatter(make) {
+  const own = once(make);
+  return (date) => own().format(date);
+}
+
+/**
+ * A value that is made when it is first asked for: each of the browser's formatters costs a phone some milliseconds,
+ * and a page shows few kinds of dates.
+ * @template Value
+ * @param {() => Value} make
+ */
+function once(make) {
+  /** @type {Value | undefined} */
+  let made;
+  return () => (made ??= make());
+}
+
+/**
+ * Formats in the language's own order.
+ * @param {(options: Intl.DateTimeFormatOptions) => Formatter} format
+ */
 function asUsual(format) {
-  const [day, month, date, long] = [format({ day: "numeric", month: "short" }),
-    format({ month: "short", year: "numeric" }), format({ day: "numeric", month: "short", year: "numeric" }),
-    format({ weekday: "long", day: "numeric", month: "long", year: "numeric" })];
   return {
-    day: (/** @type {Date} */ one) => day.format(one),
-    month: (/** @type {Date} */ one) => month.format(one),
-    date: (/** @type {Date} */ one) => date.format(one),
-    long: (/** @type {Date} */ one) => long.format(one),
+    day: format({ day: "numeric", month: "short" }),
+    month: format({ month: "short", year: "numeric" }),
+    date: format({ day: "numeric", month: "short", year: "numeric" }),
+    long: format({ weekday: "long", day: "numeric", month: "long", year: "numeric" }),
   };
 }
 
 /**
  * Formats in the order that the person chose, with the names of the language.
  * @param {"day" | "month" | "year"} order
- * @param {{ shortMonth: Intl.DateTimeFormat, longMonth: Intl.DateTimeFormat, longWeekday: Intl.DateTimeFormat }} names
+ * @param {{ shortMonth: Formatter, longMonth: Formatter, longWeekday: Formatter }} names
  */
 function ordered(order, { shortMonth, longMonth, longWeekday }) {
   const day = (/** @type {Date} */ one, months = shortMonth) => (order === "year" ? `${monthNumber(one)}-${two(
-    one.getDate())}` : order === "day" ? `${one.getDate()} ${months.format(one)}`
-      : `${months.format(one)} ${one.getDate()}`);
+    one.getDate())}` : order === "day" ? `${one.getDate()} ${months(one)}` : `${months(one)} ${one.getDate()}`);
   const date = (/** @type {Date} */ one, months = shortMonth) => (order === "year" ? `${one.getFullYear()}-${day(one)}`
     : `${day(one, months)}${order === "month" ? "," : ""} ${one.getFullYear()}`);
   return {
     day: (/** @type {Date} */ one) => day(one),
     month: (/** @type {Date} */ one) => (order === "year" ? `${one.getFullYear()}-${monthNumber(one)}`
-      : `${shortMonth.format(one)} ${one.getFullYear()}`),
+      : `${shortMonth(one)} ${one.getFullYear()}`),
     date: (/** @type {Date} */ one) => date(one),
-    long: (/** @type {Date} */ one) => `${longWeekday.format(one)} ${date(one, longMonth)}`,
+    long: (/** @type {Date} */ one) => `${longWeekday(one)} ${date(one, longMonth)}`,
   };
 }
 
@@ -143,17 +160,36 @@ function two(value) {
 
 /** The language if the browser knows it, else undefined: the browser's own. @param {string} language */
 function known(language) {
+  if (!language) return undefined; // to ask for nothing takes as long as to make a formatter
   try {
-    return Intl.DateTimeFormat.supportedLocalesOf(language || [])[0];
+    return Intl.DateTimeFormat.supportedLocalesOf(language)[0];
   } catch {
     return undefined;
   }
 }
 
-/** @param {Intl.DateTimeFormat} format for a day and a month */
-function writesDayFirst(format) {
-  const types = format.formatToParts().map(({ type }) => type);
+/** @param {string | undefined} locale */
+function writesDayFirst(locale) {
+  const types = new Intl.DateTimeFormat(locale, { day: "numeric", month: "numeric" }).formatToParts()
+    .map(({ type }) => type);
   return types.indexOf("day") < types.indexOf("month");
+}
+
+/** @param {string | undefined} locale */
+function writesTwelve(locale) {
+  return new Intl.DateTimeFormat(locale, { hour: "numeric" }).resolvedOptions().hour12;
+}
+
+/** @param {string | undefined} locale @param {boolean | undefined} twelve */
+function clockOf(locale, twelve) {
+  return new Intl.DateTimeFormat(locale, { hour: twelve ? "numeric" : "2-digit", minute: "2-digit",
+    hourCycle: twelve ? "h12" : "h23" });
+}
+
+/** @param {string | undefined} locale @returns {Formatter} */
+function zoneIn(locale) {
+  const own = once(() => new Intl.DateTimeFormat(locale, { timeZoneName: "short" }));
+  return (date) => own().formatToParts(date).find(({ type }) => type === "timeZoneName")?.value ?? "";
 }
 
 /** The language's first day of the week; Monday if the browser does not know. @param {string | undefined} locale */

@@ -6,7 +6,8 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-const NUMBER = new Intl.NumberFormat("en");
+/** Made when it is first needed: it costs a phone as much as the first page of the app. @type {Intl.NumberFormat} */
+let grouped;
 
 /**
  * The time in a list: 14:05 today, Tue within the week, 12 Mar within the year, else Mar 2024.
@@ -83,7 +84,9 @@ export function fileSize(bytes) {
 
 /** @param {number} value */
 export function number(value) {
-  return NUMBER.format(value);
+  if (Number.isInteger(value) && Math.abs(value) < 1_000) return String(value);
+  grouped ??= new Intl.NumberFormat("en");
+  return grouped.format(value);
 }
 
 /**
