@@ -12,6 +12,7 @@ import { listen } from "./live.js";
 import { startClock } from "./now.js";
 import { startPaletteCommands } from "./palette_commands.js";
 import { place, startRouter } from "./router.js";
+import { askedBefore } from "./rpc.js";
 import { startScrolled } from "./scrolled.js";
 import { loadMe, me, meProblem, startForgetting } from "./session.js";
 import { startTheme } from "./theme.js";
@@ -30,6 +31,9 @@ const EVERYWHERE = [
   { keys: ["Mod+k"], label: "Find a command", run: () => { paletteOpen.value = true; }, when: () => !isBare() },
   { keys: ["v n"], label: "Fold the navigation, or show it", run: toggleNav, when: () => !isBare() },
 ];
+
+/** So long the first draw waits for what index.html has asked: one draw takes less time than two. */
+const FIRST_ANSWER_MS = 100;
 
 boot();
 
@@ -52,7 +56,8 @@ function boot() {
   startPaletteCommands();
   void loadMe().then(listenOnce);
   if (!isBare()) for (const row of features()) row.start?.();
-  queueMicrotask(draw); // after the first requests are sent
+  const inTime = new Promise((done) => setTimeout(done, FIRST_ANSWER_MS));
+  void Promise.race([askedBefore(), inTime]).then(() => setTimeout(draw)); // once the answer is where it belongs
 }
 
 function draw() {

@@ -44,6 +44,8 @@ export class RpcError extends Error {
 /** @type {{ query: Pending[], mutation: Pending[] }} */
 const waiting = { query: [], mutation: [] };
 let leaving = false;
+/** The answer to what index.html has asked, until it is passed on. */
+let passedOn = Promise.resolve();
 let goingToLogin = false;
 
 /**
@@ -156,6 +158,15 @@ function flush(kind) {
 }
 
 /**
+ * Resolves when what index.html has asked is answered and passed on; at once where it has asked nothing. Called before
+ * the first queries are sent.
+ */
+export async function askedBefore() {
+  await window.svcAsked?.answer;
+  await passedOn;
+}
+
+/**
  * What of the first queries must still be asked: index.html has asked some before this module was here. If they are not
  * among the first ones, nobody wants their answer.
  * @param {Pending[]} calls
@@ -166,7 +177,7 @@ function withoutAsked(calls) {
   const found = (asked?.calls ?? []).flatMap(([name, input]) => calls.find((one) => one.name === name
     && JSON.stringify(one.input) === JSON.stringify(input)) ?? []);
   if (!asked || found.length < asked.calls.length) return calls;
-  void send("query", found, undefined, asked.answer);
+  passedOn = send("query", found, undefined, asked.answer);
   return calls.filter((one) => !found.includes(one));
 }
 

@@ -42,8 +42,10 @@ import { layOut, rowsInSight, scrollToShow } from "./window.js";
  * column
  */
 
-/** The drawn area above and below the visible part, against gaps while scrolling; not in a list's first frame. */
+/** The drawn area above and below the visible part, against gaps while scrolling. */
 const OVERSCAN_PX = 320;
+/** It is drawn so long after a list's first frame, so that a key that comes at once need not wait for it. */
+const OVERSCAN_AFTER_MS = 150;
 /** The next page is fetched when this many rows are left below. */
 const FETCH_AHEAD_ROWS = 80;
 const EMPTY_INBOX_PX = 380;
@@ -84,9 +86,10 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   const geometry = layOut(lists.map((list) => extentOf(list, sizes.row)), sizes);
   const place = remembered.get(address) ?? 0; // reading it from the element would force an extra layout
   const shift = shown.current === address ? shiftOf(anchor.current, lists, geometry) : 0;
-  const painted = usePainted(`${address} ${sizes.row}`);
+  const scrolled = useRef("");
+  const rests = usePainted(`${address} ${sizes.row}`, OVERSCAN_AFTER_MS);
   const view = { top: place < 1 ? 0 : place + shift, height: sizes.height,
-    overscan: painted ? Math.ceil(OVERSCAN_PX / (sizes.row || 1)) : 0 };
+    overscan: rests || scrolled.current === address ? Math.ceil(OVERSCAN_PX / (sizes.row || 1)) : 0 };
 
   useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), alone, setMeasured), []);
   useLayoutEffect(() => watchPull(/** @type {HTMLDivElement} */ (scroller.current), () => void checkMail(accountId)),
@@ -120,6 +123,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
 
   const onScroll = () => {
     const element = /** @type {HTMLDivElement} */ (scroller.current);
+    scrolled.current = address;
     remembered.set(address, element.scrollTop);
     anchor.current = pickAnchor(element.scrollTop, lists, geometry, sizes.height);
     setPlace(Math.floor(element.scrollTop / (sizes.row || 1)));

@@ -91,8 +91,17 @@ function take(found) {
 
 /** @param {Preferences} found */
 function apply({ language, hours, dateOrder, weekStart, keys }) {
-  dateStyle.value = { language, hours, order: dateOrder, weekStart };
-  keyChanges.value = keys;
+  useIfOther(dateStyle, { language, hours, order: dateOrder, weekStart });
+  useIfOther(keyChanges, keys);
+}
+
+/**
+ * Every date and every key's name on the page is drawn again for another value.
+ * @template Value
+ * @param {import("@preact/signals").Signal<Value>} signal @param {Value} value
+ */
+function useIfOther(signal, value) {
+  if (JSON.stringify(signal.peek()) !== JSON.stringify(value)) signal.value = value;
 }
 
 /** @returns {Preferences} */

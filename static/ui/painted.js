@@ -3,16 +3,17 @@
 import { useEffect, useState } from "preact/hooks";
 
 /**
- * Whether what is named was painted once.
+ * Whether what is named was painted once, `afterMs` ago.
  * @param {string} name
+ * @param {number} [afterMs]
  */
-export function usePainted(name) {
+export function usePainted(name, afterMs = 0) {
   const [painted, setPainted] = useState("");
   useEffect(() => {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
     const frame = requestAnimationFrame(() => {
-      timer = setTimeout(() => setPainted(name));
+      timer = setTimeout(() => setPainted(name), afterMs);
     });
     return () => {
       cancelAnimationFrame(frame);

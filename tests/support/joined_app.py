@@ -32,7 +32,9 @@ IMPORTED_BY_TESTS: Final = (
     "router.js",
     "rpc.js",
     "session.js",
+    "settings/preferences.js",
     "stand_in.js",
+    "ui/dates.js",
     "vendor/uqr.mjs",
 )
 

@@ -10,12 +10,14 @@ from playwright.sync_api import expect
 
 from tests.support.browser import App, drawn
 from tests.web import fake_world
-from tests.web.fake_server import Refusal, World
+from tests.web.fake_server import MODULES, Refusal, World
 
 pytestmark = pytest.mark.browser
 
 MANY = 100_000
 MAX_ROWS_IN_DOCUMENT = 100
+VISITED = 8
+"""More lists than the app keeps."""
 
 
 @pytest.fixture(scope="module")
@@ -258,3 +260,31 @@ def test_the_first_frame_after_a_thread_has_only_the_rows_in_sight(start: Callab
     drawn_rows, in_sight = page.evaluate("window.firstFrame")
     assert drawn_rows == in_sight
     app.until("([rows]) => document.querySelectorAll('[data-thread]').length > rows", [drawn_rows])
+
+
+def test_a_list_that_is_shorter_than_it_was_left_shows_its_rows(start: Callable[..., App]) -> None:
+    app = start(World(threads=fake_world.many(400)))
+    page = app.open("/p/mail/all")
+    rows = page.locator("[data-thread]")
+    page.evaluate("() => { document.querySelector('.lists').scrollTop = 1e6; }")
+    expect(rows.last).to_have_attribute("data-thread", "thr_m000249")
+    page.evaluate(
+        """async ([base, most]) => {
+            const { listsOf } = await import(`${base}/mail/lists.js`);
+            for (let at = 0; at < most; at += 1) listsOf({ kind: "label", name: `Label ${at}` }, null);
+        }""",
+        [MODULES, VISITED],
+    )
+    app.press("g", "i")
+    app.at("/p/mail")
+    page.go_back()
+    app.at("/p/mail/all")
+    app.until(
+        """() => {
+            const seen = document.querySelector(".lists").getBoundingClientRect();
+            return [...document.querySelectorAll("[data-thread]")].some(one => {
+                const { top, bottom } = one.getBoundingClientRect();
+                return bottom > seen.top && top < seen.bottom;
+            });
+        }"""
+    )

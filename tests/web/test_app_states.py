@@ -10,11 +10,18 @@ from typing import Any
 import pytest
 from playwright.sync_api import APIResponse, Route, expect
 
-from tests.support.browser import App, intercept, until
+from tests.support.browser import App, intercept, milliseconds, until
 from tests.web import fake_world
 from tests.web.fake_server import MODULES, World
 
 pytestmark = pytest.mark.browser
+
+FIRST_DRAW = """new MutationObserver((_, observer) => {
+    if (!document.querySelector(".shell:not(.boot)")) return;
+    observer.disconnect();
+    window.firstDraw = document.querySelectorAll(".tabs [role=tab]").length;
+}).observe(document, { subtree: true, childList: true })"""
+"""Notes how many mailboxes the first draw shows."""
 
 
 def test_the_front_door_leads_to_the_inbox_of_which_nothing_is_fetched_again_once_live_updates_connect(
@@ -262,6 +269,31 @@ def test_the_first_rows_are_asked_for_together_with_the_accounts_before_the_app_
     held[0].continue_()
     app.page.locator("[data-thread]").first.wait_for()
     assert [name for name, _ in app.world.calls].count("mail.accounts") == 1
+
+
+@pytest.mark.parametrize("comes", [True, False])
+def test_the_first_draw_waits_a_moment_for_what_was_asked_before_the_app_was_here(
+    start: Callable[..., App], comes: bool
+) -> None:
+    app = start(alone=True)
+    page = app.page
+    held: list[Route] = []
+    page.clock.install()
+    page.clock.pause_at(datetime.now(UTC) + timedelta(hours=1))
+    if not comes:
+        intercept(page, "**/trpc/*mail.threads*", lambda route: held.append(route))
+    page.add_init_script(FIRST_DRAW)
+    page.goto(app.origin + "/p/mail", wait_until="load")
+    moments = milliseconds("app.js", "FIRST_ANSWER_MS")
+    if not comes:
+        until(page, lambda: bool(held), what="the first mail to be asked for")
+        page.clock.run_for(moments - 1)
+        assert page.evaluate("window.firstDraw === undefined")
+    for _ in range(moments):
+        page.clock.run_for(1)
+        if page.evaluate("window.firstDraw !== undefined"):
+            break
+    assert page.evaluate("window.firstDraw > 0") == comes
 
 
 def test_an_answer_without_its_age_is_fetched_again_once_live_updates_connect(app: App) -> None:

@@ -50,6 +50,22 @@ def test_another_browser_hears_of_a_choice_and_a_refused_one_is_taken_back(app: 
     expect(page.get_by_label("12 hours")).to_be_checked()
 
 
+def test_an_answer_that_changes_nothing_draws_no_date_anew(app: App) -> None:
+    app.open()
+    is_same = app.page.evaluate(
+        """async base => {
+            const { dateStyle } = await import(`${base}/ui/dates.js`);
+            const { keyChanges } = await import(`${base}/keys.js`);
+            const { loadPreferences } = await import(`${base}/settings/preferences.js`);
+            const before = [dateStyle.peek(), keyChanges.peek()];
+            await loadPreferences();
+            return before[0] === dateStyle.peek() && before[1] === keyChanges.peek();
+        }""",
+        MODULES,
+    )
+    assert is_same
+
+
 @pytest.mark.thorough
 def test_the_front_door_leads_to_the_start_page_also_in_a_browser_that_never_was_here(
     start: Callable[..., App],
