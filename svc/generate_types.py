@@ -122,8 +122,8 @@ def _branch(tree: _Tree, indent: str) -> Iterator[str]:
 
 def _exported(text: str) -> str:
     """Puts ``export`` below its comment."""
-    comment, _, rest = text.partition("\n")
-    return f"{comment}\nexport {rest}"
+    comment, end, rest = text.partition("*/\n")
+    return f"{comment}{end}export {rest}"
 
 
 def _rows(features: Iterable[Feature]) -> list[AnyProcedure]:

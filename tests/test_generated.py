@@ -11,7 +11,7 @@ import pytest
 from svc.app import FAKES, FEATURES
 from svc.generate import pages
 from svc.generate_limits import SVC, Limit, limits, written
-from svc.generate_types import _Names, declarations
+from svc.generate_types import _Names, declarations, router
 from svc.protocol import DEFAULT_LIMITS, Limits, Wire
 from svc.protocol.trpc import BATCH_MAX_CALLS
 from svc.protocol.websocket import SocketLimits
@@ -41,6 +41,14 @@ def test_a_name_of_few_words_and_what_may_be_nothing_are_told_apart_from_any_tex
     said = declarations(REAL)
     assert '  role: "admin" | "member";' in said
     assert "  lastSyncedAt: string | null;" in said
+
+
+def test_every_type_of_the_router_can_be_imported_also_one_whose_comment_has_several_lines() -> None:
+    said = router(REAL, version="1.0.0")
+    exported = re.findall(r"^export interface (\w+)", said, re.MULTILINE)
+    assert set(exported) == set(re.findall(r"^(?:export )?interface (\w+)", said, re.MULTILINE))
+    assert re.search(r"^ \*/\nexport interface ", said, re.MULTILINE)
+    assert not re.search(r"^export +\*", said, re.MULTILINE)
 
 
 def test_two_structs_of_one_name_in_a_feature_are_refused() -> None:

@@ -110,7 +110,10 @@ def openapi(features: Sequence[Feature], *, version: str, origin: str) -> Json:
 def _operations(types: _Types, feature: Feature) -> Iterator[tuple[str, str, Json]]:
     for route in routes_of([feature], "public"):
         if route.path != RPC_ROW:
-            yield route.method.lower(), _path(route.path), {"tags": [feature.name], **_route(types, route)}
+            operation = {"tags": [feature.name], **_route(types, route)}
+            yield route.method.lower(), _path(route.path), operation
+            if route.method == "GET":
+                yield "head", _path(route.path), _without_bodies(operation)
     for socket in feature.sockets:
         yield "get", socket.path, {"tags": [feature.name], **_socket(socket)}
     for row in feature.procedures:
@@ -231,6 +234,18 @@ def _route(types: _Types, route: AnyRoute) -> Json:
         "default": _refusal("Problem", PROBLEM_JSON),
     }
     return operation
+
+
+def _without_bodies(operation: Json) -> Json:
+    """HEAD is answered wherever GET is: with the same status and headers, and no body."""
+    return {
+        **operation,
+        "operationId": operation["operationId"].replace("get_", "head_", 1),
+        "responses": {
+            status: {key: value for key, value in answer.items() if key != "content"}
+            for status, answer in operation["responses"].items()
+        },
+    }
 
 
 def _identifier(route: AnyRoute) -> str:

@@ -136,15 +136,20 @@ async def _check_room(context: RequestContext, length: int) -> None:
         raise Refusal(ROOM_LEFT, code="insufficient_storage")
 
 
-ROUTES: tuple[Route[RequestContext], ...] = (
-    Route(
+def _options(path: str) -> Route[RequestContext]:
+    return Route(
         method="OPTIONS",
-        path=PATH,
+        path=path,
         access="public",
         handle=options,
         summary="What of tus is spoken here.",
         says=NO_BODY,
-    ),
+    )
+
+
+ROUTES: tuple[Route[RequestContext], ...] = (
+    _options(PATH),
+    _options(f"{PATH}/:id"),
     Route(
         method="POST",
         path=PATH,

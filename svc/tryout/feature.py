@@ -7,8 +7,10 @@ account.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from svc.clock import Millis
 from svc.feature import Feature
 from svc.formats.mailbox.marks import Marks
 from svc.mail import KeptMail, keep_mails
@@ -28,13 +30,18 @@ class TriedOut(Wire, frozen=True):
 
 
 async def try_out(context: RequestContext, wanted: Nothing) -> TriedOut:
+    workspace = context.workspace
+    mails, colors = await workspace.threads.run(_composed, workspace.clock.now())
+    account_id = await keep_mails(workspace, context.principal, name=ACCOUNT_NAME, mails=mails, colors=colors)
+    return TriedOut(account_id=account_id)
+
+
+def _composed(now: Millis) -> tuple[list[KeptMail], Mapping[str, str]]:
+    """The mails and the colours of their labels. Takes up to a second: for a thread."""
     from svc.demo.mail import mailboxes  # loaded on first use, and not at each start
 
-    workspace = context.workspace
-    first, *_ = mailboxes(workspace.clock.now(), authority=_NOBODY)
-    colors = {one.name: one.color for one in first.labels if one.color}
-    account_id = await keep_mails(workspace, context.principal, name=ACCOUNT_NAME, mails=_mails(first), colors=colors)
-    return TriedOut(account_id=account_id)
+    first, *_ = mailboxes(now, authority=_NOBODY)
+    return _mails(first), {one.name: one.color for one in first.labels if one.color}
 
 
 def _mails(mailbox: FixtureMailbox) -> list[KeptMail]:

@@ -35,6 +35,7 @@ def operations(document: Any) -> Iterator[tuple[str, str, Any]]:
 def test_every_row_of_the_golden_table_is_described_and_no_other(document: Any) -> None:
     described = {(method.upper(), path) for method, path, _ in operations(document)}
     routes = {tuple(name.split(" ")) for name in ROUTES if not name.endswith(RPC_ROW)}
+    routes |= {("HEAD", path) for method, path in routes if method == "GET"}
     assert described == {
         *((method, "/".join(map(written, path.split("/")))) for method, path in routes),
         *(("GET", path) for path in SOCKETS),
@@ -93,6 +94,13 @@ def test_a_query_has_its_input_in_the_address_and_a_mutation_in_the_body(documen
     archive = document["paths"]["/trpc/mail.archive"]["post"]
     assert archive["requestBody"]["required"] is True
     assert document["paths"]["/trpc/mail.threads"]["get"]["parameters"][0]["required"] is False
+
+
+def test_a_head_has_no_bodies(document: Any) -> None:
+    look = document["paths"]["/files/tus/{id}"]["head"]
+    assert look["operationId"] == "head_files_tus_id"
+    assert set(look["responses"]) == {"200", "default"}
+    assert not any("content" in answer for answer in look["responses"].values())
 
 
 @pytest.mark.thorough

@@ -102,6 +102,9 @@ async def test_what_is_spoken_here_is_told_to_everybody(service: Service) -> Non
     assert reply.header("allow") == "POST, OPTIONS"
     assert reply.header("access-control-allow-origin") is None
     assert (await service.ask("OPTIONS", "/files/tus", host="elsewhere.example")).status == 421
+    of_one = await service.ask("OPTIONS", "/files/tus/upl_none")
+    assert (of_one.status, of_one.header("tus-version")) == (204, "1.0.0")
+    assert of_one.header("allow") == "GET, HEAD, POST, PATCH, DELETE, OPTIONS"
 
 
 async def test_a_file_comes_in_pieces_and_is_a_file_with_the_last(service: Service) -> None:

@@ -70,6 +70,7 @@ ROUTES: dict[str, Door] = {
     "POST /gitops/webhook": Door(access="public", method="POST", target="/gitops/webhook", status=403),
     "POST /files": Door(access="authenticated", method="POST", target="/files", status=201),
     "OPTIONS /files/tus": Door(access="public", method="OPTIONS", target="/files/tus", status=204),
+    "OPTIONS /files/tus/:id": Door(access="public", method="OPTIONS", target="/files/tus/upl_none", status=204),
     "POST /files/tus": Door(access="authenticated", method="POST", target="/files/tus", status=412),
     "GET /files/tus/:id": Door(access="authenticated", target="/files/tus/upl_none", status=412),
     "PATCH /files/tus/:id": Door(access="authenticated", method="PATCH", target="/files/tus/upl_none", status=412),

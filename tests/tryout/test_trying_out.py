@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from trio.testing import MockClock
@@ -51,3 +53,17 @@ async def test_each_person_has_a_demo_of_their_own_and_lets_go_of_it(service: Se
     await mia.mutate("mail.disconnect", accountId=hers, erase=True)
     assert await mia.query("mail.accounts") == []
     assert [one["id"] for one in await jonas.query("mail.accounts")] == [his]
+
+
+async def test_its_mails_are_composed_beside_the_loop(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else every other request waits for it."""
+    threads: list[threading.Thread] = []
+
+    def noted(*args: Any, **named: Any) -> Any:
+        threads.append(threading.current_thread())
+        return mailboxes(*args, **named)
+
+    monkeypatch.setattr("svc.demo.mail.mailboxes", noted)
+    await service.mutate("demo.tryOut")
+    assert threads
+    assert threading.current_thread() not in threads
