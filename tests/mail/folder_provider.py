@@ -181,7 +181,7 @@ class FolderProvider:
         await trio.lowlevel.checkpoint()
         unknown = (add | remove) - FLAGS - frozenset(ROLES)
         if unknown:
-            raise Refused(f"There is no such folder: {', '.join(sorted(unknown))}", status=400)
+            raise Refused(f"There is no such folder: {', '.join(sorted(unknown))}")
         self.box.put(message_id, relabelled(self._there(message_id).place, add=add, remove=remove))
 
     async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:

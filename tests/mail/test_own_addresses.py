@@ -29,7 +29,7 @@ class Telling(FakeProvider):
 
     async def addresses(self) -> tuple[SendingAddress, ...]:
         if self.says is None:
-            raise Refused("No such thing.", status=404)
+            raise Refused("No such thing.")
         return self.says
 
 

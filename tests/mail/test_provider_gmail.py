@@ -130,9 +130,8 @@ async def test_a_message_whose_content_is_broken_is_refused_alone(raw: str | Non
 
 
 async def test_a_message_too_large_to_take_in_is_refused_alone(mailbox: Mailbox) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(Refused, match="larger than"):
         await mailbox.will_answer(EgressFault("too_large", "over the limit", may_have_happened=True)).get("m1")
-    assert caught.value.status == 413
 
 
 async def test_ids_can_not_reach_another_path(mailbox: Mailbox) -> None:

@@ -17,6 +17,7 @@ from svc.mail.providers.seam import (
     MessageGone,
     ProviderFault,
     Refused,
+    ThreadGone,
     Throttled,
     Unreachable,
 )
@@ -89,7 +90,13 @@ async def test_an_answer_means_what_the_table_says(
 
 @pytest.mark.parametrize(
     ("name", "fault"),
-    [("get", MessageGone), ("modify", MessageGone), ("history", HistoryExpired), ("list", Refused), ("send", Refused)],
+    [
+        ("get", MessageGone),
+        ("modify", MessageGone),
+        ("history", HistoryExpired),
+        ("list", Refused),
+        ("send", ThreadGone),
+    ],
 )
 async def test_what_a_404_means_depends_on_what_was_asked_for(
     name: str, fault: type[ProviderFault], mailbox: Mailbox

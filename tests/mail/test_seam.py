@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from svc.fakes.mail.provider import FakeProvider
 from svc.mail.accounts import actions as account_actions
 from svc.mail.labelling import inbox_actions as thread_actions
+from svc.mail.providers import seam
 from svc.mail.providers.seam import Capabilities, Refused
 from svc.mail.providers.table import Providers
 from tests.support.mailbox import MIA, Rig
@@ -28,6 +31,12 @@ def test_neither_the_seam_nor_sync_knows_a_provider(path: Path) -> None:
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Call) and ast.unparse(node.func) in {"isinstance", "type"}:
             assert "provider" not in ast.unparse(node.args[0]).casefold(), ast.unparse(node)
+
+
+def test_no_fault_of_the_seam_knows_the_protocol_of_a_provider() -> None:
+    faults = [one for one in vars(seam).values() if isinstance(one, type) and issubclass(one, seam.ProviderFault)]
+    said = "".join(map(inspect.getsource, faults))
+    assert not re.findall(r"HTTP|IMAP|SMTP|\bstatus\b|\b[1-5](?:\d\d|xx)\b", said)
 
 
 async def test_an_account_may_be_of_any_provider_and_sleeps_until_that_is_there(rig: Rig) -> None:

@@ -75,7 +75,7 @@ async def test_an_account_from_before_names_were_known_is_asked_for_once_a_conne
 @pytest.mark.parametrize(
     "fault",
     [
-        Refused("No such thing.", status=404),
+        Refused("No such thing."),
         Unreachable("No connection."),
         Throttled("A pause.", retry_after_s=60),
         GrantLost("The scope is too small.", trouble="scope"),

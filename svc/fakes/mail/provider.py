@@ -41,6 +41,7 @@ from svc.mail.providers.seam import (
     Refused,
     SendingAddress,
     SentMessage,
+    ThreadGone,
     Throttled,
     Unreachable,
 )
@@ -203,7 +204,7 @@ class FakeWorld:
 
         def decide() -> Entry:
             if any(label.name.casefold() == name.casefold() for label in box.labels.values()):
-                raise Refused("Label name exists or conflicts (409).", status=409)
+                raise Refused("Label name exists or conflicts (409).")
             number = len(box.labels) + box.labels_deleted + 1  # an id is never used again
             return Entry(op="label", address=box.address, id=f"Label_{number}", name=name, color=color or "")
 
@@ -218,7 +219,7 @@ class FakeWorld:
         """Raises :class:`Refused` like the real provider, for the whole call."""
         unknown = labels - self.mailbox(address).labels.keys()
         if unknown:
-            raise Refused(f"Invalid label IDs (400): {', '.join(sorted(unknown))}", status=400)
+            raise Refused(f"Invalid label IDs (400): {', '.join(sorted(unknown))}")
 
     async def send(self, address: str, raw: bytes, *, thread_id: str | None) -> SentMessage:
         box = self.mailbox(address)
@@ -384,14 +385,13 @@ class FakeProvider:
     async def list_messages(
         self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
     ) -> ListPage:
-        await self._weather("list", gone=Refused("The mailbox was not found.", status=404))
+        await self._weather("list", gone=Refused("The mailbox was not found."))
         box = self.world.mailbox(self.address)
         found = [one for one in box.messages.values() if label is None or label in one.labels]
         found.sort(key=lambda one: (one.received_at, one.id), reverse=True)
         start = int(page_token or "0")
-        page = found[start : start + limit]
         following = str(start + limit) if start + limit < len(found) else None
-        refs = tuple(MessageRef(id=one.id, thread_id=one.thread_id) for one in page)
+        refs = tuple(MessageRef(id=one.id, thread_id=one.thread_id) for one in found[start : start + limit])
         return ListPage(messages=refs, next_page_token=following)
 
     def expect(self, message_ids: Sequence[str]) -> None:
@@ -431,7 +431,7 @@ class FakeProvider:
             raise lost
 
     async def modify_many(self, message_ids: Sequence[str], *, add: frozenset[str], remove: frozenset[str]) -> None:
-        lost = await self._weather("modify", gone=Refused("The mailbox was not found.", status=404))
+        lost = await self._weather("modify", gone=Refused("The mailbox was not found."))
         self.world.require_labels(self.address, add | remove)
         await self.world.modify_many(self.address, message_ids, add=add, remove=remove)
         if lost:
@@ -457,7 +457,7 @@ class FakeProvider:
         return ()
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
-        lost = await self._weather("send", gone=Refused("The thread was not found.", status=404))
+        lost = await self._weather("send", gone=ThreadGone("The thread was not found."))
         sent = await self.world.send(self.address, raw, thread_id=thread_id)
         if lost:
             raise lost
@@ -492,7 +492,7 @@ def _unavailable(operation: Operation) -> ProviderFault:
 
 
 _FAULTS: Final[dict[Fault, Callable[[Operation], ProviderFault]]] = {
-    403: lambda operation: Refused("The provider refuses this (403).", status=403),
+    403: lambda operation: Refused("The provider refuses this (403)."),
     429: lambda operation: Throttled("The provider asks for a pause (429).", retry_after_s=RETRY_AFTER_S),
     500: _unavailable,
     "timeout": lambda operation: LostAnswer("The provider did not answer in time."),

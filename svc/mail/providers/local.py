@@ -104,11 +104,11 @@ class LocalMailbox:
 
     async def create_label(self, name: str, *, color: str | None = None) -> ProviderLabel:
         if any(label.name.casefold() == name.casefold() for label in await self.kept.labels()):
-            raise Refused("There is a label of this name.", status=409)
+            raise Refused("There is a label of this name.")
         return ProviderLabel(id=self.kept.label_id(name), name=name, system=False, color=color)
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
-        raise Refused("This account is kept here alone, and can’t send.", status=405)
+        raise Refused("This account is kept here alone, and can’t send.")
 
     async def listen(self, heard: Callable[[], None]) -> None:
         """Returns at once: no other program changes this mailbox."""

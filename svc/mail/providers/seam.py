@@ -216,7 +216,8 @@ class Provider(Protocol):
         ...
 
     async def send(self, raw: bytes, *, thread_id: str | None = None) -> SentMessage:
-        """``thread_id``: the provider's thread that the mail belongs to, where the provider has threads."""
+        """``thread_id``: the provider's thread that the mail belongs to, where the provider has threads. Raises
+        :class:`ThreadGone` when it has no such thread."""
         ...
 
     async def listen(self, heard: Callable[[], None]) -> None:
@@ -241,6 +242,9 @@ class Provider(Protocol):
 class ProviderFault(Exception):
     """A call failed. ``detail`` is one sentence a user may read; it never holds a secret.
 
+    A provider raises the subclass that says what the caller may do now, and translates the errors of its own protocol
+    in one place. No caller knows that protocol.
+
     ``may_have_happened`` is True when the request may have reached the provider and its outcome is not known.
     ``trouble``: the cause, where it is one of the known problems of a whole account.
     """
@@ -258,19 +262,21 @@ class ProviderFault(Exception):
 
 
 class GrantLost(ProviderFault):
-    """401 even with a fresh token, or the refresh was refused: the user must connect again; ``detail`` says why."""
+    """The provider no longer accepts the account's access, not even when it is renewed. The user must connect again;
+    ``detail`` says why."""
 
 
 class HistoryExpired(ProviderFault):
-    """The watermark is older than the history that the provider keeps: a full sync is due."""
+    """The cursor is older than the history that the provider keeps: a full sync is due."""
 
 
 class MessageGone(ProviderFault):
-    """404 for one message: it was deleted between two calls."""
+    """The provider has no such message: it was deleted between two calls."""
 
 
 class Throttled(ProviderFault):
-    """429, or 403 for quota. Nothing happened. ``retry_after_s``: the wait that the provider asks for, if any."""
+    """Too many requests, or the quota is used up. Nothing happened. ``retry_after_s``: the wait that the provider asks
+    for, if any."""
 
     def __init__(self, detail: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(detail)
@@ -286,7 +292,8 @@ class RefusedForNow(Throttled):
 
 
 class Unreachable(ProviderFault):
-    """No connection, TLS failure, 408 or 5xx before anything was accepted. Nothing happened; later may work."""
+    """No connection, TLS failure, or trouble at the provider before anything was accepted. Nothing happened; later may
+    work."""
 
 
 class LostAnswer(Unreachable):
@@ -296,8 +303,9 @@ class LostAnswer(Unreachable):
 
 
 class Refused(ProviderFault):
-    """Any other 4xx: the provider will not do this, now or later. ``status`` is its HTTP status."""
+    """The provider will not do this one thing, now or later. Nothing happened. The caller passes over the message, so
+    trouble of the whole account, or an error that proves nothing about the message, is :class:`Unreachable`."""
 
-    def __init__(self, detail: str, *, status: int) -> None:
-        super().__init__(detail)
-        self.status = status
+
+class ThreadGone(Refused):
+    """The provider has no thread of the given ``thread_id``. It may accept the same mail without one."""

@@ -109,8 +109,8 @@ def found(
 
 
 def failed(tx: Tx, begun: Outgoing, *, reason: str, drop_thread: bool = False) -> None:
-    """The provider refuses the mail for good. ``drop_thread``: the provider refuses its thread, so the mail forgets the
-    provider's thread id."""
+    """The provider refuses the mail for good. ``drop_thread``: the provider has no such thread any more, so the mail
+    forgets the provider's thread id."""
     if _give_up(tx, begun, reason=reason) and drop_thread:
         tx.run("update mail_outgoing set provider_thread_id = null where id = :id", id=begun.id)
 

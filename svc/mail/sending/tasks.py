@@ -25,7 +25,7 @@ from svc.clock import SECOND_MS, Clock, Millis
 from svc.errors import Refusal
 from svc.mail.accounts import progress
 from svc.mail.model import SENT, Incoming
-from svc.mail.providers.seam import GrantLost, ProviderFault, RawMessage, Refused, SentMessage
+from svc.mail.providers.seam import GrantLost, ProviderFault, RawMessage, Refused, SentMessage, ThreadGone
 from svc.mail.sending import queries, settling
 from svc.mail.sending.building import Builder, CannotBuild, letter_of
 from svc.mail.sending.model import Outgoing
@@ -231,7 +231,9 @@ class Delivery:
 
     async def _settle_fault(self, loop: AccountLoop, begun: Outgoing, fault: ProviderFault, child: Child) -> None:
         if isinstance(fault, Refused):
-            await self.store.write(settling.failed, begun, reason=fault.detail, drop_thread=fault.status == 404)
+            await self.store.write(
+                settling.failed, begun, reason=fault.detail, drop_thread=isinstance(fault, ThreadGone)
+            )
         elif fault.may_have_happened:
             await self._doubt(loop, begun, fault.detail, child)
         else:

@@ -275,7 +275,7 @@ class AccountSync:
         """Makes a label at the provider. Returns the existing one if there is a label of that name already."""
         able = self.provider.capabilities
         if not able.labels:
-            raise Refused("The provider of this account has no labels of one's own.", status=405)
+            raise Refused("The provider of this account has no labels of one's own.")
         async with self._labels_turn:
             try:
                 label = await self.provider.create_label(name, color=color if able.colors else None)

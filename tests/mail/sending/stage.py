@@ -66,7 +66,7 @@ LEAVES: Final = frozenset[Outcome]({"ok", "lost", "lost-blind", "hung-accepted"}
 
 _FAULTS: Final[dict[str, Callable[[], ProviderFault]]] = {
     "401": lambda: GrantLost("The grant is lost."),
-    "403": lambda: Refused("Refused (403).", status=403),
+    "403": lambda: Refused("Refused (403)."),
     "429": lambda: Throttled("Slow down.", retry_after_s=1),
     "unreachable": lambda: Unreachable("No connection."),
     "lost": lambda: LostAnswer("Cut after it was accepted."),

@@ -127,7 +127,7 @@ async def test_a_fault_at_any_step_is_made_good_and_leaves_one_copy(desk: Desk, 
 
 
 async def test_what_a_server_refuses_waits_for_the_next_change(desk: Desk) -> None:
-    desk.boxes[MIA].faults[:] = [Refused("Too large.", status=400)]
+    desk.boxes[MIA].faults[:] = [Refused("Too large.")]
     saved = await desk.save("Boats")
     await desk.told()
     assert desk.there() == []

@@ -31,7 +31,7 @@ class Call:
     urgent: bool = False
     large: bool = False  # the longer deadline and the larger limit, for whole messages
     answers: bool = True  # True: the answer is a record; False: it is empty
-    not_found: Callable[[], ProviderFault] | None = None
+    not_found: Callable[[str], ProviderFault] | None = None
     upload: bytes | None = None  # goes to the upload endpoint as it is, instead of a JSON body
     upload_type: str = ""
     patience_s: float = math.inf  # the longest wait at the quota limiter

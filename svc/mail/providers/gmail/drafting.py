@@ -193,7 +193,7 @@ class GmailDrafts:
             )
 
 
-def _gone() -> ProviderFault:
+def _gone(_: str) -> ProviderFault:
     return MessageGone("The draft no longer exists at Gmail.")
 
 

@@ -43,9 +43,10 @@ _RETRY_AFTER_IN_TEXT: Final = re.compile(r"[Rr]etry after (\d{4}-\d\d-\d\dT\d\d:
 
 
 def fault_of(
-    answer: EgressResponse, *, writes: bool, not_found: Callable[[], ProviderFault] | None, now: Millis
+    answer: EgressResponse, *, writes: bool, not_found: Callable[[str], ProviderFault] | None, now: Millis
 ) -> ProviderFault:
-    """The fault to raise. ``not_found`` makes the fault for a 404 of this call."""
+    """The fault to raise. ``not_found`` makes the fault for a 404 of this call; its argument is the ``detail`` of a
+    plain refusal."""
     error = _error(answer.body)
     reasons = _reasons(error)
     status = answer.status
@@ -71,11 +72,10 @@ def fault_of(
         return fault
     if _SERVICE_OFF.search(error.message if error else ""):
         return Unreachable("This Google account has no Gmail mailbox, or it is switched off.")
+    detail = _why_refused(error, status) or f"Gmail refused the request (status {status}{_named(reasons)})."
     if status == 404 and not_found is not None:
-        return not_found()
-    return Refused(
-        _why_refused(error, status) or f"Gmail refused the request (status {status}{_named(reasons)}).", status=status
-    )
+        return not_found(detail)
+    return Refused(detail)
 
 
 def _why_refused(error: _Error | None, status: int) -> str | None:

@@ -51,6 +51,7 @@ from svc.mail.providers.seam import (
     Refused,
     SendingAddress,
     SentMessage,
+    ThreadGone,
     Throttled,
     Unreachable,
 )
@@ -295,6 +296,7 @@ class GmailProvider:
             writes=True,
             urgent=True,
             large=True,
+            not_found=ThreadGone,
             patience_s=SEND_PATIENCE_S,
         )
         wire = await self.record(carrying(call, raw, thread_id=thread_id), shapes.Sent)
@@ -380,7 +382,7 @@ def _raw_of(wire: shapes.Message, call: Call, message_id: str) -> bytes:
         raise _nonsense(call)
     raw = _base64url_decoded(wire.raw or "")
     if not raw:  # the answer is complete, so a retry won't help: this message is broken at Gmail
-        raise Refused("Gmail gave this message without its content.", status=200)
+        raise Refused("Gmail gave this message without its content.")
     return raw
 
 
@@ -398,7 +400,7 @@ def _not_answered(call: Call, fault: EgressFault) -> ProviderFault:
     if call.writes and fault.may_have_happened:
         return LostAnswer(f"Gmail's answer was lost: {fault.detail}")
     if fault.kind == "too_large" and not call.writes and call.large:
-        return Refused(f"The message is larger than {MESSAGE_MAX_BYTES >> 20} MiB.", status=413)
+        return Refused(f"The message is larger than {MESSAGE_MAX_BYTES >> 20} MiB.")
     wrong = certificate_problem(fault.detail, service="Google", what="mail") if fault.kind == "tls" else None
     if wrong is not None:
         return Unreachable(wrong, trouble="clock")
@@ -410,11 +412,11 @@ def _nonsense(call: Call) -> ProviderFault:
     return LostAnswer(detail) if call.writes else Unreachable(detail)
 
 
-def _message_gone() -> ProviderFault:
+def _message_gone(_: str) -> ProviderFault:
     return MessageGone("The message no longer exists at Gmail.")
 
 
-def _history_expired() -> ProviderFault:
+def _history_expired(_: str) -> ProviderFault:
     return HistoryExpired("Gmail no longer knows what changed since the last visit.")
 
 

@@ -78,7 +78,7 @@ class Changing:
         if any(one.messages == UNFINISHED for one in known):
             raise Unreachable(_NOT_READ)  # it may be there: only the first look opens the folders
         if label not in roles.NEW_NAMES:
-            raise Refused(NO_FOLDER, status=404)
+            raise Refused(NO_FOLDER)
         return await self._make(label, known)
 
     async def make_folder(self, name: str) -> FolderRow:
@@ -107,12 +107,12 @@ class Changing:
         uids = uids_of(row.uid for row in group.rows)
         for sign, flags in (("+", _flags_added(group)), ("-", _flags_removed(group))):
             if any(not flag.startswith("\\") for flag in flags) and not opened.takes_keywords:
-                raise Refused(NO_KEYWORDS, status=405)
+                raise Refused(NO_KEYWORDS)
             if flags:
                 await self.using.command("UID", "STORE", str(uids), f"{sign}FLAGS.SILENT", f"({' '.join(flags)})")
         if target is not None and "MOVE" not in self.using.able:
             if "UIDPLUS" not in self.using.able:
-                raise Refused(NO_MOVE, status=405)
+                raise Refused(NO_MOVE)
             moved = await self._copied(group.rows, target)
         elif target is not None:
             uids = uids_of(row.uid for row in group.rows)

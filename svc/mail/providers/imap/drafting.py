@@ -57,9 +57,9 @@ class Drafting:
     ) -> None:
         async with self.turn() as using:
             if using.keeps_labels:
-                raise Refused(IN_ALL_MAIL, status=405)
+                raise Refused(IN_ALL_MAIL)
             if "UIDPLUS" not in using.able:
-                raise Refused(NO_REMOVAL, status=405)
+                raise Refused(NO_REMOVAL)
             folder = await self._folder() or await self._made(using)
             before = await self._found(using, folder, mark) | await self._originals(using, folder, instead_of)
             new = draft_mark(raw[:MAX_HEAD_BYTES])
@@ -76,7 +76,7 @@ class Drafting:
         async with self.turn() as using:
             folder = await self._folder()
             if "UIDPLUS" not in using.able and instead_of:
-                raise Refused(NO_REMOVAL, status=405)
+                raise Refused(NO_REMOVAL)
             if folder is not None and "UIDPLUS" in using.able:
                 found = await self._found(using, folder, mark)
                 await _remove(using, found | await self._originals(using, folder, instead_of))

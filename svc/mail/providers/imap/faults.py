@@ -30,7 +30,7 @@ Reason = Literal[
 class MailServerFault(Exception):
     """``detail``: whole sentences for the user. ``said``: the server's own words, if any.
 
-    ``retry_after_s``: the wait that the server asks for. ``status``: the status of an SMTP reply, else 0.
+    ``retry_after_s``: the wait that the server asks for.
     """
 
     def __init__(
@@ -42,7 +42,6 @@ class MailServerFault(Exception):
         certificate: Certificate | None = None,
         may_have_happened: bool = False,
         retry_after_s: float | None = None,
-        status: int = 0,
     ) -> None:
         super().__init__(detail)
         self.reason: Reason = reason
@@ -51,7 +50,6 @@ class MailServerFault(Exception):
         self.certificate = certificate
         self.may_have_happened = may_have_happened
         self.retry_after_s = retry_after_s
-        self.status = status
 
 
 _APP_PASSWORD: Final = re.compile(

@@ -172,7 +172,7 @@ def _together(message_id: str, rows: Iterable[Kept]) -> list[Kept]:
 
 def _outcome(row: Kept, message: Message, *, labelled: bool) -> Outcome:
     if message.too_large is not None:
-        return Refused(f"This mail has {message.too_large >> 20} MiB, more than is taken in.", status=413)
+        return Refused(f"This mail has {message.too_large >> 20} MiB, more than is taken in.")
     if message.raw is None:
         return Unreachable("The mail server gave a message without its contents.")
     flags = message.flags or frozenset()

@@ -78,7 +78,7 @@ class Leaving:
         head = await self.threads.run(mime.parse_head_only, raw)
         people = dict.fromkeys(one.address for one in (*head.to, *head.cc, *head.bcc) if one.address)
         if not people:
-            raise Refused("This mail has no recipient.", status=501)
+            raise Refused("This mail has no recipient.")
         kept = await self.blobs.put(raw)
         session = await self.sign_in()
         try:

@@ -136,7 +136,7 @@ class ImapProvider:
         try:
             before = _place_of(page_token)
         except ValueError:
-            raise Refused("This page of the mailbox is not known.", status=400) from None
+            raise Refused("This page of the mailbox is not known.") from None
         if page_token is None and not await self.store.read(_is_known, self.account_id):
             async with self._turn() as using:
                 await self._looking(using, tell=False).take_newest(at_most=limit)
@@ -197,7 +197,7 @@ class ImapProvider:
         async with self._turn(writes=True) as using:
             known = await self.store.read(_made_labels, self.account_id)
             if any(name.casefold() == one.casefold() for one in known.values()):
-                raise Refused("There is a label of this name.", status=409)
+                raise Refused("There is a label of this name.")
             if using.keeps_labels:
                 return await self._relabelling(using).make_label(name)
             label = KEYWORD + roles.keyword_for(name)

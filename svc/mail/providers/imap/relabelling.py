@@ -87,7 +87,7 @@ class Relabelling:
             return found
         if label == ARCHIVE or any(one.messages == UNFINISHED for one in known):
             raise Unreachable(_NOT_READ)
-        raise Refused(NO_FOLDER, status=404)
+        raise Refused(NO_FOLDER)
 
     async def _tell(self, uids: Collection[int], *, add: frozenset[str], remove: frozenset[str]) -> None:
         """Sends the change of flags and labels, in the folder that is open."""
@@ -105,7 +105,7 @@ class Relabelling:
     async def _move(self, rows: Sequence[Kept], target: FolderRow) -> dict[str, int]:
         """Moves messages, and opens the target. Returns the new UIDs by message id, as far as they are known."""
         if "MOVE" not in self.using.able:
-            raise Refused(NO_MOVE, status=405)
+            raise Refused(NO_MOVE)
         asked = {row.uid: row for row in rows if row.uid is not None}
         answer = await self.using.command("UID", "MOVE", str(uids_of(asked)), Text(target.name))
         told = copied(answer, target)

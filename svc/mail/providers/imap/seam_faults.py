@@ -15,7 +15,6 @@ from svc.mail.providers.seam import (
 )
 
 _CLOSED = frozenset({"auth_failed", "app_password", "imap_off", "oauth_only"})
-REFUSED_STATUS = 400
 
 
 def as_of_mail(fault: MailServerFault | CommandRefused, *, writes: bool = False) -> ProviderFault:
@@ -27,7 +26,7 @@ def as_of_mail(fault: MailServerFault | CommandRefused, *, writes: bool = False)
         if busy is not None and writes:
             return RefusedForNow(f"{busy.detail} It said: {said}" if said else busy.detail)
         detail = f"The mail server did not do it: {said}" if said else "The mail server did not do it."
-        return Refused(detail, status=REFUSED_STATUS) if writes else Unreachable(detail)
+        return Refused(detail) if writes else Unreachable(detail)
     if fault.reason in _CLOSED:
         return GrantLost(f"{fault.detail} Connect the account again.", trouble="revoked")
     if fault.reason == "tls_failed" and fault.certificate is not None:  # not the certificate that the user accepted
@@ -35,7 +34,7 @@ def as_of_mail(fault: MailServerFault | CommandRefused, *, writes: bool = False)
     if fault.reason in {"too_many", "busy"}:
         return Throttled(f"{fault.detail} It goes on by itself.", retry_after_s=fault.retry_after_s)
     if fault.reason == "refused":
-        return Refused(fault.detail, status=fault.status or REFUSED_STATUS)
+        return Refused(fault.detail)
     if fault.may_have_happened and writes:
         return LostAnswer(fault.detail)
     return Unreachable(fault.detail)

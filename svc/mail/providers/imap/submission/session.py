@@ -79,7 +79,7 @@ class SubmissionSession:
         limit = self.offered.get("SIZE", "")
         if limit.isdigit() and 0 < int(limit) < len(raw):
             raise MailServerFault(
-                "refused", f"This mail is larger than the {int(limit) >> 20} MiB that {self.server} takes.", status=552
+                "refused", f"This mail is larger than the {int(limit) >> 20} MiB that {self.server} takes."
             )
         if "SIZE" in self.offered:
             found += f" SIZE={len(raw)}"
@@ -87,12 +87,10 @@ class SubmissionSession:
             found += " BODY=8BITMIME"
         for address in (envelope.sender, *envelope.recipients):
             if any(one in address for one in "<>\r\n\0") or not address:
-                raise MailServerFault("refused", f"{address!r} is no address that a mail can go to.", status=501)
+                raise MailServerFault("refused", f"{address!r} is no address that a mail can go to.")
         if not all(address.isascii() for address in (envelope.sender, *envelope.recipients)):
             if "SMTPUTF8" not in self.offered:
-                raise MailServerFault(
-                    "refused", f"{self.server} takes only addresses of plain letters (no SMTPUTF8).", status=553
-                )
+                raise MailServerFault("refused", f"{self.server} takes only addresses of plain letters (no SMTPUTF8).")
             found += " SMTPUTF8"
         return found
 
@@ -168,7 +166,6 @@ class SubmissionSession:
             "busy" if reply.passing else "refused",
             f"{self.server} {what} ({reply.status}{said}).",
             said=reply.said,
-            status=reply.status,
         )
 
     async def _ask(self, line: str) -> Reply:
