@@ -670,6 +670,8 @@ interface MailAccountOut {
   owner: string | null;
   sharedWith: number;
   addresses: MailAddressOut[];
+  sends: boolean;
+  signIn: "oauth" | "password" | null;
 }
 
 /**

@@ -14,7 +14,7 @@ export const connectOpen = signal(false);
 /** The account that the dialog reconnects; null: it connects a new one. */
 const connectedBefore = signal(/** @type {Known | null} */ (null));
 
-/** @typedef {{ id: string, address: string, provider: string }} Known */
+/** @typedef {Pick<Account, "id" | "address" | "provider" | "signIn">} Known */
 
 /**
  * The button that reconnects an account: by its provider's consent screen; by the dialog if it uses a password, or if
@@ -22,13 +22,13 @@ const connectedBefore = signal(/** @type {Known | null} */ (null));
  * @param {{ account: Known, label?: string, primary?: boolean, name?: string }} props
  */
 export function ConnectAgain({ account, label = "Reconnect", primary = false, name }) {
-  if (account.provider === "local") return null;
+  if (account.signIn === null) return null;
   const looks = `button small ${primary ? "primary" : ""}`;
   const open = () => {
     connectedBefore.value = account;
     connectOpen.value = true;
   };
-  if (account.provider !== "imap") {
+  if (account.signIn === "oauth") {
     const href = startPath(account.address, account.provider);
     const signIn = async (/** @type {MouseEvent} */ event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;

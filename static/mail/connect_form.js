@@ -22,7 +22,7 @@ export function Connect() {
  */
 export function ConnectForm({ known = null, done = () => undefined }) {
   const [typed, setTyped] = useState("");
-  if (known && known.provider !== "imap") return html`<${SignInAgain} account=${known} />`;
+  if (known && known.signIn === "oauth") return html`<${SignInAgain} account=${known} />`;
   return html`<${PasswordConnect} known=${known} done=${done} typed=${setTyped} />
     ${!known && html`<${SignInChoices} address=${typed} />`}`;
 }

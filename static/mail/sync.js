@@ -136,7 +136,7 @@ export function standing(account) {
 
 /** @param {Account} account */
 function stateOf(account) {
-  if (account.provider === "local" && account.state === "caught-up") {
+  if (account.signIn === null && account.state === "caught-up") {
     return { tone: "good", text: "Kept on this server alone." };
   }
   const last = account.lastSyncedAt ? `Last synced ${ago(account.lastSyncedAt, now.value)}.` : "";

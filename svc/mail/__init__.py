@@ -56,6 +56,7 @@ from svc.mail.porting.sources import open_file as open_mail
 from svc.mail.proposing.replies import ProposedReply, propose
 from svc.mail.proposing.replies import drop as drop_proposal
 from svc.mail.proposing.replies import for_principal as proposal_for
+from svc.mail.providers.kinds import kind_of
 from svc.mail.providers.table import Providers
 from svc.mail.reading.reader import text_of_body
 from svc.mail.search.own_text import OwnText, body_chars, own_texts
@@ -132,6 +133,7 @@ __all__ = [
     "hold_ms",
     "import_mail",
     "keep_mails",
+    "kind_of",
     "label_named",
     "labels_of",
     "leave_inbox",

@@ -59,6 +59,8 @@ async def test_an_account_is_shown_with_its_state_and_its_badge(service: Service
         "access": "own",
         "owner": None,
         "sharedWith": 0,
+        "sends": True,
+        "signIn": "oauth",
         "addresses": [
             {"address": account["address"], "name": "", "source": "account", "confirmed": True, "default": True}
         ],

@@ -31,6 +31,8 @@ def accounts() -> list[dict[str, Any]]:
         "access": "own",
         "owner": None,
         "sharedWith": 0,
+        "sends": True,
+        "signIn": "oauth",
     }
     synced = {"lastSyncedAt": at(seconds=20), "messages": 1200, "unreadTwins": 0}
     names = {MIA: "mia@ternandtide.example", HELLO: "hello@ternandtide.example", HOME: "mia.tern@post.example"}
@@ -39,6 +41,11 @@ def accounts() -> list[dict[str, Any]]:
         account["addresses"] = [own_address(str(account["address"]), source="account", default=True)]
         account["unread"] = sum(t["unread"] and t["inInbox"] and t["accountId"] == account["id"] for t in threads())
     return found
+
+
+def kept_here() -> dict[str, Any]:
+    """What differs in an account that is kept on this server alone."""
+    return {"provider": "local", "sends": False, "signIn": None}
 
 
 def reading(done: int, total: int, *, listing: bool = False) -> dict[str, Any]:

@@ -126,8 +126,8 @@ def test_an_account_is_synced_anew_disconnected_and_erased_after_a_question(star
 @pytest.mark.thorough
 def test_an_account_that_is_only_here_syncs_with_nothing_and_is_erased_by_its_name(start: Callable[..., App]) -> None:
     world = AccountsWorld()
-    world.accounts[0].update(provider="imap")
-    world.accounts[1].update(provider="local", address="Old Mail", state="caught-up", progress=None, messages=1)
+    world.accounts[0].update(provider="imap", signIn="password")
+    world.accounts[1].update(fake_world.kept_here(), address="Old Mail", state="caught-up", progress=None, messages=1)
     page = opened(start, world).page
     kept = card(page, HELLO)
     kept.get_by_text("Kept on this server alone. 1 mail.").wait_for()

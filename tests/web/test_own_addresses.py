@@ -11,7 +11,7 @@ from tests.support.browser import App
 from tests.web import fake_world
 from tests.web.fake_accounts import AccountsWorld
 from tests.web.fake_server import MODULES
-from tests.web.fake_world import HELLO, HOME, MIA
+from tests.web.fake_world import HELLO, HOME, MIA, kept_here
 from tests.web.test_accounts_page import card, opened
 from tests.web.writer import draft, people, ready, saved, taken, text
 
@@ -130,7 +130,7 @@ def test_a_mailbox_that_can_not_send_says_so_before_one_writes(start: Callable[.
     world = AccountsWorld()
     if alone:
         world.accounts = [one for one in world.accounts if one["id"] == HOME]
-    world.set_account(HOME, provider="local")
+    world.set_account(HOME, **kept_here())
     world.add_draft(accountId=HOME, subject="Tides")
     page = start(world).open()
     page.get_by_role("button", name="Drafts").click()

@@ -25,7 +25,7 @@ class FirstDay(World):
     """Nothing is connected; the demo brings one account with all the mail of this world."""
 
     def rpc_demo_tryout(self, given: dict[str, Any]) -> Any:
-        self.accounts += [{**fake_world.accounts()[0], "address": "demo", "provider": "local"}]
+        self.accounts += [{**fake_world.accounts()[0], "address": "demo", **fake_world.kept_here()}]
         return {"accountId": MIA}
 
 

@@ -70,7 +70,7 @@ function AccountCard({ account, stands, changed }) {
   const { address } = account;
   const { tone, text } = standing({ ...account, state: stands.state, progress: null });
   const isConnected = stands.state !== "disconnected";
-  const isKeptHere = account.provider === "local";
+  const isKeptHere = account.signIn === null;
   const canSync = isConnected && !isKeptHere && stands.state !== "reconnect";
   const canDisconnect = isConnected && !isKeptHere;
   const tryNow = async () => {
@@ -104,7 +104,7 @@ function AccountCard({ account, stands, changed }) {
         && html`<${ConfirmButton} label="Resync" what=${address} sure="Resync" calm
         question="Reads the whole mailbox again and corrects what differs. Drafts, snoozes and filing stay."
           run=${resync} />`}
-      ${canSync && account.provider === "imap"
+      ${canSync && account.signIn === "password"
         && html`<${ConnectAgain} account=${account} label="Password and servers"
           name=${`Password and servers: ${address}`} />`}
       ${!isConnected && html`<${ConnectAgain} account=${account} label="Connect again"

@@ -11,9 +11,9 @@ import { html } from "../../ui/html.js";
 import { Modal } from "../../ui/modal.js";
 import { toast } from "../../ui/toast.js";
 
-/** What becomes of the access, by provider; elsewhere the grant is taken back. @type {Record<string, string>} */
+/** What becomes of the access, by provider or sign-in; else the grant is taken back. @type {Record<string, string>} */
 const ENDS = {
-  imap: "The password is erased here. If it is an app password, it works until you revoke it at the provider.",
+  password: "The password is erased here. If it is an app password, it works until you revoke it at the provider.",
   outlook: "The access is erased here. Microsoft has no way to take it back from here: remove svc from the apps of your"
     + " Microsoft account as well.",
 };
@@ -44,15 +44,15 @@ export function DisconnectDialog({ account, onlyErase, close, changed }) {
   return html`<${Modal} label=${title} class="leave-dialog" close=${close}>
     <form onSubmit=${submit}>
       <h2>${title}</h2>
-      ${!onlyErase && html`<p>${ENDS[account.provider] ?? "Access ends here and at the provider."} What waits to be sent
-        from this account is not sent.</p>`}
+      ${!onlyErase && html`<p>${ENDS[account.provider] ?? ENDS[account.signIn ?? ""]
+        ?? "Access ends here and at the provider."} What waits to be sent from this account is not sent.</p>`}
       ${!onlyErase && choice(false, "Keep the mail here",
         `${number(account.messages ?? 0)} messages stay readable, and the account can be connected again.`)}
       ${!onlyErase && choice(true, "Erase the mail here",
         "Messages, files, drafts, labels, snoozes and what search knows of them. It can't be undone.")}
       ${onlyErase && html`<p>Messages, files, drafts, labels, snoozes and what search knows of them go. It can't be
         undone.</p>`}
-      <p class="fine">${account.provider === "local" ? "This mail may be nowhere else: it is kept on this server alone."
+      <p class="fine">${account.signIn === null ? "This mail may be nowhere else: it is kept on this server alone."
         : "The mailbox at the provider is not touched."} People met in its mail stay, and their pages.</p>
       ${erase && html`<label class="field">Type ${address} to erase it
         <input type="text" autocomplete="off" autocapitalize="none" spellcheck=${false} value=${typed}

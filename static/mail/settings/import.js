@@ -65,7 +65,7 @@ function ImportForm({ begun }) {
       toast("A folder is not uploaded: pack it as .zip or .tgz, and drop that.", { tone: "error" });
     }
   });
-  const kept = (accounts.value ?? []).filter((one) => one.provider === "local");
+  const kept = (accounts.value ?? []).filter((one) => one.signIn === null);
   return html`<section class="setting" aria-labelledby="import-title">
     <h2 id="import-title">Import mail</h2>
     <p class="fine">An mbox, Google’s Takeout archive, a Maildir or Apple Mail’s folder as .zip or .tgz, or single mails

@@ -11,6 +11,8 @@ from svc.mail.accounts import own_addresses
 from svc.mail.accounts import queries as account_queries
 from svc.mail.accounts.access import Access, access_of
 from svc.mail.model import Account, AccountState
+from svc.mail.providers.kind import SignIn
+from svc.mail.providers.kinds import kind_of
 from svc.mail.wire import Id
 from svc.principal import Principal
 from svc.protocol.rows import Wire
@@ -89,7 +91,8 @@ class AccountOut(Wire, frozen=True):
     ``sender_name``: the name in ``From`` of its mail; ``None`` if it has none of its own.
     ``access``: what the caller may do with it. ``owner``: the name of the person who shares it, ``None`` for the
     caller's own account; ``shared_with``: with how many people the caller shares it. ``addresses``: all its addresses,
-    only for callers who may send.
+    only for callers who may send. ``sends``: whether its provider sends mail. ``sign_in``: how it is connected at its
+    provider; ``None``: it has none, and is kept on this server alone.
     """
 
     id: str
@@ -109,6 +112,8 @@ class AccountOut(Wire, frozen=True):
     owner: str | None
     shared_with: int
     addresses: tuple[AddressOut, ...]
+    sends: bool
+    sign_in: SignIn | None
 
 
 # Records to wire types
@@ -118,6 +123,7 @@ def account_summary(tx: ReadTx, account: Account, viewer: Principal | None = Non
     """The account as ``viewer`` sees it; ``None``: as its owner sees it."""
     access = "own" if viewer is None else access_of(tx, viewer, account) or "read"
     own = access == "own"
+    kind = kind_of(account)
     pending, failed = account_queries.pending_counts(tx, [account.id])[account.id]
     return AccountOut(
         id=account.id,
@@ -137,6 +143,8 @@ def account_summary(tx: ReadTx, account: Account, viewer: Principal | None = Non
         owner=None if own else account_queries.owner_name(tx, account),
         shared_with=account_queries.shared_count(tx, account.id) if own else 0,
         addresses=() if access == "read" else tuple(map(_address_out, own_addresses.addresses(tx, account))),
+        sends=kind.sends,
+        sign_in=kind.sign_in,
     )
 
 

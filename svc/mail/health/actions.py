@@ -13,7 +13,7 @@ from svc.mail.accounts import queries as account_queries
 from svc.mail.accounts.actions import secret_name
 from svc.mail.health import erasing
 from svc.mail.model import Account
-from svc.mail.providers.kinds import BY_PASSWORD
+from svc.mail.providers.kinds import BY_PASSWORD, kind_of
 from svc.mail.sending import settling
 from svc.principal import Principal
 from svc.store import SecretUnreadable, Tx
@@ -61,7 +61,7 @@ def disconnect(tx: Tx, credentials: Credentials, principal: Principal, *, accoun
 
 
 def _take_tokens(tx: Tx, credentials: Credentials, account: Account) -> LetGo:
-    if account.provider == BY_PASSWORD.name:
+    if kind_of(account).sign_in == "password":
         credentials.remove(tx, BY_PASSWORD.secret_name(account.address))
         return LetGo()
     name = secret_name(account.address)

@@ -9,13 +9,14 @@ from types import MappingProxyType
 from typing import Final
 
 from svc.check import Check, CheckContext, Finding, failed, ok, skipped, warning
+from svc.config import Setting
 from svc.connections import ConnectionFault
 from svc.health import reachable
 from svc.identity import NO_CLIENT, OFFLINE, OAuthState, probe_consent
 from svc.mail.accounts import queries
 from svc.mail.connecting.connection import Connecting, Connections
 from svc.mail.model import Account, Trouble
-from svc.mail.providers.kinds import ALL_BY_OAUTH, BY_OAUTH
+from svc.mail.providers.kinds import ALL_BY_OAUTH
 from svc.settings import canonical_origin
 from svc.store import ReadTx, has_secret
 from svc.workspace import Workspace
@@ -37,14 +38,16 @@ _REMEDIES: Final[Mapping[Trouble, str]] = MappingProxyType(
 async def _api(context: CheckContext) -> Sequence[Finding]:
     if not context.asks_outside:
         return [skipped(_FAKED)]
-    setting = BY_OAUTH.api
-    if setting is None or context.store is None or not await context.store.read(_uses_provider):
+    used = [] if context.store is None else await context.store.read(_web_apis)
+    if not used:
         return [skipped("No account is connected there")]
-    return [await reachable(context, context.config[setting], what="The mail provider", setting=setting.name)]
+    return [await reachable(context, context.config[api], what="The mail provider", setting=api.name) for api in used]
 
 
-def _uses_provider(tx: ReadTx) -> bool:
-    return any(account.provider == BY_OAUTH.name for account in queries.connected_accounts(tx))
+def _web_apis(tx: ReadTx) -> list[Setting[str]]:
+    """The addresses of the web APIs that the connected accounts use."""
+    connected = {account.provider for account in queries.connected_accounts(tx)}
+    return [kind.api for kind in ALL_BY_OAUTH if kind.api is not None and kind.name in connected]
 
 
 async def _consent(context: CheckContext) -> Sequence[Finding]:

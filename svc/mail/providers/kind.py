@@ -1,10 +1,13 @@
-"""A kind of provider, for the code that connects accounts: how a user connects an account, and how it is opened."""
+"""A kind of provider: how a user connects an account, how its mailbox is opened, and what is so for all its accounts.
+
+Code that has an account, but not its mailbox, asks here what its provider does, as code that has the mailbox asks
+:class:`svc.mail.providers.seam.Capabilities`."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from svc.config import AnySetting, Setting
 from svc.connections import Grants, Identity, Terms, TokenSource
@@ -13,6 +16,9 @@ from svc.mail.providers.seam import Provider
 from svc.workspace import Workspace
 
 ClosedCause = Literal["mailbox-closed", "sending-off"]
+
+SignIn = Literal["oauth", "password"]
+"""How a user connects an account, and connects it again."""
 
 
 class MailboxClosed(Exception):
@@ -36,6 +42,9 @@ class OAuthKind:
     sign-in, if it does not use the identity provider's. ``origin``: turns our origin into the form of that sign-in.
     """
 
+    sign_in: ClassVar[SignIn] = "oauth"
+    sends: ClassVar[bool] = True
+
     name: str
     terms: Terms
     client: str
@@ -55,9 +64,26 @@ class PasswordKind:
     """A provider whose accounts are connected by a password. ``open`` returns an account's mailbox; its last argument
     reads the account's secret, whose name is ``secret_prefix`` and the address."""
 
+    sign_in: ClassVar[SignIn] = "password"
+    sends: ClassVar[bool] = True
+
     name: str
     secret_prefix: str
     open: Callable[[Workspace, Account, Callable[[], Awaitable[bytes | None]]], Provider]
 
     def secret_name(self, address: str) -> str:
         return f"{self.secret_prefix}{address.lower()}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HereKind:
+    """Mailboxes that are kept on this server alone: nobody signs in, and no mail leaves."""
+
+    sign_in: ClassVar[None] = None
+    sends: ClassVar[bool] = False
+
+    name: str
+
+
+Kind = OAuthKind | PasswordKind | HereKind
+"""``sign_in``: ``None`` where there is no provider outside to sign in at. ``sends``: whether it sends mail."""

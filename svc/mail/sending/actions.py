@@ -23,7 +23,7 @@ from svc.ids import derived_id, new_id
 from svc.mail.accounts import own_addresses
 from svc.mail.model import DRAFT, Account, MessageRow
 from svc.mail.proposing import replies as proposed_replies
-from svc.mail.providers.kinds import KEPT_HERE
+from svc.mail.providers.kinds import kind_of
 from svc.mail.sending import attaching, draft_copies, drafts, elsewhere, queries
 from svc.mail.sending.answering import answering_address
 from svc.mail.sending.held import record_held_send
@@ -338,7 +338,7 @@ def _connected(tx: Tx, principal: Principal, account_id: str) -> Account:
     account = drafts.account_of(tx, principal, account_id)
     if account.state == "disconnected":
         raise Conflict(f"{account.address} is disconnected. Connect it again to send from it.")
-    if account.provider == KEPT_HERE:
+    if not kind_of(account).sends:
         raise Conflict(f"{account.address} is kept on this server alone, and can’t send. Choose another account.")
     return account
 

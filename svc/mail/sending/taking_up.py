@@ -27,7 +27,7 @@ from svc.ids import derived_id
 from svc.mail.accounts import own_addresses
 from svc.mail.accounts.access import writer_of
 from svc.mail.model import DRAFT, Account, Body, MessageRow
-from svc.mail.providers.kinds import KEPT_HERE
+from svc.mail.providers.kinds import kind_of
 from svc.mail.sending import attaching, draft_copies, drafts, queries, wire
 from svc.mail.sending.model import MAX_ATTACHMENTS, Answers, Draft, SendRequest, draft_origin
 from svc.mail.sending.rebuilding import MAX_BODY_BLOB_BYTES, Rebuilder
@@ -94,7 +94,7 @@ def _open(tx: ReadTx, principal: Principal, message_id: str) -> MessageRow | str
     account = drafts.account_of(tx, principal, message.account_id, to="own")
     if DRAFT not in message.labels:
         raise NotFound(NO_SUCH)
-    if account.provider == KEPT_HERE:
+    if not kind_of(account).sends:
         raise Conflict("This mailbox was imported, and can’t send. Forward the draft from another account.")
     draft_id = draft_copies.taken(tx, message.id) or derived_id("drf", message.id)
     if queries.outgoing_of_draft(tx, principal, draft_id=draft_id) is not None:

@@ -142,7 +142,7 @@ def _account_id(tx: ReadTx, principal: Principal, wanted: WriteInput) -> str:
         thread = mail.thread_for(tx, principal, thread_id=wanted.reply_to)
         if thread is not None:
             return thread.account_id
-    own = [one for one in mail.accounts(tx, principal) if one.provider != "local"]
+    own = [one for one in mail.accounts(tx, principal) if mail.kind_of(one).sends]
     if len(own) != 1:
         known = ", ".join(f"{one.id} ({one.address})" for one in own[:10]) or "none"
         raise NoAccount(f"Say which account it is from, by accountId: {known}.")
