@@ -485,7 +485,7 @@ function aboutOf({ replyTo, quote }) {
 function accountHere() {
   const here = mailPlace.value?.accountId ?? null;
   const able = (accounts.value ?? [])
-    .filter((one) => one.state !== "disconnected" && one.sends && one.access !== "read");
+    .filter((one) => one.state !== "disconnected" && one.sends !== false && one.access !== "read");
   return (able.find((one) => one.id === here) ?? able[0])?.id ?? null;
 }
 

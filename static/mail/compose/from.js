@@ -31,7 +31,7 @@ export function From({ sender, change }) {
 export function CannotSend({ sender }) {
   const account = accounts.value?.find((one) => one.id === sender.accountId);
   if (!account || mayBeFrom(account)) return null;
-  const why = !account.sends ? "is kept on this server alone" : account.state === "disconnected"
+  const why = account.sends === false ? "is kept on this server alone" : account.state === "disconnected"
     ? "is disconnected" : "is shared with you to read";
   return html`<p class="compose-notes" role="status"><bdi>${account.address}</bdi> ${why}, so it can’t send. ${
     accounts.value?.some(mayBeFrom) ? "Choose another account under From." : html`<button type="button"

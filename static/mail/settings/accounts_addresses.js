@@ -14,7 +14,7 @@ const MAX_ADDRESS_CHARS = 320;
 
 /** @param {{ account: Account }} props */
 export function Addresses({ account }) {
-  if (!account.sends) return null;
+  if (account.sends === false) return null;
   const { addresses } = account;
   const title = addresses.length > 1 ? plural(addresses.length, "address", "addresses") : "Add another address";
   return html`<details class="folded">
