@@ -19,7 +19,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final, cast
 
-from svc.clock import DAY_MS, HOUR_MS
+from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from svc.config import Setting
 
 SVC: Final = Path(__file__).parent
@@ -27,6 +27,8 @@ AREAS: Final = {
     "RPC": ("protocol/trpc", "protocol/streaming"),
     "Sockets": ("protocol/websocket", "protocol/websocket_client", "surface/live"),
     "HTTP": ("protocol", "doors", "surface", "identity/routes", "gitops/webhook"),
+    "Signing in, devices and notifications": ("identity", "notifications"),
+    "Pages": ("pages",),
     "Terminals": ("terminals",),
     "Files": ("files", "store/checked"),
     "Meetings": ("meetings",),
@@ -56,8 +58,10 @@ ORDER: Final = (
     "HTTP",
     "RPC",
     "Sockets",
+    "Signing in, devices and notifications",
     "Terminals",
     "Files",
+    "Pages",
     "Meetings",
     "Models, rules and agents",
     "Replica and export",
@@ -67,6 +71,7 @@ ORDER: Final = (
     "The escrow service",
 )
 _NOTE: Final = re.compile(r"(.+?)\.? Beyond: (.+)\.", re.DOTALL)
+_TIMES: Final = (("days", DAY_MS), ("hours", HOUR_MS), ("minutes", MINUTE_MS))
 _UNITS: Final = (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
 
 
@@ -137,7 +142,7 @@ def _number(name: str, value: object) -> str:
     if "bytes" in words:
         return _bytes(number) + (" a second" if "s" in words else "")
     if "ms" in words:
-        return f"{number / DAY_MS:,g} days" if number >= 2 * DAY_MS else f"{number / HOUR_MS:g} hours"
+        return next(f"{number / size:,g} {unit}" for unit, size in _TIMES if number >= 2 * size or size == MINUTE_MS)
     if "s" in words:
         return f"{number:g} s"
     return f"{number:,} characters" if "chars" in words else f"{number:,}"

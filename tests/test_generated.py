@@ -91,6 +91,7 @@ def test_a_note_below_a_number_makes_a_row_of_limits_with_the_number_that_the_co
         ("Limits.rate_bytes_s", 1_024, "1 KiB a second"),
         ("DEADLINE_S", 0.5, "0.5 s"),
         ("MAX_LATE_MS", 12 * 3_600_000, "12 hours"),
+        ("LIFETIME_MS", 5 * 60_000, "5 minutes"),
         ("MAX_SNOOZE_MS", 1_830 * 86_400_000, "1,830 days"),
         ("MAX_CHARS", 2_000, "2,000 characters"),
         ("MAX_THREADS", 250_000, "250,000"),

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 WINDOW_S: Final = 300.0
 MAX_CLIENTS: Final = 65_536
+"""Clients whose requests to sign in and to pair are counted. Beyond: the one seen longest ago is no longer
+counted."""
 _IPV6_PREFIX_BITS: Final = 64
 
 REAL_IP_HEADER: Final = "x-real-ip"

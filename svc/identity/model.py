@@ -11,15 +11,19 @@ from svc.clock import DAY_MS, HOUR_MS, MINUTE_MS, Millis
 Role = Literal["admin", "member"]
 
 SESSION_LIFETIME_MS: Final = 30 * DAY_MS
+"""A session that nobody uses. Beyond: the person signs in again."""
 SESSION_TOUCH_MS: Final = HOUR_MS
 """A session's expiry is moved forward at most this often: a read must not cost a write."""
 PAIRING_LIFETIME_MS: Final = 5 * MINUTE_MS
+"""From a pairing code to its use. Beyond: 403 `forbidden`."""
 CLOCK_SLACK_MS: Final = MINUTE_MS
 """A pairing code from so far in the future ends: the clock was set back, and the code would live longer."""
 INVITE_DEFAULT_DAYS: Final = 7
 INVITE_MAX_DAYS: Final = 365
+"""Days that an invite is valid. Beyond: 400 `invalid`."""
 CLAIM_LINK_LIFETIME_MS: Final = 30 * MINUTE_MS
 TICKET_LIFETIME_S: Final = 30.0
+"""From a socket ticket to the upgrade that it opens. Beyond: 401 `unauthorized`."""
 
 WEB_SESSION: Final = "web-session"
 """The kind of a device that stands for a session: it has no token, and no device is paired as one."""
@@ -28,11 +32,17 @@ ADMINS_CAPABILITIES: Final = frozenset({"admin", "shell", "terminal"})
 """Capabilities that only an admin may give a device: the admin's own rights on this server, its shell, and its
 terminals."""
 MAX_OPEN_PAIRING_CODES: Final = 10
-"""Of one person at a time: enough for a whole desk, too few for an attacker to guess one."""
+"""Open pairing codes of one person: enough for a whole desk, too few for an attacker to guess one. Beyond: 429
+`rate_limited` with `Retry-After`."""
 MAX_LISTED_DEVICES: Final = 1_000
+"""Devices in the list of devices. Beyond: revoked ones, then those of others and those used longest ago are not
+listed."""
 MAX_KIND_CHARS: Final = 40
+"""The kind of a device that is paired. Beyond: 400 `invalid`."""
 MAX_EMAIL_CHARS: Final = 320
+"""The address of a person who signs in or is invited. Beyond: 400 `invalid`."""
 MAX_NAME_CHARS: Final = 200
+"""The name of a person or a device. Beyond: 400 `invalid` for a paired device, else it is cut."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,7 +22,8 @@ from svc.store import Tx
 
 STATE_LIFETIME_MS: Final = 10 * MINUTE_MS
 MAX_OPEN_STATES: Final = 1_000
-"""A page that starts round trips in a loop removes the oldest ones and can't fill the disk."""
+"""Round trips to a provider that are under way. A page that begins them in a loop can't fill the disk. Beyond: the
+oldest ends."""
 
 _SECRET_BYTES: Final = 32
 

@@ -47,7 +47,9 @@ _PORT: Final = re.compile(r":[0-9]*$")
 NEAR_NAMES: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 PROXY_HEADERS: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip", "via")
 MAX_TICKETS: Final = 10_000
+"""Socket tickets that are not used yet. Beyond: the oldest no longer opens a socket."""
 MAX_ADDRESS_CHARS: Final = 64
+"""The address of a client that is stored with its session. Beyond: it is cut."""
 
 
 @dataclass(kw_only=True)

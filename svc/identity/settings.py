@@ -98,6 +98,8 @@ AUTH_RATE_LIMIT: Setting[int] = Setting(
     unit="requests per 5 minutes and client",
     help="Ceiling for the authentication, pairing and socket-ticket endpoints.",
 )
+"""Requests of one client in five minutes to sign in or for socket tickets, and as many to pair. Beyond: 429
+`rate_limited` with `Retry-After`."""
 
 SETTINGS = (AUTH, CLAIM_TOKEN, TRUST_PROXY, TRUSTED_PROXIES, CORS_ORIGINS, AUTH_RATE_LIMIT)
 

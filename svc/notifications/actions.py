@@ -13,9 +13,10 @@ from svc.notifications.model import KEEP_MS, Browser, Preferences, Push
 from svc.store import Tx
 
 MAX_BROWSERS: Final = 20
-"""Browsers of one person. Beyond, the oldest is removed: it has hardly been used since."""
+"""Browsers of one person that get notifications. Beyond: the oldest is forgotten."""
 
 MAX_PROBLEM_CHARS: Final = 200
+"""What a push service says of a fault. Beyond: it is cut."""
 
 
 def set_preferences(tx: Tx, *, user_id: str, wanted: Preferences) -> None:

@@ -16,8 +16,10 @@ from urllib.parse import unquote
 from svc.errors import Invalid
 from svc.pages.model import page_path
 
-MAX_LINKS: Final = 1_000  # distinct ones of one page; later ones are not followed
+MAX_LINKS: Final = 1_000
+"""Links of one page to different pages. Beyond: later ones are not followed."""
 MAX_FILES: Final = 1_000
+"""Files that one page names. Beyond: later ones do not count as used by it."""
 
 _STARTS: Final = r"(?:^|(?<=[\s(<\"'\[=]))"  # one of our addresses begins here, not in the middle of another address
 _WIKI_LINK: Final = re.compile(r"\[\[([^\[\]\n]{1,1000})\]\]")

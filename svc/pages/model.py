@@ -17,16 +17,26 @@ Level = Literal["read", "write"]
 EVERYONE: Final = "everyone"
 """The grantee that means each signed-in user."""
 
-MAX_PATH_BYTES: Final = 1_000  # in UTF-8, so that percent-encoded it still fits a request's target
+MAX_PATH_BYTES: Final = 1_000
+"""The path of a page in UTF-8; percent-encoded it still fits the target of a request. Beyond: 400 `invalid`."""
 MAX_SEGMENT_CHARS: Final = 200
+"""One part of the path of a page. Beyond: 400 `invalid`."""
 MAX_DEPTH: Final = 16
+"""Parts of the path of a page. Beyond: 400 `invalid`."""
 MAX_TITLE_CHARS: Final = 200
+"""The title of a page. Beyond: 400 `invalid`."""
 MAX_BODY_BYTES: Final = 1024 * 1024
-MAX_GRANTS: Final = 200  # of one page; each makes a live update when the page changes
-MAX_SUBTREE_PAGES: Final = 10_000  # moved or deleted by one call
-MAX_LISTED_PAGES: Final = 10_000  # directly below one page
+"""The text of a page. Beyond: 413 `too_large`."""
+MAX_GRANTS: Final = 200
+"""Grants of one page; each makes a live update when the page changes. Beyond: 400 `invalid`."""
+MAX_SUBTREE_PAGES: Final = 10_000
+"""Pages that one call moves or deletes. Beyond: 409 `conflict`."""
+MAX_LISTED_PAGES: Final = 10_000
+"""Listed pages directly below one. Beyond: the rest is not listed."""
 MAX_LISTED_REVISIONS: Final = 500
+"""Listed revisions of a page. Beyond: older ones are not listed."""
 MAX_LISTED_BACKLINKS: Final = 200
+"""Listed pages that link to one. Beyond: the rest is not listed."""
 
 SHARED_SURFACES: Final = (
     ("inbox", "Inbox"),

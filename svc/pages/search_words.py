@@ -10,8 +10,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-MAX_INDEXED_CHARS: Final = 100_000  # of one page's text
+MAX_INDEXED_CHARS: Final = 100_000
+"""The part of the text of a page that is searched. Beyond: the rest is not found."""
 MAX_TYPED_WORDS: Final = 8
+"""Words of a search for pages. Beyond: later ones are ignored."""
 MIN_PREFIX_CHARS: Final = 2
 """The shortest prefix that the full-text table has a list for; a single letter matches only a word of one letter."""
 SNIPPET_CHARS: Final = 120

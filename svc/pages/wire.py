@@ -19,6 +19,7 @@ from svc.store import ReadTx
 
 Path = Annotated[str, msgspec.Meta(max_length=4_000)]  # `model.page_path` checks the exact rules
 MAX_TYPED_CHARS: Final = 500
+"""The words of a search for pages. Beyond: 400 `invalid`."""
 RevisionNumber = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 
 
