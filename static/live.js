@@ -12,9 +12,9 @@
  * what the events mean, and never decides that a person is logged out: an HTTP answer does.
  */
 import { batch, signal } from "@preact/signals";
+import { pauseMs } from "./backoff.js";
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
+const PAUSES = { firstMs: 500, longestMs: 30_000 };
 const PING_EVERY_MS = 25_000;
 const PONG_WITHIN_MS = 10_000;
 const CLOSE_SIGNED_OUT = 4401;
@@ -212,7 +212,7 @@ function closed(code) {
   failures += 1;
   if (failures >= FAILURES_BEFORE_BANNER || liveState.value === "connecting") liveState.value = "lost";
   if (code === CLOSE_SIGNED_OUT) listener?.signedOut();
-  const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
+  const pause = pauseMs(PAUSES, failures);
   nextAttemptAt.value = Date.now() + pause;
   retryTimer = setTimeout(connect, pause);
 }

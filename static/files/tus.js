@@ -8,13 +8,13 @@
  *
  * Owns the pauses between tries, and the list of unfinished uploads in this browser.
  */
+import { pauseMs } from "../backoff.js";
 import { keepLately, lately } from "../lately.js";
 import { request } from "./requests.js";
 
 const VERSION = { "tus-resumable": "1.0.0" };
 const BYTES = "application/offset+octet-stream";
-const FIRST_PAUSE_MS = 1_000;
-const LONGEST_PAUSE_MS = 30_000;
+const PAUSES = { firstMs: 1_000, longestMs: 30_000 };
 /** After this many tries without progress, about half an hour, the upload fails and the user must act. */
 const MAX_TRIES = 60;
 const LIST = "uploads";
@@ -112,9 +112,8 @@ async function step(upload, { sent, signal }) {
 /** Waits before the next try: longer each time, or until the browser is online again. @param {number} tries
  * @param {AbortSignal} signal */
 function pause(tries, signal) {
-  const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tries) * (0.5 + Math.random() / 2);
   return new Promise((done) => {
-    const timer = setTimeout(done, ms);
+    const timer = setTimeout(done, pauseMs(PAUSES, tries + 1));
     const now = () => {
       clearTimeout(timer);
       done(undefined);

@@ -9,6 +9,7 @@
  * the buffered sound.
  */
 import { computed, signal } from "@preact/signals";
+import { pauseMs } from "../backoff.js";
 import { navigate } from "../router.js";
 import { mutate } from "../rpc.js";
 import { MEETINGS_HREF, meetingHref } from "./address.js";
@@ -18,8 +19,7 @@ import { Held } from "./held.js";
 const BYTES_A_SECOND = RATE * 2;
 /** Seconds of sound that are buffered: as long as the server waits for a recorder with a lost connection. */
 const MAX_HELD_S = 300;
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 8_000;
+const PAUSES = { firstMs: 500, longestMs: 8_000 };
 /** If the server sends nothing for so long while sound is unconfirmed, the connection counts as dead. */
 const DEAD_AFTER_MS = 20_000;
 const MAX_LINES_SHOWN = 400;
@@ -252,9 +252,8 @@ class Session {
   }
 
   again() {
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.failures) * (0.5 + Math.random() / 2);
     this.failures += 1;
-    this.retry = setTimeout(() => this.connect(), pause);
+    this.retry = setTimeout(() => this.connect(), pauseMs(PAUSES, this.failures));
   }
 
   /** Begins another meeting with the buffered sound, because the server has ended this one. */

@@ -9,9 +9,9 @@
  *
  * Owns the socket, the pauses between attempts, and the messages to the server. It draws nothing.
  */
+import { pauseMs } from "../backoff.js";
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 15_000;
+const PAUSES = { firstMs: 500, longestMs: 15_000 };
 /** After so many drawn bytes the server is told. It is a tenth of what the server sends ahead. */
 const TELL_EVERY_BYTES = 12_288;
 /** Pasted text is sent in pieces of this size: the server closes a socket if a message is larger than a megabyte. */
@@ -162,7 +162,6 @@ export class Link {
     if (code === CLOSE_SIGNED_OUT) this.#listener.signedOut();
     const lost = this.session ? "The connection is lost. The terminal goes on." : "The server gives no terminal.";
     this.#listener.state("lost", (!this.session && reason) || lost);
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#failures - 1)) * (0.5 + Math.random() / 2);
-    this.#retry = setTimeout(() => this.connect(), pause);
+    this.#retry = setTimeout(() => this.connect(), pauseMs(PAUSES, this.#failures));
   }
 }

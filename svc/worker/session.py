@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 
 import trio
 
+from svc.backoff import Retries
 from svc.clock import Clock
 from svc.log import Log
 from svc.protocol import Link, LinkAnswer, LinkFault
@@ -16,9 +17,8 @@ from svc.worker.history import KnownStep, Order
 from svc.worker.terms import RUN_HEADER
 
 _TRIES: Final = 15
-_PAUSE_S: Final = 0.5
-_LONGEST_PAUSE_S: Final = 4.0
-"""All pauses together take a minute: as long as a lease."""
+_RETRIES: Final = Retries(first_s=0.5, cap_s=4.0)
+"""All pauses together take a minute: as long as a lease. They have no jitter."""
 
 
 class LetGo(Exception):
@@ -69,7 +69,7 @@ class Session:
 
         Each message may be sent twice. ``None`` if another worker holds the run, or nobody answers.
         """
-        for attempt in range(_TRIES):
+        for attempt in range(1, _TRIES + 1):
             try:
                 answer = await self.link.post(path, body, headers={RUN_HEADER: self.order.run_token})
             except LinkFault as fault:
@@ -80,8 +80,8 @@ class Session:
                 if answer.status < _SERVER_FAULT:
                     return answer
                 why = answer.problem()
-            self.log.info("runs.not_told", run_id=self.order.run_id, why=why, attempt=attempt + 1)
-            await trio.sleep(min(_PAUSE_S * 2**attempt, _LONGEST_PAUSE_S))
+            self.log.info("runs.not_told", run_id=self.order.run_id, why=why, attempt=attempt)
+            await trio.sleep(_RETRIES.pause_s(attempt))
         return None
 
     async def wait_for(self, key: str) -> NoReturn:
