@@ -8,7 +8,6 @@ and ends; new items wait for an hour, or until a user asks again.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -22,7 +21,7 @@ from svc.meaning import queue, vectors
 from svc.meaning.form import form_of, problem
 from svc.meaning.queue import Batch
 from svc.nursery import Child, Wake, open_task_group
-from svc.store import Overflowed, ReadTx
+from svc.store import ReadTx
 from svc.workspace import Workspace
 
 TOPICS: Final = frozenset({"mail", "pages", queue.TOPIC})
@@ -58,20 +57,12 @@ class Embedder:
     async def run(self, child: Child) -> None:
         child.started()
         async with open_task_group() as nursery:
-            nursery.start_soon(self._listen)
+            nursery.start_soon(self.workspace.store.outbox.wake_on, lambda row: row.topic in TOPICS, self.wake.call)
             while True:
                 await self.catch_up()
                 waits = await self.workspace.store.read_small(queue.has_any)
                 await self.wake.wait(**({"at_most_s": LOOK_AGAIN_S} if waits else {}))
                 await trio.sleep(DEBOUNCE_S)
-
-    async def _listen(self) -> None:
-        while True:
-            with self.workspace.store.outbox.subscribe() as news, suppress(Overflowed):
-                self.wake.call()  # for news before the subscription
-                while True:
-                    if any(row.topic in TOPICS for row in await news.receive()):
-                        self.wake.call()
 
     def try_again(self) -> None:
         """A user has changed something: end all pauses."""

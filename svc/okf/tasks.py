@@ -9,7 +9,6 @@ text is kept in a copy beside it. A deleted file is written again: to delete a p
 from __future__ import annotations
 
 import errno
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -28,7 +27,7 @@ from svc.okf.text import CONFLICT, ENDING, Read, file_of, path_of, read, written
 from svc.okf.watching import Watch
 from svc.pages import PAGES_TOPIC, managed, readable_page, save_page
 from svc.principal import Principal, system
-from svc.store import Overflowed, Store, Tx
+from svc.store import Store, Tx
 from svc.tools import bring_mark_back
 
 ME: Final = system("okf")
@@ -59,7 +58,7 @@ class Keeper:
         watch = Watch()
         try:
             async with open_task_group() as nursery:
-                nursery.start_soon(self._hear_of_pages)
+                nursery.start_soon(self.store.outbox.wake_on, lambda row: row.topic == PAGES_TOPIC, self.wake.call)
                 nursery.start_soon(self._hear_of_files, watch)
                 while True:
                     try:
@@ -73,14 +72,6 @@ class Keeper:
                     await self.wake.wait()
         finally:
             watch.close()
-
-    async def _hear_of_pages(self) -> None:
-        while True:
-            with self.store.outbox.subscribe() as news, suppress(Overflowed):
-                self.wake.call()
-                while True:
-                    if any(row.topic == PAGES_TOPIC for row in await news.receive()):
-                        self.wake.call()
 
     async def _hear_of_files(self, watch: Watch) -> None:
         while True:

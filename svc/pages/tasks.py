@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 
-from svc.nursery import Child, Subsystem
+from svc.nursery import Child, Subsystem, Wake, open_task_group
 from svc.pages import search_index
 from svc.pages.news import TOPIC
-from svc.store import Overflowed, Store
+from svc.store import Store
 from svc.workspace import Workspace
 
 
@@ -19,12 +18,12 @@ def indexer(workspace: Workspace) -> Subsystem:
 def _indexing(store: Store) -> Callable[[Child], Awaitable[None]]:
     async def run(child: Child) -> None:
         child.started()
-        while True:
-            with store.outbox.subscribe() as news, suppress(Overflowed):
-                await catch_up(store)  # with the changes made before the subscription
-                while True:
-                    if any(row.topic == TOPIC for row in await news.receive()):
-                        await catch_up(store)
+        wake = Wake()
+        async with open_task_group() as nursery:
+            nursery.start_soon(store.outbox.wake_on, lambda row: row.topic == TOPIC, wake.call)
+            while True:
+                await wake.wait()
+                await catch_up(store)
 
     return run
 

@@ -11,9 +11,10 @@ To follow without gap or repeat: subscribe first, then read the rows after the l
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import trio
 
@@ -171,6 +172,18 @@ class Outbox:
         subscription = Subscription(self, since=self._head, limit=limit, limit_bytes=limit_bytes, notify=notify)
         self._subscriptions[subscription] = None
         return subscription
+
+    async def wake_on(self, is_news: Callable[[OutboxRow], bool], wake: Callable[[], object]) -> NoReturn:
+        """Call ``wake`` whenever a row for which ``is_news`` is true is published.
+
+        It is also called at once, and after an overflow: a row that this loop did not receive may have been news.
+        """
+        while True:
+            with self.subscribe() as subscription, suppress(Overflowed):
+                wake()
+                while True:
+                    if any(map(is_news, await subscription.receive())):
+                        wake()
 
     def forget(self, subscription: Subscription) -> None:
         self._subscriptions.pop(subscription, None)

@@ -28,6 +28,7 @@ from svc.store import (
     prune,
     rows_after,
 )
+from svc.store.outbox import MAX_WAITING_ROWS
 from tests.sizes import SHARES_FIXTURES, examples
 
 
@@ -66,6 +67,31 @@ async def test_a_subscriber_hears_nothing_from_before_and_nothing_after_it_left(
     await store.write(emit)
     with pytest.raises(trio.TooSlowError), trio.fail_after(0.01):
         await live.receive()
+
+
+async def test_a_loop_is_woken_at_once_by_each_news_and_after_an_overflow(nursery: trio.Nursery) -> None:
+    outbox, calls = Outbox(head=0), 0
+
+    def wake() -> None:
+        nonlocal calls
+        calls += 1
+
+    def is_news(row: OutboxRow) -> bool:
+        return row.seq % 2 == 0
+
+    nursery.start_soon(outbox.wake_on, is_news, wake)
+    await trio.testing.wait_all_tasks_blocked()
+    assert calls == 1  # what came before the subscription may have been news
+    outbox.publish([row(1)])
+    await trio.testing.wait_all_tasks_blocked()
+    assert calls == 1
+    outbox.publish([row(2), row(3), row(4)])
+    await trio.testing.wait_all_tasks_blocked()
+    assert calls == 2
+    outbox.publish([row(seq) for seq in range(5, 5 + 2 * MAX_WAITING_ROWS, 2)])
+    outbox.publish([row(2 * MAX_WAITING_ROWS + 5)])  # before the loop has taken the others
+    await trio.testing.wait_all_tasks_blocked()
+    assert (calls, outbox.listeners) == (3, 1)
 
 
 async def test_a_slow_subscriber_overflows_and_never_holds_up_the_writer(store: Store) -> None:

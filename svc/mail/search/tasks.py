@@ -9,7 +9,6 @@ synchronous: the code that stored mail waits until the mail can be found.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,7 +23,7 @@ from svc.mail.search.queries import Waiting
 from svc.mail.search.text import VERSION
 from svc.mail.search.words import words_of, words_with
 from svc.nursery import Child, ThreadPool, Wake, open_task_group
-from svc.store import BlobCorrupt, BlobMissing, Blobs, Overflowed, Store
+from svc.store import BlobCorrupt, BlobMissing, Blobs, Store
 
 BATCH: Final = 100
 """Messages per transaction: other writes wait for it for some tens of milliseconds."""
@@ -60,19 +59,11 @@ class Indexer:
     async def run(self, child: Child) -> None:
         child.started()
         async with open_task_group() as nursery:
-            nursery.start_soon(self._listen)
+            nursery.start_soon(self.store.outbox.wake_on, lambda row: row.topic in TOPICS, self.wake.call)
             while True:
                 await self.catch_up()
                 await self.wake.wait()
                 await trio.sleep(self.debounce_s)
-
-    async def _listen(self) -> None:
-        while True:
-            with self.store.outbox.subscribe() as news, suppress(Overflowed):
-                self.wake.call()  # for events before the subscription
-                while True:
-                    if any(row.topic in TOPICS for row in await news.receive()):
-                        self.wake.call()
 
     @property
     def is_synchronous(self) -> bool:
