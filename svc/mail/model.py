@@ -68,10 +68,10 @@ class Account:
     state: AccountState
     problem: str | None
     cursor: str | None
-    sweep_no: int
-    sweep_cursor: str | None
-    sweep_page_token: str | None
-    sweep_started_at: Millis | None
+    full_sync_no: int
+    full_sync_cursor: str | None
+    full_sync_page_token: str | None
+    full_sync_started_at: Millis | None
     progress_done: int
     progress_total: int | None
     messages: int
@@ -97,7 +97,7 @@ class Account:
         return (
             self.state == "backfilling"
             and self.cursor is None
-            and self.sweep_cursor is None
+            and self.full_sync_cursor is None
             and self.progress_total is not None
         )
 

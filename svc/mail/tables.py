@@ -13,8 +13,8 @@ TABLES: Final = (
         provider text not null check (provider in ('gmail', 'fake')),
         state text not null check (state in ('backfilling', 'caught-up', 'waiting', 'reconnect', 'disconnected')),
         problem text,                           -- one sentence, while waiting or in need of a reconnect
-        history_id text,                        -- how far changes are read; null until the first sweep is complete
-        sweep_no integer not null default 0,    -- of the running or last sweep
+        history_id text,                        -- how far changes are read; null until the first full sync is complete
+        sweep_no integer not null default 0,    -- of the running or last full sync
         sweep_history_id text,                  -- taken before its first page; null while none is running
         sweep_page_token text,                  -- of the next page
         sweep_started_at integer,
@@ -85,7 +85,7 @@ TABLES: Final = (
         body_sha256 text not null,              -- blob: JSON {html, text}
         raw_sha256 text not null,               -- blob: the message as it came
         raw_size integer not null,
-        seen_sweep integer not null,            -- the last sweep that saw it
+        seen_sweep integer not null,            -- the last full sync that saw it
         unique (account_id, provider_message_id)
     ) strict
     """,

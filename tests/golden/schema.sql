@@ -226,8 +226,8 @@ CREATE TABLE mail_accounts (
     address text not null unique,           -- lower case; of an account that is kept here: its name, as written
     state text not null check (state in ('backfilling', 'caught-up', 'waiting', 'reconnect', 'disconnected')),
     problem text,                           -- one sentence, while waiting or in need of a reconnect
-    cursor text,                        -- how far changes are read; null until the first sweep is complete
-    sweep_no integer not null default 0,    -- of the running or last sweep
+    cursor text,                        -- how far changes are read; null until the first full sync is complete
+    sweep_no integer not null default 0,    -- of the running or last full sync
     sweep_cursor text,                  -- taken before its first page; null while none is running
     sweep_page_token text,                  -- of the next page
     sweep_started_at integer,
@@ -580,7 +580,7 @@ CREATE TABLE mail_messages (
     body_sha256 text not null,              -- blob: JSON {html, text}
     raw_sha256 text not null,               -- blob: the message as it came
     raw_size integer not null,
-    seen_sweep integer not null, to_me integer not null default 0,            -- the last sweep that saw it
+    seen_sweep integer not null, to_me integer not null default 0,            -- the last full sync that saw it
     unique (account_id, provider_message_id)
 ) strict
 ;

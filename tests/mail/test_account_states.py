@@ -56,12 +56,12 @@ class Mailbox:
     def can_happen(self, event: AccountEvent) -> bool:
         """The table, and what a row has to say beside its state."""
         account = self.account
-        is_behind = not account.cursor or account.sweep_cursor is not None
+        is_behind = not account.cursor or account.full_sync_cursor is not None
         if event in {"connect", "connect_where_it_was"} and is_behind != (event == "connect"):
             return False
-        if event == "list" and (account.cursor is not None or account.sweep_cursor is not None):
+        if event == "list" and (account.cursor is not None or account.full_sync_cursor is not None):
             return False
-        if event in {"resume_full_sync", "finish_full_sync"} and account.sweep_cursor is None:
+        if event in {"resume_full_sync", "finish_full_sync"} and account.full_sync_cursor is None:
             return False
         return SYNC.allows(account.state, event)
 
@@ -129,7 +129,7 @@ def test_every_transition_of_the_table_really_happens() -> None:
 
 def _explore(mailbox: Mailbox, seen: set[tuple[AccountState, AccountEvent]], known: set[object]) -> None:
     account = mailbox.account
-    kind = (account.state, account.cursor is None, account.sweep_cursor is None)
+    kind = (account.state, account.cursor is None, account.full_sync_cursor is None)
     if kind in known:
         return
     known.add(kind)

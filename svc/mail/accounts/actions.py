@@ -44,13 +44,13 @@ def connect(tx: Tx, principal: Principal, *, address: str, provider: ProviderNam
         if known.erasing:
             raise Conflict("The mail of this account is still being erased. Connect it again in a moment.")
         account_id = known.id
-        is_behind = not known.cursor or known.sweep_cursor is not None
+        is_behind = not known.cursor or known.full_sync_cursor is not None
         progress.move(
             tx,
             known,
             "connect" if is_behind else "connect_where_it_was",
             owner_id=principal.user_id or known.owner_id,
-            progress_total=known.progress_total if known.sweep_cursor is not None else None,
+            progress_total=known.progress_total if known.full_sync_cursor is not None else None,
         )
     account_news.emit_account(tx, account_id, device_id=principal.device_id)
     return account_id

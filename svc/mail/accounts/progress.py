@@ -20,8 +20,8 @@ MAX_PROBLEM_CHARS: Final = 500
 
 
 class Columns(TypedDict, total=False):
-    """The columns that a transition writes besides the state. A column that is not given keeps its value, except the
-    first two."""
+    """The columns that a transition writes besides the state, by their names in the table, where ``sweep`` means the full
+    sync. A column that is not given keeps its value, except the first two."""
 
     problem: str | None
     cause: Trouble | None
@@ -59,7 +59,7 @@ def move(tx: Tx, account: Account, event: AccountEvent, **columns: Unpack[Column
 def listed(tx: Tx, *, account_id: str, done: int, total: int) -> None:
     """The list of a mailbox is being read, before its first full sync can begin: ``done`` of ``total`` messages."""
     account = account_queries.connected_account(tx, account_id)
-    if account is None or account.cursor is not None or account.sweep_cursor is not None:
+    if account is None or account.cursor is not None or account.full_sync_cursor is not None:
         return
     move(tx, account, "list", progress_done=done, progress_total=total)
     account_news.emit_account(tx, account_id, device_id=DEVICE_ID)
@@ -75,7 +75,7 @@ def begin_full_sync(tx: Tx, *, account_id: str, cursor: str, total: int) -> None
         tx,
         account,
         "begin_full_sync",
-        sweep_no=account.sweep_no + 1,
+        sweep_no=account.full_sync_no + 1,
         sweep_cursor=cursor,
         sweep_page_token=None,
         sweep_started_at=tx.now,
@@ -101,13 +101,13 @@ def page_read(tx: Tx, *, account_id: str, next_page_token: str | None, seen: int
 def finish_full_sync(tx: Tx, *, account_id: str) -> None:
     """The mailbox was read to its end: polling continues from the point where the full sync began. Idempotent."""
     account = account_queries.connected_account(tx, account_id)
-    if account is None or account.sweep_cursor is None:
+    if account is None or account.full_sync_cursor is None:
         return
     move(
         tx,
         account,
         "finish_full_sync",
-        cursor=account.sweep_cursor,
+        cursor=account.full_sync_cursor,
         sweep_cursor=None,
         sweep_page_token=None,
         last_synced_at=tx.now,
@@ -160,7 +160,7 @@ def set_trouble(tx: Tx, *, account_id: str, event: Literal["wait", "lose_grant"]
 def resume_full_sync(tx: Tx, *, account_id: str) -> None:
     """The provider answers again in the middle of a full sync."""
     account = account_queries.connected_account(tx, account_id)
-    if account is None or account.sweep_cursor is None or not SYNC.allows(account.state, "resume_full_sync"):
+    if account is None or account.full_sync_cursor is None or not SYNC.allows(account.state, "resume_full_sync"):
         return
     move(tx, account, "resume_full_sync")
     account_news.emit_account(tx, account_id, device_id=DEVICE_ID)

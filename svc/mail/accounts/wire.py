@@ -159,7 +159,7 @@ def _address_out(one: own_addresses.OwnAddress) -> AddressOut:
 
 
 def _progress(account: Account) -> Progress | None:
-    if account.sweep_cursor is None and not account.is_listed:
+    if account.full_sync_cursor is None and not account.is_listed:
         return None
     total = max(account.progress_total or 0, account.progress_done)
     return Progress(done=account.progress_done, total=total, listing=account.is_listed)

@@ -133,7 +133,7 @@ def health_out(
 
 
 def _full_sync_out(account: Account, eta_s: int | None) -> FullSyncOut | None:
-    if account.progress_total is None or (account.sweep_cursor is None and not account.is_listed):
+    if account.progress_total is None or (account.full_sync_cursor is None and not account.is_listed):
         return None
     total = max(account.progress_total, account.progress_done)
     listing = account.is_listed

@@ -82,7 +82,7 @@ class AccountSync:
             account = await self._account()
             if account is None or account.state == "disconnected":
                 return
-            if account.cursor is None or account.sweep_cursor is not None:
+            if account.cursor is None or account.full_sync_cursor is not None:
                 await self._full_sync(account)
                 account = await self._account()
             if account is None or account.cursor is None:
@@ -101,8 +101,8 @@ class AccountSync:
     # Full sync
 
     async def _full_sync(self, account: Account) -> None:
-        repair = account.sweep_cursor is not None or account.messages > 0
-        if account.sweep_cursor is None:
+        repair = account.full_sync_cursor is not None or account.messages > 0
+        if account.full_sync_cursor is None:
             if self.provider.capabilities.lists_late and not repair:
                 await self._fetch_newest()
             profile = await self.provider.profile(listed=self._listed)
@@ -152,7 +152,7 @@ class AccountSync:
         if account is None:
             return
         self.rate.begin()
-        if account.sweep_page_token is None and account.progress_done > 0:
+        if account.full_sync_page_token is None and account.progress_done > 0:
             return  # the last page was stored before the process died
         pages = PagesAhead(
             account_id=self.account_id,
@@ -161,7 +161,7 @@ class AccountSync:
             fetcher=self.fetcher,
             witness=self._witness,
         )
-        await pages.read(account.sweep_page_token, store_page=self._store_page)
+        await pages.read(account.full_sync_page_token, store_page=self._store_page)
 
     async def _store_page(self, page: PageRead) -> None:
         fetched = page.fetched

@@ -38,7 +38,7 @@ class FullSyncPage:
 def store_page(tx: Tx, *, account_id: str, page: FullSyncPage, steps: Sequence[IngestStep]) -> None:
     """Stores one page of a full sync and the token of the next page, in one transaction."""
     account = account_queries.connected_account(tx, account_id)
-    if account is None or account.sweep_cursor is None:
+    if account is None or account.full_sync_cursor is None:
         return
     dirty = storing.store_each(tx, account, page.incoming, steps=steps, backfill=True)
     failures.note(tx, account, page.passed)
@@ -89,7 +89,7 @@ def store_one(
     account = account_queries.connected_account(tx, account_id)
     if account is None:
         return
-    is_old = account.sweep_cursor is not None and message.sent_at < (account.sweep_started_at or 0) - _OLD_MS
+    is_old = account.full_sync_cursor is not None and message.sent_at < (account.full_sync_started_at or 0) - _OLD_MS
     is_old = is_old or _was_there(tx, account, message)
     dirty = storing.store_each(tx, account, (message,), steps=steps, backfill=is_old, confirmed=confirmed)
     thread_rows.refresh_threads(tx, account, dirty, device_id=DEVICE_ID)
@@ -178,7 +178,7 @@ def delete_unseen(tx: Tx, *, account_id: str, limit: int) -> int:
         where account_id = :id and seen_sweep < :sweep limit :limit
         """,
         id=account_id,
-        sweep=account.sweep_no,
+        sweep=account.full_sync_no,
         limit=limit,
     )
     for message_id, _ in rows:

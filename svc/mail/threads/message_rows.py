@@ -51,7 +51,7 @@ def insert(
         body_sha256=message.body_sha256,
         raw_sha256=message.raw_sha256,
         raw_size=message.raw_size,
-        seen_sweep=account.sweep_no,
+        seen_sweep=account.full_sync_no,
         **_flags_of(labels),
     )
 
@@ -96,7 +96,7 @@ def mark_seen(tx: Tx, account: Account, *, provider_message_ids: Sequence[str]) 
         update mail_messages set seen_sweep = :sweep
         where account_id = :id and provider_message_id in (select value from json_each(:seen))
         """,
-        sweep=account.sweep_no,
+        sweep=account.full_sync_no,
         id=account.id,
         seen=json_array(provider_message_ids),
     )
