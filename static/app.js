@@ -7,7 +7,7 @@ import { FEATURES } from "./features.js";
 import { startFrame, toggleNav } from "./frame.js";
 import { startHints } from "./hints.js";
 import { knowPlaces, registerKeys, startKeys } from "./keys.js";
-import { sweepLeft } from "./left.js";
+import { dropOldTexts } from "./stored_texts.js";
 import { listen } from "./live.js";
 import { startClock } from "./now.js";
 import { startPaletteCommands } from "./palette_commands.js";
@@ -42,7 +42,7 @@ function boot() {
   for (const { icons } of features()) addIcons(icons ?? {});
   for (const row of features()) row.begin?.();
   startForgetting();
-  sweepLeft();
+  dropOldTexts();
   startTheme();
   startFrame();
   startScrolled();

@@ -1,11 +1,11 @@
 // @ts-check
 /**
  * The unsaved texts of this tab, by what each is a text of: a page, a signature. They stay when the person goes to
- * another page, and are stored in this browser (left.js). While one is not stored, since the browser stores nothing for
+ * another page, and are stored in this browser (stored_texts.js). While one is not stored, since the browser stores nothing for
  * us or the signed-in person is not known yet, the browser warns before the tab closes.
  */
 import { effect } from "@preact/signals";
-import { LeftTexts } from "./left.js";
+import { StoredTexts } from "./stored_texts.js";
 import { isLeaving, newIdempotencyKey } from "./rpc.js";
 import { me } from "./session.js";
 
@@ -20,8 +20,8 @@ export function personId() {
 export class UnsavedTexts {
   /** @param {string} kind */
   constructor(kind) {
-    /** @type {LeftTexts<import("./left.js").Left & { path: string }>} */
-    this.left = new LeftTexts(kind);
+    /** @type {StoredTexts<import("./stored_texts.js").StoredText & { path: string }>} */
+    this.stored = new StoredTexts(kind);
     /** `key`: of the stored text. @type {Map<string, { key: string, draft: Draft }>} */
     this.drafts = new Map();
     /** The paths whose newest text is not stored. @type {Set<string>} */
@@ -57,7 +57,7 @@ export class UnsavedTexts {
     const text = this.drafts.get(path);
     this.drafts.delete(path);
     this.behind.delete(path);
-    if (text) this.left.drop(text.key);
+    if (text) this.stored.drop(text.key);
   }
 
   /**
@@ -68,7 +68,7 @@ export class UnsavedTexts {
   async takeLeft(path) {
     const found = this.drafts.has(path) ? [] : await this.#free();
     for (const { key } of found.filter((one) => one.path === path)) {
-      const text = this.drafts.has(path) ? null : await this.left.take(key);
+      const text = this.drafts.has(path) ? null : await this.stored.take(key);
       if (!text || this.drafts.has(path)) continue;
       const { key: _key, user: _user, at: _at, path: _path, ...draft } = text;
       this.drafts.set(path, { key, draft: /** @type {Draft} */ (/** @type {unknown} */ (draft)) });
@@ -84,7 +84,7 @@ export class UnsavedTexts {
 
   async #free() {
     const user = personId();
-    return user === null ? [] : this.left.free(user);
+    return user === null ? [] : this.stored.free(user);
   }
 
   /** Stores what is not stored. Returns whether everything is. */
@@ -94,7 +94,7 @@ export class UnsavedTexts {
     const user = personId();
     for (const path of [...this.behind]) {
       const text = this.drafts.get(path);
-      if (text && user !== null && this.left.keep({ ...text.draft, key: text.key, user, path, at: Date.now() })) {
+      if (text && user !== null && this.stored.keep({ ...text.draft, key: text.key, user, path, at: Date.now() })) {
         this.behind.delete(path);
       }
     }

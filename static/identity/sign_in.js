@@ -2,7 +2,7 @@
 /** The requests that begin and end a session. Each returns "", or a sentence that says why it failed. */
 import { features } from "../feature.js";
 import { forgetLately } from "../lately.js";
-import { forgetLeft } from "../left.js";
+import { forgetStoredTexts } from "../stored_texts.js";
 import { setLeaving } from "../rpc.js";
 import { loadMe, noteSignedIn } from "../session.js";
 
@@ -33,7 +33,7 @@ export async function signOut() {
     void loadMe(); // the session may have ended already; then loadMe leads to the login page, too
   } else {
     forgetLately();
-    forgetLeft();
+    forgetStoredTexts();
     noteSignedIn(false);
     const forgotten = Promise.allSettled(features().map((row) => row.forget?.()));
     await Promise.race([forgotten, new Promise((resolve) => setTimeout(resolve, FORGET_MS))]);

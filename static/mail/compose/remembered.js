@@ -1,9 +1,9 @@
 // @ts-check
 /**
  * This browser's copies of the messages that are being written, to offer them after a crash or a restart: the id of the
- * draft and, until the server has confirmed it, the text. Each open window has its own (left.js).
+ * draft and, until the server has confirmed it, the text. Each open window has its own (stored_texts.js).
  */
-import { LeftTexts } from "../../left.js";
+import { StoredTexts } from "../../stored_texts.js";
 
 const MAX_CHARS = 1_000_000;
 
@@ -12,8 +12,8 @@ const MAX_CHARS = 1_000_000;
  * import("./wire.js").Fields | null, subject: string, making?: import("./draft.js").Making | null }} Remembered
  */
 
-/** @type {LeftTexts<Remembered>} */
-const texts = new LeftTexts("message");
+/** @type {StoredTexts<Remembered>} */
+const texts = new StoredTexts("message");
 let owner = "";
 
 /** Sets the owner of the entries: an address, or "" while nobody is signed in. @param {string} user */

@@ -10,14 +10,14 @@ const PREFIX = "svc.left.";
 const KEEP_DAYS = 30;
 
 /**
- * @typedef {{ key: string, user: string, at: number }} Left `user`: whose it is, "" where nobody signs in
+ * @typedef {{ key: string, user: string, at: number }} StoredText `user`: whose it is, "" where nobody signs in
  */
 
 /** Functions that release the locks of this tab, by name. @type {Map<string, () => void>} */
 const held = new Map();
 
-/** The texts of one kind. @template {Left} Text */
-export class LeftTexts {
+/** The texts of one kind. @template {StoredText} Text */
+export class StoredTexts {
   /** @param {string} kind */
   constructor(kind) {
     this.prefix = `${PREFIX}${kind}.`;
@@ -65,12 +65,12 @@ export class LeftTexts {
 }
 
 /** Deletes the texts that are too old. */
-export function sweepLeft() {
+export function dropOldTexts() {
   namesBelow(PREFIX).forEach(stored);
 }
 
 /** Deletes all texts, at sign-out. */
-export function forgetLeft() {
+export function forgetStoredTexts() {
   for (const name of namesBelow(PREFIX)) attempt(() => localStorage.removeItem(name));
 }
 
@@ -79,7 +79,7 @@ function namesBelow(prefix) {
   return attempt(() => Object.keys(localStorage).filter((name) => name.startsWith(prefix))) ?? [];
 }
 
-/** An entry, which is deleted if it is too old. @param {string} name @returns {Left | null} */
+/** An entry, which is deleted if it is too old. @param {string} name @returns {StoredText | null} */
 function stored(name) {
   const found = attempt(() => JSON.parse(localStorage.getItem(name) ?? "null"));
   if (typeof found?.key === "string" && found.at > Date.now() - KEEP_DAYS * 86_400_000) return found;
