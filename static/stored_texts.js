@@ -6,6 +6,7 @@
  */
 import { isLeaving } from "./rpc.js";
 
+/** Entries with this name are in browsers already. */
 const PREFIX = "svc.left.";
 const KEEP_DAYS = 30;
 

@@ -5,7 +5,7 @@ import { mailPath } from "./address.js";
 import { actsAt, enter, entered, linkAt, threadAt } from "./row_acts.js";
 import { openRowMenu } from "./row_menu.js";
 import { neighbour, outermost, pickTo, picked, pickedThreads, select, togglePick } from "./selection.js";
-import { endsRest, hasRested, mayRest, restEnds, restMoves, rests } from "./rest.js";
+import { endsLongPress, longPressed, pressBegins, pressEnds, pressMoves, wasLongPress } from "./long_press.js";
 import { draw, letGo, takeHold } from "./swipe.js";
 import { useTool } from "./tools.js";
 
@@ -32,7 +32,7 @@ function rowAt({ target }, lists) {
 export function onClick(event, lists, accountId, open) {
   const { row, thread } = rowAt(event, lists);
   if (!row || !thread || !(event.target instanceof Element)) return;
-  if (endsRest(event)) {
+  if (endsLongPress(event)) {
     event.preventDefault();
     return;
   }
@@ -60,7 +60,7 @@ export function onPointerDown(event, lists) {
   const { row, thread } = rowAt(event, lists);
   if (!row || !thread) return;
   takeHold(event, row, thread);
-  mayRest(event, () => {
+  pressBegins(event, () => {
     letGo(event);
     togglePick(thread.id);
   });
@@ -68,13 +68,13 @@ export function onPointerDown(event, lists) {
 
 /** @param {PointerEvent} event */
 export function onPointerMove(event) {
-  restMoves(event);
+  pressMoves(event);
   draw(event);
 }
 
 /** @param {PointerEvent} event */
 export function onPointerEnd(event) {
-  restEnds();
+  pressEnds();
   letGo(event);
 }
 
@@ -88,7 +88,7 @@ export function onContextMenu(event, lists) {
   if (!row || !thread) return;
   event.preventDefault();
   if (isTap(event)) {
-    if (!rests() && !hasRested()) togglePick(thread.id);
+    if (!longPressed() && !wasLongPress()) togglePick(thread.id);
   } else openRowMenu(event, row, picked.value.has(thread.id) ? pickedThreads() : [thread]);
 }
 
