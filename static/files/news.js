@@ -1,7 +1,7 @@
 // @ts-check
 /** Passes live events about files from /ws to the components on the screen. Stores nothing. */
 import { useEffect, useRef } from "preact/hooks";
-import { calmly } from "../calmly.js";
+import { throttled } from "../throttle.js";
 
 /** @type {Set<() => void>} */
 const hearers = new Set();
@@ -15,7 +15,7 @@ export function useFileNews(load) {
   const latest = useRef(load);
   latest.current = load;
   useEffect(() => {
-    const again = calmly(() => latest.current());
+    const again = throttled(() => latest.current());
     hearers.add(again);
     return () => {
       hearers.delete(again);

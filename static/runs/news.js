@@ -1,7 +1,7 @@
 // @ts-check
 /** Passes live events about runs from /ws to the components on the screen. Stores nothing. */
 import { useEffect, useRef } from "preact/hooks";
-import { calmly } from "../calmly.js";
+import { throttled } from "../throttle.js";
 
 /** @typedef {{ id: string, parentId: string | null }} Changed */
 
@@ -28,7 +28,7 @@ export function useRunNews(concerns, load) {
   const latest = useRef({ concerns, load });
   latest.current = { concerns, load };
   useEffect(() => {
-    const again = calmly(() => latest.current.load());
+    const again = throttled(() => latest.current.load());
     const hear = (/** @type {Changed | null} */ changed) => {
       if (changed === null || latest.current.concerns(changed)) again();
     };

@@ -1,5 +1,5 @@
 // @ts-check
-/** Limits work that live events request more often than it has to be done. */
+/** Throttles work that live events request more often than it has to be done. */
 
 /** Events within this time cause one fetch. */
 const GATHER_MS = 300;
@@ -8,7 +8,7 @@ const GATHER_MS = 300;
  * Returns a function that runs `work` soon, and once more if it was called meanwhile, never two at a time.
  * @param {() => Promise<void>} work
  */
-export function calmly(work) {
+export function throttled(work) {
   let asked = false;
   let busy = false;
   return async () => {
