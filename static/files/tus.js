@@ -9,7 +9,7 @@
  * Owns the pauses between tries, and the list of unfinished uploads in this browser.
  */
 import { pauseMs } from "../backoff.js";
-import { keepLately, lately } from "../lately.js";
+import { keepRecentlyUsed, recentlyUsed } from "../recently_used.js";
 import { request } from "./requests.js";
 
 const VERSION = { "tus-resumable": "1.0.0" };
@@ -142,7 +142,7 @@ function print(file) {
 
 /** @returns {{ print: string, url: string }[]} */
 function kept() {
-  return lately(LIST).filter((one) => typeof one === "object" && one !== null && "print" in one && "url" in one
+  return recentlyUsed(LIST).filter((one) => typeof one === "object" && one !== null && "print" in one && "url" in one
     && typeof one.url === "string" && one.url.startsWith("/files/tus/")).map((one) =>
     /** @type {{ print: string, url: string }} */ (one));
 }
@@ -155,10 +155,10 @@ function recall(file) {
 /** @param {File} file @param {string} url */
 function remember(file, url) {
   const others = kept().filter((one) => one.print !== print(file));
-  keepLately(LIST, [{ print: print(file), url }, ...others].slice(0, MAX_KEPT));
+  keepRecentlyUsed(LIST, [{ print: print(file), url }, ...others].slice(0, MAX_KEPT));
 }
 
 /** @param {File} file */
 function forget(file) {
-  keepLately(LIST, kept().filter((one) => one.print !== print(file)));
+  keepRecentlyUsed(LIST, kept().filter((one) => one.print !== print(file)));
 }

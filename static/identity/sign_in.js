@@ -1,7 +1,7 @@
 // @ts-check
 /** The requests that begin and end a session. Each returns "", or a sentence that says why it failed. */
 import { features } from "../feature.js";
-import { forgetLately } from "../lately.js";
+import { forgetRecentlyUsed } from "../recently_used.js";
 import { forgetStoredTexts } from "../stored_texts.js";
 import { setLeaving } from "../rpc.js";
 import { loadMe, noteSignedIn } from "../session.js";
@@ -32,7 +32,7 @@ export async function signOut() {
     setLeaving(false);
     void loadMe(); // the session may have ended already; then loadMe leads to the login page, too
   } else {
-    forgetLately();
+    forgetRecentlyUsed();
     forgetStoredTexts();
     noteSignedIn(false);
     const forgotten = Promise.allSettled(features().map((row) => row.forget?.()));

@@ -1,7 +1,7 @@
 // @ts-check
 /** Recent searches. Only deliberate searches count, by Enter or by opening a result; not each word while typing. */
 import { signal } from "@preact/signals";
-import { keepLately, lately } from "../lately.js";
+import { keepRecentlyUsed, recentlyUsed } from "../recently_used.js";
 
 const NAME = "searches";
 const MAX_KEPT = 20;
@@ -12,7 +12,7 @@ const version = signal(0);
 /** The recent searches, the newest first. @returns {string[]} */
 export function recentSearches() {
   void version.value;
-  return lately(NAME).filter((one) => typeof one === "string");
+  return recentlyUsed(NAME).filter((one) => typeof one === "string");
 }
 
 /** @param {string} text */
@@ -28,6 +28,6 @@ export function forgetSearch(text) {
 
 /** @param {string[]} searches */
 function keep(searches) {
-  keepLately(NAME, searches);
+  keepRecentlyUsed(NAME, searches);
   version.value += 1;
 }

@@ -8,7 +8,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { scopes } from "../keys.js";
-import { keepLately, lately } from "../lately.js";
+import { keepRecentlyUsed, recentlyUsed } from "../recently_used.js";
 import { navigate } from "../router.js";
 import { Chooser } from "./chooser.js";
 import { keyNames } from "./key_words.js";
@@ -112,7 +112,7 @@ function commands() {
 
 /** @returns {Used[]} */
 function usedLately() {
-  return /** @type {Used[]} */ (lately(NAME)
+  return /** @type {Used[]} */ (recentlyUsed(NAME)
     .filter((/** @type {any} */ one) => typeof one?.id === "string" && typeof one.label === "string"));
 }
 
@@ -125,5 +125,5 @@ function again(used) {
 /** @param {Command} command */
 function remember({ id, label, group, hint, href, thing }) {
   const used = { id, label, group, hint, href: thing === "file" ? undefined : href };
-  keepLately(NAME, [used, ...usedLately().filter((one) => one.id !== id)].slice(0, MAX_USED));
+  keepRecentlyUsed(NAME, [used, ...usedLately().filter((one) => one.id !== id)].slice(0, MAX_USED));
 }

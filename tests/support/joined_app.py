@@ -16,7 +16,7 @@ STATIC: Final = Path(__file__).parents[2] / "static"
 IMPORTED_BY_TESTS: Final = (
     "identity/next.js",
     "keys.js",
-    "lately.js",
+    "recently_used.js",
     "live.js",
     "mail/actions.js",
     "mail/colours.js",

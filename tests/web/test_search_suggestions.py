@@ -103,7 +103,7 @@ def test_searches_of_late_are_offered_removed_and_forgotten_at_sign_out(app: App
     assert page.evaluate("Object.keys(localStorage).filter(one => one.startsWith('svc.lately')).length") == 1
     page.evaluate("""async () => {
         const app = document.querySelector("script[type=module][src$='/app.js']").src;
-        (await import(app.replace("/app.js", "/lately.js"))).forgetLately();
+        (await import(app.replace("/app.js", "/recently_used.js"))).forgetRecentlyUsed();
     }""")
     assert page.evaluate("Object.keys(localStorage).filter(one => one.startsWith('svc.lately'))") == []
 

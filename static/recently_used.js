@@ -5,10 +5,11 @@
  */
 import { me } from "./session.js";
 
+/** Entries with this name are in browsers already. */
 const KEY = "svc.lately";
 
 /** @param {string} name @returns {unknown[]} */
-export function lately(name) {
+export function recentlyUsed(name) {
   try {
     const found = JSON.parse(localStorage.getItem(keyOf(name)) ?? "[]");
     return Array.isArray(found) ? found : [];
@@ -18,7 +19,7 @@ export function lately(name) {
 }
 
 /** @param {string} name @param {unknown[]} list */
-export function keepLately(name, list) {
+export function keepRecentlyUsed(name, list) {
   try {
     localStorage.setItem(keyOf(name), JSON.stringify(list));
   } catch {
@@ -27,7 +28,7 @@ export function keepLately(name, list) {
 }
 
 /** Deletes all lists, at sign-out. */
-export function forgetLately() {
+export function forgetRecentlyUsed() {
   try {
     for (const one of Object.keys(localStorage)) if (one.startsWith(KEY)) localStorage.removeItem(one);
   } catch {
