@@ -7,7 +7,7 @@ import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
 import { CopyLine } from "../ui/copy.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { clientIn, flawOf } from "./client_json.js";
 
@@ -16,7 +16,7 @@ import { clientIn, flawOf } from "./client_json.js";
 /** @param {{ credential: Credential, saved: () => void, close?: () => void, focused?: boolean }} props */
 export function CredentialForm({ credential, saved, close, focused = true }) {
   const [values, setValues] = useState(/** @type {Record<string, string>} */ ({}));
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const [flaw, setFlaw] = useState("");
   const { name, fields, callbacks } = credential;
   const submit = (/** @type {SubmitEvent} */ event) => {

@@ -7,7 +7,7 @@ import { fileSize, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Shell } from "../ui/shell.js";
 import { filesHref, parseFilesAddress, SIEVES } from "./address.js";
-import { forgetDeeds } from "./deeds.js";
+import { forgetActions } from "./actions.js";
 import { onFileNews } from "./news.js";
 import { askBeforeLeaving, uploading } from "./sending.js";
 
@@ -32,7 +32,7 @@ export const FEATURE = {
   start: askBeforeLeaving,
   async forget() {
     uploading.abort();
-    forgetDeeds();
+    forgetActions();
   },
   lookup,
   icons: {

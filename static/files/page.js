@@ -10,7 +10,7 @@ import { Icon } from "../ui/icons.js";
 import { coarse } from "../ui/media.js";
 import { useTypedWords } from "../ui/typed_words.js";
 import { filesHref, SIEVES, SORTS } from "./address.js";
-import { bringBack, canBringBack, download, open, remove, renaming } from "./deeds.js";
+import { bringBack, canBringBack, download, open, remove, renaming } from "./actions.js";
 import { useDrop } from "./drop.js";
 import { useFiles } from "./reading.js";
 import { RenameDialog } from "./rename.js";
@@ -37,12 +37,12 @@ export const SHORTCUTS = [
   { keys: ["k", "ArrowUp"], label: "Previous file", repeats: true, run: () => step(-1) },
   { keys: ["/"], label: "Find a file", run: () => document.getElementById(FIELD)?.focus() },
   { keys: ["c"], label: "Upload files", also: ["Add", "Attach"], run: () => document.getElementById(PICKER)?.click() },
-  deed(["o"], "Look at it, or download it", (file) => open(file, shown.files)),
-  deed(["d"], "Download", download),
-  deed(["r"], "Rename", (file) => {
+  action(["o"], "Look at it, or download it", (file) => open(file, shown.files)),
+  action(["d"], "Download", download),
+  action(["r"], "Rename", (file) => {
     renaming.value = file;
   }),
-  deed(["#"], "Delete the file", (file) => {
+  action(["#"], "Delete the file", (file) => {
     step(1);
     void remove(file);
   }),
@@ -166,7 +166,7 @@ function current() {
 
 /** @param {string[]} keys @param {string} label @param {(file: Listed) => void} act @returns
  * {import("../keys.js").Shortcut} */
-function deed(keys, label, act) {
+function action(keys, label, act) {
   return { keys, label, acts: true, when: () => current() !== null, run: () => {
     const file = current();
     if (file) act(file);

@@ -2,10 +2,10 @@
 /** The dialog that renames a file. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { Modal } from "../ui/modal.js";
-import { renaming } from "./deeds.js";
+import { renaming } from "./actions.js";
 
 const MAX_CHARS = 255;
 
@@ -16,7 +16,7 @@ export function RenameDialog() {
 /** @param {{ file: import("./reading.js").Listed }} props */
 function Dialog({ file }) {
   const [name, setName] = useState(file.name);
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   const close = () => {
     renaming.value = null;

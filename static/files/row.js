@@ -7,7 +7,7 @@ import { classes, html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { keysFor } from "../ui/key_words.js";
 import { MenuButton, MenuItem } from "../ui/menu.js";
-import { contentOf, isShown, open, remove, renaming } from "./deeds.js";
+import { contentOf, isShown, open, remove, renaming } from "./actions.js";
 import { fileIcon } from "./icon.js";
 import { isPicture } from "./kinds.js";
 
@@ -34,7 +34,7 @@ export function FileRow({ file, among }) {
     <span class="file-size">${fileSize(file.size)}</span>
     <time class="file-time" datetime=${file.createdAt} title=${fullTime(file.createdAt)}>${
       listTime(file.createdAt, now.value)}</time>
-    <span class="file-deeds">
+    <span class="file-actions">
       <a class="icon-button file-save" href=${contentOf(file)} download=${file.name} title="Download"
         aria-label=${`Download ${file.name}`}><${Icon} name="download" size=${18} /></a>
       <${MenuButton} id=${`file-menu-${file.id}`} class="icon-button" icon="answer-more" title="More"

@@ -7,7 +7,7 @@
  */
 import { useEffect, useState } from "preact/hooks";
 import { loadMe, me, meProblem, wasSignedIn } from "../session.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { Icon, Mark } from "../ui/icons.js";
 import { Claiming, isLoopback } from "./claiming.js";
@@ -137,7 +137,7 @@ function ClaimLink({ token, first }) {
  * @param {() => Promise<string>} attempt
  */
 function useSignIn(attempt) {
-  const { problem, busy, run } = useDeed();
+  const { problem, busy, run } = useAction();
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     void run(async () => {

@@ -7,7 +7,7 @@ import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { plural } from "../ui/format.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { Modal } from "../ui/modal.js";
 import { accountOf, accounts, isShared } from "./accounts.js";
@@ -53,7 +53,7 @@ function Question({ about: { messageId, address, accountId } }) {
   const [to, setTo] = useState(/** @type {Place} */ ("trash"));
   const [everywhere, setEverywhere] = useState(true);
   const [move, setMove] = useState(true);
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const { here, known } = useHere(address, everywhere ? null : accountId);
   const own = (accounts.value ?? []).filter((one) => !isShared(one));
   const close = () => {

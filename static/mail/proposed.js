@@ -6,7 +6,7 @@
 import { signal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { mutate } from "../rpc.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { composeAnswer } from "./compose/compose.js";
@@ -35,7 +35,7 @@ export function ProposedReply({ reply, threadId, acts }) {
 
 /** @param {{ reply: Reply, text: string | null, threadId: string, acts: boolean }} props */
 function Proposal({ reply, text, threadId, acts }) {
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const begins = useRef(false);
   const editing = text !== null;

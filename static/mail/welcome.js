@@ -7,7 +7,7 @@ import { signal } from "@preact/signals";
 import { navigate } from "../router.js";
 import { mutate } from "../rpc.js";
 import { isAdmin } from "../session.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { mailPath } from "./address.js";
@@ -53,7 +53,7 @@ export function Welcome() {
 
 /** Adds a made-up mailbox beside the person's own: an account like an imported one, removed by erasing it. */
 export function TryOut() {
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const begin = () => run(async () => {
     const { accountId } = await mutate("demo.tryOut");
     await Promise.all([loadAccounts(), loadLabels()]);

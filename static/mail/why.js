@@ -2,7 +2,7 @@
 /** "Why is this here?": what rules did with a thread, with undo, and a form to teach the rule. */
 import { useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { show } from "./details.js";
@@ -15,7 +15,7 @@ const isOfPlugin = ({ rule }) => rule.startsWith("plugins/");
 /** @param {{ threadId: string, own: boolean }} props */
 export function WhyHere({ threadId, own }) {
   const [acts, setActs] = useState(/** @type {Act[] | null} */ (null));
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const look = async () => setActs(await query("rules.why", { threadId }));
   const fold = () => run(async () => setActs(null));
   const act = (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => run(async () => {
@@ -36,7 +36,7 @@ export function WhyHere({ threadId, own }) {
         (<bdi>${one.because}</bdi>) and did: <bdi>${one.did.join(", ") || "nothing"}</bdi>.${
         one.undone && " It was taken back."}${one.problem && html` The model gave no answer: <bdi>${
         one.problem}</bdi> <a href="/p/runs">Runs</a> can ask it again.`}</p>
-      ${own && html`<p class="why-deeds">
+      ${own && html`<p class="why-actions">
         ${!one.undone && !one.problem && html`<button class="button small" aria-busy=${busy} onClick=${() =>
           act(() => mutate("rules.undo", { runId: one.runId }), "Taken back.")}>Undo</button>`}
         ${!isOfPlugin(one) && html`<button class="button small" aria-busy=${busy} onClick=${() =>

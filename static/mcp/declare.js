@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { isAdmin } from "../session.js";
 import { isSwitchedOff } from "../switches.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,39}$/;
@@ -15,7 +15,7 @@ export function Declare({ taken, load }) {
   const [name, setName] = useState("");
   const [target, setTarget] = useState("");
   const [wrong, setWrong] = useState("");
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const programs = isAdmin() && !isSwitchedOff("stdio-mcp");
   const save = (/** @type {Event} */ event) => {
     event.preventDefault();

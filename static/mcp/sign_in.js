@@ -6,7 +6,7 @@
 import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { ConfirmButton } from "../ui/confirm.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { toast } from "../ui/toast.js";
@@ -41,7 +41,7 @@ export function refusalOf(name) {
 export function SignIn({ server, load }) {
   const { name, title, signIn, signInProblem } = server;
   const [place, setPlace] = useState(/** @type {Place | null} */ (null));
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   if (signIn === "none") return null;
   const isAgain = signIn === "ended" || signIn === "more";
   if (signIn === "done") return html`<${SignedIn} name=${name} title=${title} load=${load} />`;
@@ -74,7 +74,7 @@ function SignedIn({ name, title, load }) {
     toast(`Signed out of ${title}.`);
     await load();
   };
-  return html`<div class="mcp-deeds"><span class="fine">You are signed in there.</span>
+  return html`<div class="mcp-actions"><span class="fine">You are signed in there.</span>
     <${ConfirmButton} label="Sign out" what=${title} run=${leave} /></div>`;
 }
 
@@ -82,7 +82,7 @@ function SignedIn({ name, title, load }) {
 function OwnClient({ name, place, look }) {
   const [clientId, setClientId] = useState("");
   const [clientSecret, setClientSecret] = useState("");
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const save = (/** @type {Event} */ event) => {
     event.preventDefault();
     void run(async () => {

@@ -34,7 +34,7 @@ export function ToolRow({ server, tool: one, load }) {
       <pre tabindex="0" aria-label=${`Schema of ${tool}`}>${schema}</pre>
       ${hints && html`<p class="fine">What it says of its effects, which nobody has checked:</p>
         <pre tabindex="0" aria-label=${`Hints of ${tool}`}>${hints}</pre>`}</details>
-    <div class="mcp-deeds">
+    <div class="mcp-actions">
       ${(state === "new" || state === "changed") && html`<${ConfirmButton} key=${digest} label="Allow" what=${tool}
         run=${allow} />`}
       ${state !== "new" && html`<${ConfirmButton} key=${state} label="Allow no more" what=${tool} run=${forbid} />`}

@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { Pending, useFetched } from "../settings/fetched.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 
@@ -20,7 +20,7 @@ export function MeetingsSection() {
 function Choose({ settings, load }) {
   const { recogniser, serverUrl, model, language, options, standIn } = settings;
   const [choice, setChoice] = useState(/** @type {Choice} */ ({ recogniser, serverUrl, model, language }));
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   useEffect(() => setChoice({ recogniser, serverUrl, model, language }), [recogniser, serverUrl, model, language]);
   const change = (/** @type {Partial<Choice>} */ part) => setChoice({ ...choice, ...part });
   const save = (/** @type {Event} */ event) => {

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { mutate } from "../rpc.js";
 import { fromHere } from "../router.js";
 import { ConfirmButton } from "../ui/confirm.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { Dialog } from "./dialog.js";
@@ -14,7 +14,7 @@ import { toastOfDeleted } from "./trash.js";
 /** @param {{ page: PageDetail, close: () => void }} props */
 export function ManageDialog({ page, close }) {
   const [to, setTo] = useState(page.path);
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const wanted = to.split("/").map((part) => part.trim()).filter(Boolean).join("/");
   const move = async () => {
     const go = fromHere();

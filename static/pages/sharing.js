@@ -2,7 +2,7 @@
 /** The dialog that sets who may read and write a page: the same people as for the page above, or its own list. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 import { Dialog } from "./dialog.js";
@@ -13,7 +13,7 @@ const EVERYONE = "everyone";
 export function SharingDialog({ page, close, reload }) {
   const [access, setAccess] = useState(page.access);
   const [grants, setGrants] = useState(page.grants);
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const users = useUsers();
   const save = async () => {
     const given = access === "explicit" ? grants.map(({ to, level }) => ({ to, level })) : [];

@@ -6,7 +6,7 @@ import { mutate, query } from "../rpc.js";
 import { fromHere, navigate } from "../router.js";
 import { ConfirmButton } from "../ui/confirm.js";
 import { ago, fullTime } from "../ui/format.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
@@ -55,7 +55,7 @@ export function TrashPage() {
 function Entry({ one, reload }) {
   const [to, setTo] = useState(one.path);
   const [isRefused, setRefused] = useState(false); // then its field for another path stays
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     void run(() => restore(one.id, isRefused && to !== one.path ? to : undefined).catch((error) => {

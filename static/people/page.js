@@ -86,7 +86,7 @@ function PersonRow({ person }) {
       <p class="fine contact-facts">${name !== address && html`<bdi>${address}</bdi>`}
         <span>${plural(messages, "mail")}, last ${listTime(lastSeenAt, now.value)}</span></p>
     </div>
-    <div class="contact-deeds">
+    <div class="contact-actions">
       <button class="button small" aria-label=${`Write to ${name}`}
         onClick=${() => composeBlank({ to: [{ name: person.name, address }] })}><${Icon} name="edit" size=${16} />
         <span>Write</span></button>

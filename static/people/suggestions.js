@@ -11,7 +11,7 @@ import { toast } from "../ui/toast.js";
 export function Suggestions() {
   const found = useFetched("people.suggested");
   const [busy, setBusy] = useState(false);
-  const deed = async (/** @type {() => Promise<unknown>} */ run) => {
+  const action = async (/** @type {() => Promise<unknown>} */ run) => {
     setBusy(true);
     try {
       await run();
@@ -22,12 +22,12 @@ export function Suggestions() {
       await found.load();
     }
   };
-  const add = (/** @type {Correspondent} */ one) => deed(async () => {
+  const add = (/** @type {Correspondent} */ one) => action(async () => {
     const { page } = await mutate("people.add", { address: one.address });
     if (page) toast(`Added: ${page.title}`);
   });
   const dismiss = (/** @type {Correspondent[]} */ some) =>
-    deed(() => mutate("people.dismiss", { addresses: some.map((one) => one.address) }));
+    action(() => mutate("people.dismiss", { addresses: some.map((one) => one.address) }));
   const people = found.data?.people ?? [];
   return html`<section aria-labelledby="suggestions-title">
     <h2 id="suggestions-title">Suggestions</h2>

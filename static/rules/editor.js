@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { accounts, isShared } from "../mail/accounts.js";
 import { mutate } from "../rpc.js";
 import { dollars, plural } from "../ui/format.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { listOf, TextField } from "../ui/text_field.js";
 import { toast } from "../ui/toast.js";
@@ -42,7 +42,7 @@ const ACTIONS = [
 export function Editor({ edited, write, done }) {
   const { title, rule } = edited;
   const [tried, setTried] = useState(/** @type {Tried | null} */ (null));
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const change = (/** @type {Partial<Rule>} */ part) => {
     write({ rule: { ...rule, ...part } });
     setTried(null);

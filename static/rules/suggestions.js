@@ -2,7 +2,7 @@
 /** Suggested rules, made from what a person does again and again. Shown in the settings and in a thread. */
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 
@@ -19,7 +19,7 @@ function words({ deed, value, times, address }) {
  * @param {{ one: Suggestion, done: () => unknown, edit?: (one: Suggestion) => void }} props
  */
 function Offer({ one, done, edit }) {
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const act = (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => run(async () => {
     await work();
     toast(said);

@@ -3,13 +3,13 @@
 import { KIND_WORDS, triageOn } from "../mail/kinds.js";
 import { mutate } from "../rpc.js";
 import { Pending, useFetched } from "../settings/fetched.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { toast } from "../ui/toast.js";
 
 export function TriageSection() {
   const fetched = useFetched("triage.get");
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const found = fetched.data;
   const act = (/** @type {() => Promise<unknown>} */ work, /** @type {string} */ said) => run(async () => {
     await work();

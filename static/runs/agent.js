@@ -5,7 +5,7 @@ import { signal } from "@preact/signals";
 import { fromHere } from "../router.js";
 import { mutate, query } from "../rpc.js";
 import { reasonOf } from "../settings/fetched.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { fullTime } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { runHref } from "./address.js";
@@ -79,7 +79,7 @@ function Message({ one: { by, text, at, heard } }) {
 /** @param {{ id: string, ended: boolean, reload: () => Promise<void> }} props */
 function SayForm({ id, ended, reload }) {
   const [text, setText] = useState("");
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     if (text.trim()) void run(say);
@@ -96,7 +96,7 @@ function SayForm({ id, ended, reload }) {
       <textarea rows="2" value=${text} onInput=${(/** @type {InputEvent} */ event) =>
         setText(/** @type {HTMLTextAreaElement} */ (event.target).value)} /></label>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-    <div class="approval-deeds"><button class="button small primary" type="submit" aria-busy=${busy}>Send
+    <div class="approval-actions"><button class="button small primary" type="submit" aria-busy=${busy}>Send
       to the agent</button></div>
   </form>`;
 }

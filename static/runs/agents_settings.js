@@ -5,7 +5,7 @@ import { mutate } from "../rpc.js";
 import { Faults, useWritten } from "../settings/declared.js";
 import { Pending, useFetched } from "../settings/fetched.js";
 import { ConfirmButton } from "../ui/confirm.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { dollars } from "../ui/format.js";
 import { Nothing } from "../ui/empty.js";
 import { html } from "../ui/html.js";
@@ -50,7 +50,7 @@ export function AgentsSection() {
 
 /** @param {{ one: Agent, load: () => Promise<void>, edit: () => void }} props */
 function Row({ one, load, edit }) {
-  const { busy, run } = useDeed();
+  const { busy, run } = useAction();
   const remove = async () => {
     await mutate("pages.delete", { path: one.path });
     document.getElementById("edit-new")?.focus(); // the row disappears, and it had the focus

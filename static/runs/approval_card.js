@@ -5,7 +5,7 @@ import { now } from "../now.js";
 import { until } from "../settings/dates.js";
 import { reasonOf } from "../settings/fetched.js";
 import { ago, fullTime } from "../ui/format.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { html } from "../ui/html.js";
 import { runHref } from "./address.js";
 import { approvals, approvalsProblem, decide, loadApprovals } from "./approvals.js";
@@ -29,7 +29,7 @@ export function WaitingApprovals() {
 export function ApprovalCard({ approval, linked = false }) {
   const { summary, tool, requestedAt, expiresAt, runId } = approval;
   const [editing, setEditing] = useState(false);
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const act = (/** @type {{ approve: boolean, input?: unknown }} */ decision) => run(() => decide(approval, decision));
   const title = useId();
   const isOver = Date.parse(expiresAt) <= now.value;
@@ -38,13 +38,13 @@ export function ApprovalCard({ approval, linked = false }) {
     <p class="fine"><code>${tool}</code> · asked <span title=${fullTime(requestedAt)}>${ago(requestedAt, now.value)}
       </span> · <span title=${fullTime(expiresAt)}>${isOver ? "has expired" : `expires ${
         until(expiresAt, now.value)}`}</span>
-      ${linked && html` · <a href=${runHref(runId)} data-deed="open">Open the run</a>`}</p>
+      ${linked && html` · <a href=${runHref(runId)} data-action="open">Open the run</a>`}</p>
     ${editing
       ? html`<${EditForm} input=${approval.input} busy=${busy} close=${() => setEditing(false)}
           approve=${(/** @type {unknown} */ input) => act({ approve: true, input })} />`
       : html`${approval.card ? html`<${Card} rows=${approval.card} />`
         : html`<${Value} label=${`What ${tool} would be given`} value=${approval.input} whole=${true} />`}
-        <div class="approval-deeds">
+        <div class="approval-actions">
           <button class="button small primary" aria-busy=${busy} aria-label=${`Approve: ${summary}`}
             onClick=${() => act({ approve: true })}>Approve</button>
           <button class="button small" aria-label=${`Change it first: ${summary}`} onClick=${() => setEditing(true)}>
@@ -96,7 +96,7 @@ function EditForm({ input, busy, approve, close }) {
         onInput=${(/** @type {InputEvent} */ event) =>
           setText(/** @type {HTMLTextAreaElement} */ (event.target).value)} /></label>
     ${problem && html`<p class="form-problem" role="alert" id=${told}>${problem}</p>`}
-    <div class="approval-deeds">
+    <div class="approval-actions">
       <button class="button small primary" type="submit" aria-busy=${busy}>Approve as changed</button>
       <button class="button small" type="button" onClick=${close}>Don’t change it</button>
     </div>

@@ -65,7 +65,7 @@ function Ask({ wanted: { about, input }, close }) {
         onInput=${(/** @type {InputEvent} */ event) =>
           setPrompt(/** @type {HTMLTextAreaElement} */ (event.target).value)}></textarea></label>
       ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-      <div class="approval-deeds"><button class="button primary" aria-busy=${busy}
+      <div class="approval-actions"><button class="button primary" aria-busy=${busy}
         disabled=${!agent && !prompt.trim()}>Begin</button>
         <button type="button" class="button" onClick=${close}>Cancel</button></div>
     </form>

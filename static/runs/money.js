@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { mutate, query } from "../rpc.js";
 import { useFetched } from "../settings/fetched.js";
-import { useDeed } from "../ui/deed.js";
+import { useAction } from "../ui/action.js";
 import { dollars } from "../ui/format.js";
 import { html } from "../ui/html.js";
 
@@ -22,7 +22,7 @@ export function RunCost({ run }) {
  */
 export function GoOn({ run, changed }) {
   const [usd, setUsd] = useState("");
-  const { busy, problem, run: act } = useDeed();
+  const { busy, problem, run: act } = useAction();
   useEffect(() => {
     query("models.ofRun", { runId: run.id }).then((cost) => setUsd((cost.ceilingUsd * 2).toFixed(2)), () => {});
   }, [run.id]);
@@ -40,7 +40,7 @@ export function GoOn({ run, changed }) {
       <input type="number" min="0.01" step="0.01" required value=${usd} onInput=${(/** @type {InputEvent} */ event) =>
         setUsd(/** @type {HTMLInputElement} */ (event.target).value)} /></label>
     ${problem && html`<p class="form-problem" role="alert">${problem}</p>`}
-    <div class="approval-deeds"><button class="button small primary" type="submit" aria-busy=${busy}>
+    <div class="approval-actions"><button class="button small primary" type="submit" aria-busy=${busy}>
       Go on</button></div>
   </form>`;
 }

@@ -20,10 +20,10 @@ export const SHORTCUTS = [
   { keys: ["k", "ArrowUp"], label: "Previous task", repeats: true, run: () => step(-1) },
   { keys: ["Home"], label: "First task", run: () => stepToEnd(1) },
   { keys: ["End"], label: "Last task", run: () => stepToEnd(-1) },
-  deed(["Enter", "o"], "Open: edit the message, look at the run", "open"),
-  deed(["Mod+enter"], "Send now, or again", "send"),
-  deed(["h"], "Another time", "later"),
-  deed(["#"], "Cancel sending, or put away", "away"),
+  action(["Enter", "o"], "Open: edit the message, look at the run", "open"),
+  action(["Mod+enter"], "Send now, or again", "send"),
+  action(["h"], "Another time", "later"),
+  action(["#"], "Cancel sending, or put away", "away"),
   { keys: ["u", "Escape"], label: "Back to the inbox", run: () => navigate("/p/mail") },
 ];
 
@@ -97,6 +97,6 @@ function Section({ id, title, rows }) {
 
 /** @param {string[]} keys @param {string} label @param {string} name the button's name @returns
  * {import("../keys.js").Shortcut} */
-function deed(keys, label, name) {
+function action(keys, label, name) {
   return { keys, label, acts: true, when: () => can(name), run: () => press(name) };
 }

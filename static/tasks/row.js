@@ -28,37 +28,37 @@ export function TaskRow({ row }) {
         </bdi>${from(row)}</p>
       <p class="fine"><span title=${row.sendAt ? fullTime(row.sendAt) : ""}>${text}</span></p>
     </div>
-    <${Deeds} row=${row} about=${about} />
+    <${Actions} row=${row} about=${about} />
   </li>`;
 }
 
 /** @param {{ row: Outgoing, about: string }} props */
-function Deeds({ row, about }) {
+function Actions({ row, about }) {
   const id = row.id;
   const { state } = row;
   const waits = state === "scheduled" || state === "held" || state === "overdue";
-  const edit = html`<button class="button small" data-deed="open" aria-label=${`Edit: ${about}`}
+  const edit = html`<button class="button small" data-action="open" aria-label=${`Edit: ${about}`}
     onClick=${() => void bringBack(id)}>Edit</button>`;
   if (waits) {
-    return html`<div class="deeds">
+    return html`<div class="task-actions">
       ${edit}
-      <${ConfirmButton} label="Send now" deed="send" what=${about}
+      <${ConfirmButton} label="Send now" action="send" what=${about}
         run=${() => (state === "overdue" ? retry(id) : sendNow(id))} />
       <${Reschedule} row=${row} about=${about} />
-      <${ConfirmButton} label="Cancel" deed="away" what=${about} question="It becomes a draft again."
+      <${ConfirmButton} label="Cancel" action="away" what=${about} question="It becomes a draft again."
         sure="Don’t send it" run=${() => cancel(id)} />
     </div>`;
   }
   if (state !== "failed" && state !== "uncertain") return null;
   const doubtful = state === "uncertain";
-  return html`<div class="deeds">
-    <${ConfirmButton} label=${doubtful ? "Send again" : "Try again"} deed="send" what=${about}
+  return html`<div class="task-actions">
+    <${ConfirmButton} label=${doubtful ? "Send again" : "Try again"} action="send" what=${about}
       sure="Send it again" question=${doubtful ? "If the first one did arrive, it is there twice." : undefined}
       run=${() => retry(id)} />
-    <${ConfirmButton} label="Edit" deed="open" what=${about} sure="Edit it" calm
+    <${ConfirmButton} label="Edit" action="open" what=${about} sure="Edit it" calm
       question=${doubtful ? "If the first one did arrive, this is a second one." : undefined}
         run=${() => rewrite(id)} />
-    <${ConfirmButton} label="Put away" deed="away" what=${about} question="It leaves this list, and is not sent."
+    <${ConfirmButton} label="Put away" action="away" what=${about} question="It leaves this list, and is not sent."
       sure="Put it away" run=${async () => void (await dismiss(id, false))} />
   </div>`;
 }
@@ -75,7 +75,7 @@ function Reschedule({ row, about }) {
     }
   };
   return html`<span class="reschedule">
-    <button class="button small" data-deed="later" aria-label=${`Another time: ${about}`}
+    <button class="button small" data-action="later" aria-label=${`Another time: ${about}`}
       aria-haspopup="dialog" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>Another time
     </button>
     ${open && html`<${LaterPanel} title="Send later" choose=${choose} close=${() => setOpen(false)} />`}

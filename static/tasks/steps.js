@@ -29,19 +29,20 @@ export function beginSteps() {
   last = -1;
 }
 
-/** @param {string} deed */
-export function can(deed) {
-  return button(deed) !== null;
+/** @param {string} action */
+export function can(action) {
+  return button(action) !== null;
 }
 
-/** Presses the button of an action; a button with a confirmation asks. @param {string} deed */
-export function press(deed) {
-  button(deed)?.click();
+/** Presses the button of an action; a button with a confirmation asks. @param {string} action */
+export function press(action) {
+  button(action)?.click();
 }
 
-/** @param {string} deed @returns {HTMLElement | null} */
-function button(deed) {
-  return tasks().find((one) => one.contains(document.activeElement))?.querySelector(`[data-deed="${deed}"]`) ?? null;
+/** @param {string} action @returns {HTMLElement | null} */
+function button(action) {
+  const task = tasks().find((one) => one.contains(document.activeElement));
+  return task?.querySelector(`[data-action="${action}"]`) ?? null;
 }
 
 /** @returns {HTMLElement[]} */

@@ -70,7 +70,7 @@ function Terminals({ session }) {
         html`<${TabButton} key=${one.key} tab=${one} />`)}</div>
       <button class="icon-button" aria-label="New terminal" title="New terminal" onClick=${addTab}>
         <${Icon} name="plus" /></button>
-      ${tab && html`<${Deeds} key=${tab.key} tab=${tab} />`}
+      ${tab && html`<${Actions} key=${tab.key} tab=${tab} />`}
     </div>
     <${Others} of=${others} />
     ${problem && html`<div class="notice bad" role="alert"><span>Could not load the terminals: ${problem}</span></div>`}
@@ -101,7 +101,7 @@ function TabButton({ tab }) {
 }
 
 /** @param {{ tab: Tab }} props */
-function Deeds({ tab }) {
+function Actions({ tab }) {
   const canBeEnded = tab.state.value === "live";
   const paste = async () => {
     const text = await navigator.clipboard?.readText().catch(() => "");
@@ -112,7 +112,7 @@ function Deeds({ tab }) {
     if (text) await navigator.clipboard?.writeText(text);
     tab.screen?.focus();
   };
-  return html`<div class="terminals-deeds">
+  return html`<div class="terminals-actions">
     <button class="icon-button" aria-label="Search in the terminal" title="Search (Ctrl+Shift+F)" onClick=${search}>
       <${Icon} name="terminal-search" /></button>
     <button class="icon-button" aria-label="Copy what is selected" title="Copy what is selected (Ctrl+Shift+C)"

@@ -5,13 +5,13 @@ import { html } from "./html.js";
 
 /**
  * `run` throws if it fails. Without a `question` it runs at the first press.
- * @param {{ label: string, what?: string, question?: string | (() => Promise<string>), sure?: string, deed?: string,
+ * @param {{ label: string, what?: string, question?: string | (() => Promise<string>), sure?: string, action?: string,
  *   calm?: boolean, run: () => Promise<void> }} props
  *   `question`: a function if the text must be loaded first;
- *   `what`: what the button is about, for people who don't see its row; `deed`: the name by which a key finds the
+ *   `what`: what the button is about, for people who don't see its row; `action`: the name by which a key finds the
  *   button; `calm`: the action removes nothing, so the second button has no warning colour
  */
-export function ConfirmButton({ label, what = "", question, sure = label, deed, calm, run }) {
+export function ConfirmButton({ label, what = "", question, sure = label, action, calm, run }) {
   const [step, setStep] = useState(/** @type {"idle" | "asking" | "busy"} */ ("idle"));
   const [problem, setProblem] = useState("");
   const [asked, setAsked] = useState("");
@@ -63,7 +63,7 @@ export function ConfirmButton({ label, what = "", question, sure = label, deed, 
             ? "Leave it" : "Cancel"}</button>
         </span>`
       : html`<button type="button" class="button small" ref=${first} aria-label=${spoken(label, what)}
-        data-deed=${deed} aria-busy=${step === "busy"} onClick=${ask}>${label}</button>`}
+        data-action=${action} aria-busy=${step === "busy"} onClick=${ask}>${label}</button>`}
     ${problem && html`<span class="form-problem" role="alert">${problem}</span>`}
   </span>`;
 }

@@ -59,7 +59,7 @@ export function Palette() {
 function Body() {
   const [text, setText] = useState("");
   const [found, setFound] = useState(/** @type {Command[]} */ ([]));
-  const [used] = useState(usedLately);
+  const [used] = useState(usedRecently);
   const [known] = useState(commands);
   useEffect(() => {
     let isNewest = true;
@@ -111,7 +111,7 @@ function commands() {
 /** @typedef {{ id: string, label: string, group?: string, hint?: string, href?: string }} Used */
 
 /** @returns {Used[]} */
-function usedLately() {
+function usedRecently() {
   return /** @type {Used[]} */ (recentlyUsed(NAME)
     .filter((/** @type {any} */ one) => typeof one?.id === "string" && typeof one.label === "string"));
 }
@@ -125,5 +125,5 @@ function again(used) {
 /** @param {Command} command */
 function remember({ id, label, group, hint, href, thing }) {
   const used = { id, label, group, hint, href: thing === "file" ? undefined : href };
-  keepRecentlyUsed(NAME, [used, ...usedLately().filter((one) => one.id !== id)].slice(0, MAX_USED));
+  keepRecentlyUsed(NAME, [used, ...usedRecently().filter((one) => one.id !== id)].slice(0, MAX_USED));
 }

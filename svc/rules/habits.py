@@ -25,7 +25,7 @@ from svc.rules.model import Action, Addresses, Rule, When
 from svc.rules.page import DEFAULT_ORDER
 from svc.store import ReadTx, Tx
 
-Deed = Literal["archive", "star", "label"]
+HabitAction = Literal["archive", "star", "label"]
 
 AGAIN: Final = 5
 """The number of threads of one sender with the same action before a rule is suggested."""
@@ -44,10 +44,11 @@ _decode_ids: Final = msgspec.json.Decoder(tuple[str, ...]).decode
 
 @dataclass(frozen=True, kw_only=True)
 class Habit:
-    """``value``: the label's name. ``times``: the number of threads of that sender."""
+    """``deed``: the repeated action, by its name in the API and the table. ``value``: the label's name. ``times``: the
+    number of threads of that sender."""
 
     address: str
-    deed: Deed
+    deed: HabitAction
     value: str
     times: int
 
@@ -108,7 +109,7 @@ def _note_thread(tx: Tx, user_id: str | None, thread_id: str, *, what: str, inve
     sender = thread.sender_address.lower()
     if not sender or sender in {account.address.lower(), *account.aliases}:
         return
-    for deed, value in _deeds(tx, thread, what=what, inverse=inverse):
+    for deed, value in _actions_of(tx, thread, what=what, inverse=inverse):
         tx.run(
             """
             insert into rule_habits (owner, address, deed, value, thread_id, at)
@@ -124,7 +125,7 @@ def _note_thread(tx: Tx, user_id: str | None, thread_id: str, *, what: str, inve
         )
 
 
-def _deeds(tx: ReadTx, thread: ThreadRow, *, what: str, inverse: str) -> Iterator[tuple[Deed, str]]:
+def _actions_of(tx: ReadTx, thread: ThreadRow, *, what: str, inverse: str) -> Iterator[tuple[HabitAction, str]]:
     if what == "archive":
         yield "archive", ""
         return
@@ -177,7 +178,7 @@ def suggested(
     return found
 
 
-def _still(tx: ReadTx, principal: Principal, address: str, deed: Deed, value: str) -> int:
+def _still(tx: ReadTx, principal: Principal, address: str, deed: HabitAction, value: str) -> int:
     """For how many threads it is still so now: what was undone does not count."""
     rows = tx.all(
         """
@@ -196,7 +197,7 @@ def _still(tx: ReadTx, principal: Principal, address: str, deed: Deed, value: st
     return sum(one is not None and _is_so(tx, one, deed, value) for one in threads)
 
 
-def _is_so(tx: ReadTx, thread: ThreadRow, deed: Deed, value: str) -> bool:
+def _is_so(tx: ReadTx, thread: ThreadRow, deed: HabitAction, value: str) -> bool:
     if deed == "archive":
         return thread.in_inbox == 0
     if deed == "star":
@@ -225,7 +226,7 @@ def _is_worth_it(tx: ReadTx, principal: Principal, habit: Habit, rules: list[Rul
     return not writes_to and habit.address not in kept
 
 
-def dismiss(tx: Tx, principal: Principal, *, address: str, deed: Deed, value: str) -> None:
+def dismiss(tx: Tx, principal: Principal, *, address: str, deed: HabitAction, value: str) -> None:
     """Never suggest this again."""
     owner = principal.user_id or ""
     known = tx.value(

@@ -16,7 +16,6 @@ STATIC: Final = Path(__file__).parents[2] / "static"
 IMPORTED_BY_TESTS: Final = (
     "identity/next.js",
     "keys.js",
-    "recently_used.js",
     "live.js",
     "mail/actions.js",
     "mail/colours.js",
@@ -29,6 +28,7 @@ IMPORTED_BY_TESTS: Final = (
     "offline/queue.js",
     "offline/store.js",
     "pages/markdown.js",
+    "recently_used.js",
     "router.js",
     "rpc.js",
     "session.js",

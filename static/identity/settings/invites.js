@@ -6,7 +6,7 @@ import { now } from "../../now.js";
 import { mutate } from "../../rpc.js";
 import { ConfirmButton } from "../../ui/confirm.js";
 import { CopyLine } from "../../ui/copy.js";
-import { useDeed } from "../../ui/deed.js";
+import { useAction } from "../../ui/action.js";
 import { fullTime } from "../../ui/format.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
@@ -39,7 +39,7 @@ export function Invites() {
 function InviteForm({ done }) {
   const [email, setEmail] = useState("");
   const [days, setDays] = useState(String(DAYS.default));
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     void run(async () => {

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { mutate } from "../../rpc.js";
 import { ConfirmButton } from "../../ui/confirm.js";
 import { plural } from "../../ui/format.js";
-import { useDeed } from "../../ui/deed.js";
+import { useAction } from "../../ui/action.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { toast } from "../../ui/toast.js";
@@ -52,7 +52,7 @@ function aboutOf({ name, source, confirmed, default: isDefault }) {
 function AddAddress({ account }) {
   const [address, setAddress] = useState("");
   const [name, setName] = useState("");
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const typed = (/** @type {(value: string) => void} */ set) => (/** @type {Event} */ event) =>
     set(/** @type {HTMLInputElement} */ (event.currentTarget).value);
   const add = (/** @type {Event} */ event) => {

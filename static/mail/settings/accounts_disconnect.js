@@ -6,7 +6,7 @@
 import { useState } from "preact/hooks";
 import { mutate } from "../../rpc.js";
 import { number } from "../../ui/format.js";
-import { useDeed } from "../../ui/deed.js";
+import { useAction } from "../../ui/action.js";
 import { html } from "../../ui/html.js";
 import { Modal } from "../../ui/modal.js";
 import { toast } from "../../ui/toast.js";
@@ -22,7 +22,7 @@ const ENDS = {
 export function DisconnectDialog({ account, onlyErase, close, changed }) {
   const [erase, setErase] = useState(onlyErase);
   const [typed, setTyped] = useState("");
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const { id, address } = account;
   const isSure = !erase || typed.trim().toLowerCase() === address.toLowerCase();
   const submit = (/** @type {SubmitEvent} */ event) => {

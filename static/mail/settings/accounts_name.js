@@ -2,7 +2,7 @@
 /** The name that is shown beside the address in From of an account's mail. */
 import { useState } from "preact/hooks";
 import { mutate } from "../../rpc.js";
-import { useDeed } from "../../ui/deed.js";
+import { useAction } from "../../ui/action.js";
 import { html } from "../../ui/html.js";
 import { toast } from "../../ui/toast.js";
 
@@ -11,7 +11,7 @@ const MAX_CHARS = 200;
 /** @param {{ account: Account }} props */
 export function SenderName({ account }) {
   const [name, setName] = useState(account.senderName ?? "");
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   const id = `name-${account.id}`;
   const typed = (/** @type {Event} */ event) => setName(/** @type {HTMLInputElement} */ (event.currentTarget).value);
   const save = (/** @type {Event} */ event) => {

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { accounts, isShared } from "../accounts.js";
 import { Editor } from "../compose/editor.js";
 import { fetchSignature, saveSignature, signatureOf } from "../compose/signature.js";
-import { useDeed } from "../../ui/deed.js";
+import { useAction } from "../../ui/action.js";
 import { html } from "../../ui/html.js";
 import { toast } from "../../ui/toast.js";
 import { reasonOf } from "../../settings/fetched.js";
@@ -29,7 +29,7 @@ function Signature({ account }) {
   const saved = signatureOf(account.id);
   const editor = useRef(/** @type {import("../compose/richtext.js").RichText | null} */ (null));
   const [loaded, setLoaded] = useState(false);
-  const saving = useDeed();
+  const saving = useAction();
   const [unread, setUnread] = useState(""); // why the stored one could not be fetched
   const problem = saving.problem || unread;
   const [begun, setBegun] = useHalfWritten(unsaved, account.id);

@@ -7,7 +7,7 @@ import { KNOWN } from "../snippets/fields.js";
 import { wordsOf } from "../snippets/menu.js";
 import { deleteSnippet, loadSnippets, saveSnippet, snippets } from "../snippets/store.js";
 import { Nothing } from "../../ui/empty.js";
-import { useDeed } from "../../ui/deed.js";
+import { useAction } from "../../ui/action.js";
 import { html } from "../../ui/html.js";
 import { Icon } from "../../ui/icons.js";
 import { toast } from "../../ui/toast.js";
@@ -98,7 +98,7 @@ function WrittenForm({ snippet, begun, leave, written }) {
   const editor = useRef(/** @type {import("../compose/richtext.js").RichText | null} */ (null));
   const form = useRef(/** @type {HTMLFormElement | null} */ (null));
   const [loaded, setLoaded] = useState(false);
-  const { busy, problem, run } = useDeed();
+  const { busy, problem, run } = useAction();
   useEffect(() => form.current?.querySelector("input")?.focus(), []);
   const save = async () => {
     if (!editor.current || !form.current) return;

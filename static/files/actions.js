@@ -72,7 +72,7 @@ export function canBringBack() {
 }
 
 /** Called when the user signs out. */
-export function forgetDeeds() {
+export function forgetActions() {
   deleted.length = 0;
   renaming.value = null;
 }

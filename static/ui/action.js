@@ -6,7 +6,7 @@
 import { useRef, useState } from "preact/hooks";
 
 /** `busy`: the answer is on its way; `problem`: why the last one failed. */
-export function useDeed() {
+export function useAction() {
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState("");
   const underWay = useRef(false); // `busy` changes only with the next draw
