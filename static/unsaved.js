@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * The unsaved texts of this tab, by what each is a text of: a page, a signature. They stay when the person goes to
- * another page, and are stored in this browser (stored_texts.js). While one is not stored, since the browser stores nothing for
- * us or the signed-in person is not known yet, the browser warns before the tab closes.
+ * another page, and are stored in this browser (stored_texts.js). Sometimes one can't be stored: the browser stores
+ * nothing for us, or the signed-in person is not known yet. Then the browser warns before the tab closes.
  */
 import { effect } from "@preact/signals";
 import { StoredTexts } from "./stored_texts.js";

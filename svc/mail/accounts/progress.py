@@ -20,8 +20,8 @@ MAX_PROBLEM_CHARS: Final = 500
 
 
 class Columns(TypedDict, total=False):
-    """The columns that a transition writes besides the state, by their names in the table, where ``sweep`` means the full
-    sync. A column that is not given keeps its value, except the first two."""
+    """The columns that a transition writes besides the state, by their names in the table: there, ``sweep`` means the
+    full sync. A column that is not given keeps its value, except the first two."""
 
     problem: str | None
     cause: Trouble | None
