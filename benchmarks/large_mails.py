@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.processes import Server, svc_serve
 from benchmarks.report import Table, ratio
-from svc.mail.sync.room import HELD_BYTES
+from svc.mail.sync.memory_budget import HELD_BYTES
 from tests.peers.cache import emulator_files
 from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
 

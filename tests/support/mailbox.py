@@ -31,7 +31,7 @@ from svc.mail.search.following import CONSUMER as SEARCH_CONSUMER
 from svc.mail.search.tasks import Indexer
 from svc.mail.sync.account_sync import AccountSync
 from svc.mail.sync.fetch import Fetcher
-from svc.mail.sync.room import Room
+from svc.mail.sync.memory_budget import MemoryBudget
 from svc.mail.sync.tasks import AccountLoop
 from svc.mail.threads import queries as thread_queries
 from svc.mail.threads.invariants import INVARIANTS
@@ -72,7 +72,7 @@ class Rig:
     threads: ThreadPool
     processes: ProcessPool
     principal: Principal = UNCLAIMED
-    new_room: Callable[[], Room] = Room
+    new_budget: Callable[[], MemoryBudget] = MemoryBudget
     records: FakeRecords = field(default_factory=FakeRecords)
     rng: random.Random = field(default_factory=lambda: random.Random(7))
 
@@ -119,7 +119,7 @@ class Rig:
             processes=self.processes,
             clock=self.clock,
             log=self.log,
-            new_room=self.new_room,
+            new_budget=self.new_budget,
         )
         return AccountSync(
             account_id=account_id,

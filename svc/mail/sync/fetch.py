@@ -23,14 +23,14 @@ from svc.mail.model import AttachmentRef, Body, Incoming, MessageHeaders, messag
 from svc.mail.providers.seam import MessageRef, Provider, ProviderFault, RawMessage
 from svc.mail.sync.getting import Getter, Got, Witness, no_witness
 from svc.mail.sync.ingest import sent_at_of
+from svc.mail.sync.memory_budget import MemoryBudget
 from svc.mail.sync.parsing import Parser
-from svc.mail.sync.room import Room
 from svc.nursery import ProcessPool, ThreadPool, give_back_memory
 from svc.store import Blobs
 
 HELD_MESSAGES: Final = 100
 """The most whole messages in memory at a time: one page, whose blobs become durable with one sync of the disk. Of large
-messages there is room for fewer (`room.py`)."""
+messages there is room for fewer (`memory_budget.py`)."""
 
 DURABLE_TOGETHER_BYTES: Final = 16 * 1024 * 1024
 """After this many bytes, the raw messages are made durable and released before more are parsed: parsed parts are copies
@@ -63,7 +63,7 @@ class RawBatch:
     got: Got
     wanted: tuple[MessageRef, ...]
     left: tuple[MessageRef, ...]
-    room: Room
+    budget: MemoryBudget
 
 
 @dataclass(kw_only=True)
@@ -140,7 +140,7 @@ class Fetcher(Preparer):
     """Fetches messages of one account."""
 
     provider: Provider
-    new_room: Callable[[], Room] = Room
+    new_budget: Callable[[], MemoryBudget] = MemoryBudget
     _getter: Getter = field(init=False)
 
     def __post_init__(self) -> None:
@@ -156,23 +156,23 @@ class Fetcher(Preparer):
     ) -> Fetched:
         """Fetches and prepares ``refs``, in their order. See :meth:`Getter.get`."""
         gathered = Gathered()
-        room = self.new_room()
+        budget = self.new_budget()
         waiting: Sequence[MessageRef] = refs
         while waiting:
-            batch = await self.get_some(waiting, room=room, failed_before=failed_before, witness=witness)
+            batch = await self.get_some(waiting, budget=budget, failed_before=failed_before, witness=witness)
             await self.make_durable(batch, into=gathered)
             waiting = batch.left
         return await self.gathered(gathered)
 
     async def get_some(
-        self, refs: Sequence[MessageRef], *, room: Room, failed_before: Set[str], witness: Witness
+        self, refs: Sequence[MessageRef], *, budget: MemoryBudget, failed_before: Set[str], witness: Witness
     ) -> RawBatch:
-        """Gets the first of ``refs``, as many as there is room for. The caller must release that room."""
+        """Gets the first of ``refs``, as many as the budget has room for. The caller must release what they used."""
         wanted, later = refs[:HELD_MESSAGES], refs[HELD_MESSAGES:]
-        got = await self._getter.get(wanted, room=room, failed_before=failed_before, witness=witness)
-        room.hand_over()
+        got = await self._getter.get(wanted, budget=budget, failed_before=failed_before, witness=witness)
+        budget.hand_over()
         left = () if got.outage is not None else (*got.left, *later)
-        return RawBatch(got=got, wanted=tuple(wanted), left=left, room=room)
+        return RawBatch(got=got, wanted=tuple(wanted), left=left, budget=budget)
 
     async def make_durable(self, batch: RawBatch, *, into: Gathered) -> None:
         """Prepares a batch, in its order. Each raw message is released as soon as it is durable."""
@@ -182,7 +182,7 @@ class Fetcher(Preparer):
             size = sum(len(raw.raw) for raw in group)
             into.incoming += await self._prepare(group, into.passed)
             group.clear()
-            batch.room.let_go(size)
+            batch.budget.let_go(size)
         into.doubt = into.doubt or got.doubt
         into.outage = into.outage or got.outage
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from svc.mail.accounts.failures import Passed
 from svc.mail.providers.seam import MessageGone, MessageRef, Provider, ProviderFault, RawMessage, Refused, Unreachable
-from svc.mail.sync.room import Room
+from svc.mail.sync.memory_budget import MemoryBudget
 from svc.nursery import open_task_group
 
 ATTEMPTS_MAX: Final = 5
@@ -58,11 +58,11 @@ class Getter:
         self,
         refs: Sequence[MessageRef],
         *,
-        room: Room,
+        budget: MemoryBudget,
         failed_before: Set[str] = frozenset(),
         witness: Witness = no_witness,
     ) -> Got:
-        """Gets the first of ``refs``, as many as there is ``room`` for, a few at a time; at least one.
+        """Gets the first of ``refs``, as many as the ``budget`` has room for, a few at a time; at least one.
 
         ``failed_before``: messages that are among the failures already; they get one attempt.
         """
@@ -89,10 +89,10 @@ class Getter:
                     got.outage = fault
                     nursery.cancel_scope.cancel()
                 settled.add(ref.id)
-                room.settle(size)
+                budget.settle(size)
 
             for ref in refs:
-                if not await room.reserve():
+                if not await budget.reserve():
                     break
                 nursery.start_soon(one, ref)
         got.left = [ref for ref in refs if ref.id not in settled]

@@ -3,9 +3,9 @@ durable, and the page before that is stored.
 
 Theory: a page waits for the provider, then for a processor, then for the disk. Without a pipeline, two of these are
 always idle. So three tasks pass pages on, each when the next task is ready for it. At most three pages are in progress,
-and their raw messages share one room (``room.py``). Pages are stored in order, each with the token of the next page. A
-page that was read ahead and not stored is simply read again. A fault of the provider keeps this order, too: it is
-raised after the pages before it are stored.
+and their raw messages share one budget (``memory_budget.py``). Pages are stored in order, each with the token of the
+next page. A page that was read ahead and not stored is simply read again. A fault of the provider keeps this order,
+too: it is raised after the pages before it are stored.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from svc.mail.accounts import queries as account_queries
 from svc.mail.providers.seam import ListPage, MessageRef, Provider, ProviderFault, Refused, Unreachable
 from svc.mail.sync.fetch import Fetched, Fetcher, Gathered, RawBatch
 from svc.mail.sync.getting import Witness
-from svc.mail.sync.room import Room
+from svc.mail.sync.memory_budget import MemoryBudget
 from svc.mail.threads import queries as thread_queries
 from svc.nursery import open_task_group
 from svc.store import Store
@@ -72,7 +72,7 @@ class PagesAhead:
     async def _fetch_pages(
         self, token: str | None, parts: trio.MemorySendChannel[_Part], nursery: trio.Nursery
     ) -> None:
-        room = self.fetcher.new_room()
+        budget = self.fetcher.new_budget()
         seen_tokens: set[str] = set()
         with parts:
             try:
@@ -86,7 +86,7 @@ class PagesAhead:
                         continue
                     if listed.next_page_token is not None:
                         nursery.start_soon(self.fetcher.parser.warm_up)
-                    if not await self._fetch_page(listed, room, parts):
+                    if not await self._fetch_page(listed, budget, parts):
                         return  # an outage, which is in the page
                     token = next_token(listed.next_page_token, seen_tokens)
                     if token is None:
@@ -94,7 +94,7 @@ class PagesAhead:
             except ProviderFault as fault:
                 self._faults.append(fault)
 
-    async def _fetch_page(self, listed: ListPage, room: Room, parts: trio.MemorySendChannel[_Part]) -> bool:
+    async def _fetch_page(self, listed: ListPage, budget: MemoryBudget, parts: trio.MemorySendChannel[_Part]) -> bool:
         """Fetches a page's new messages. Returns False at an outage of the provider."""
         ids = [ref.id for ref in _distinct(listed.messages)]
         known = await self.store.read(thread_queries.known_ids, account_id=self.account_id, provider_message_ids=ids)
@@ -104,7 +104,7 @@ class PagesAhead:
             return True
         failed = await self.store.read(account_queries.failed_ids, account_id=self.account_id)
         while waiting:
-            batch = await self.fetcher.get_some(waiting, room=room, failed_before=failed, witness=self.witness)
+            batch = await self.fetcher.get_some(waiting, budget=budget, failed_before=failed, witness=self.witness)
             waiting = batch.left
             await parts.send(_Part(listed=listed, batch=batch, is_last=not waiting))
             if batch.got.outage is not None:

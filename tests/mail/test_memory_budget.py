@@ -11,7 +11,7 @@ import trio
 from svc.fakes.mail.provider import FakeProvider
 from svc.mail.providers.seam import MessageGone, RawMessage, Unreachable
 from svc.mail.sync import fetch
-from svc.mail.sync.room import FETCH_CONCURRENCY, Room
+from svc.mail.sync.memory_budget import FETCH_CONCURRENCY, MemoryBudget
 from svc.nursery import give_back_memory, open_task_group
 from tests.support.mailbox import MIA, Rig, mail
 
@@ -98,7 +98,7 @@ async def test_a_page_of_large_mails_never_holds_more_bytes_than_it_may(
     rig: Rig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fetch, "DURABLE_TOGETHER_BYTES", 50 * KIB)
-    rig.new_room = partial(Room, size=128 * KIB, largest=32 * KIB)
+    rig.new_budget = partial(MemoryBudget, size=128 * KIB, largest=32 * KIB)
     gauge = await swept(rig, mail_bytes=25 * KIB)
     assert 64 * KIB < gauge.peak <= 128 * KIB
     assert gauge.now == 0
@@ -106,7 +106,7 @@ async def test_a_page_of_large_mails_never_holds_more_bytes_than_it_may(
 
 
 async def test_a_page_of_large_mails_is_one_page_in_one_order(rig: Rig) -> None:
-    rig.new_room = partial(Room, size=64 * KIB, largest=32 * KIB)
+    rig.new_budget = partial(MemoryBudget, size=64 * KIB, largest=32 * KIB)
     await swept(rig, mail_bytes=25 * KIB)
     rows = await rig.rows("select subject from mail_messages order by sent_at desc")
     assert [subject for (subject,) in rows] == [f"Mail {number}" for number in range(MAILS - 1, -1, -1)]
@@ -114,14 +114,14 @@ async def test_a_page_of_large_mails_is_one_page_in_one_order(rig: Rig) -> None:
 
 
 async def test_a_message_larger_than_all_the_room_passes_alone(rig: Rig) -> None:
-    rig.new_room = partial(Room, size=16 * KIB, largest=8 * KIB)
+    rig.new_budget = partial(MemoryBudget, size=16 * KIB, largest=8 * KIB)
     gauge = await swept(rig, mail_bytes=25 * KIB)
     assert gauge.asking_peak <= 2  # as many as might have been small
     assert sorted(gauge.asked) == each()
 
 
 async def test_the_larger_one_is_alone_where_it_was_to_be_expected(rig: Rig) -> None:
-    rig.new_room = partial(Room, size=8 * KIB, largest=32 * KIB)
+    rig.new_budget = partial(MemoryBudget, size=8 * KIB, largest=32 * KIB)
     gauge = await swept(rig, mail_bytes=25 * KIB)
     assert gauge.asking_peak == 1
     assert gauge.peak < 26 * KIB
@@ -134,7 +134,7 @@ async def test_small_mails_come_side_by_side(rig: Rig) -> None:
 
 
 async def test_what_does_not_come_leaves_its_room_to_others(rig: Rig) -> None:
-    rig.new_room = partial(Room, size=64 * KIB, largest=32 * KIB)
+    rig.new_budget = partial(MemoryBudget, size=64 * KIB, largest=32 * KIB)
     gauge = await swept(rig, mail_bytes=25 * KIB, gone="fake-20 fake-19 fake-18 fake-17 fake-16", bad="fake-3")
     assert gauge.peak <= 64 * KIB + 26 * KIB  # and a witness, which is let go at once
     assert gauge.now == 0
@@ -158,20 +158,20 @@ def test_giving_memory_back_costs_nothing_that_is_in_use() -> None:
 
 
 async def test_what_is_made_durable_leaves_the_room_to_others_only_once_it_is() -> None:
-    room = Room(size=100, largest=40)
-    assert await room.reserve()
-    room.settle(90)
-    assert not await room.reserve(), "the batch ends there"
-    size = room.hand_over()
+    budget = MemoryBudget(size=100, largest=40)
+    assert await budget.reserve()
+    budget.settle(90)
+    assert not await budget.reserve(), "the batch ends there"
+    size = budget.hand_over()
     taken = trio.Event()
 
     async def take() -> None:
-        assert await room.reserve()
+        assert await budget.reserve()
         taken.set()
 
     async with open_task_group() as nursery:
         nursery.start_soon(take)
         await trio.sleep(60)
         assert not taken.is_set()
-        room.let_go(size)
+        budget.let_go(size)
         await taken.wait()

@@ -1,9 +1,9 @@
-"""A memory budget ("room") for the raw messages of an account, in bytes.
+"""A memory budget for the raw messages of an account, in bytes.
 
 Theory: the size of a message is not known before it has come. So the largest expected size is reserved before the call,
 and the difference is released when the message has come. Its own size stays in use until it is durable. When there is
 no room for another message, the batch ends, and the rest goes into the next batch. A batch that is made durable while
-the next one is fetched uses the same room.
+the next one is fetched uses the same budget.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Fewer are enough to reach a provider's quota of five messages a second."""
 
 
 @dataclass(kw_only=True)
-class Room:
+class MemoryBudget:
     """``held``: bytes that have come for the batch that is being fetched. ``leaving``: bytes of earlier batches, which
     are being made durable. ``on_the_way``: the number of messages that were requested and have not come yet."""
 
