@@ -1,7 +1,7 @@
-"""Replaces itself with a program whose rights are limited: ``launcher.py ROOM PROGRAM NAME ARGUMENTS…``.
+"""Replaces itself with a program whose rights are limited: ``launcher.py SANDBOX PROGRAM NAME ARGUMENTS…``.
 
 It is started alone, by its file, with only Python's own modules: nothing else runs between this process and the
-program. ``ROOM`` is JSON: folders to ``read``, folders to ``write``, and the environment variables to ``keep``.
+program. ``SANDBOX`` is JSON: folders to ``read``, folders to ``write``, and the environment variables to ``keep``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ MAX_DESCRIPTORS: Final = 1_024
 NOT_STARTED: Final = 127
 
 
-def main(room: str, program: str, *command: str) -> int:
+def main(sandbox: str, program: str, *command: str) -> int:
     sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
     from svc import landlock  # the path to svc is known only now
     from svc.confinement import give_up_rights
 
-    asked = json.loads(room)
+    asked = json.loads(sandbox)
     environ = {name: os.environ[name] for name in asked["keep"] if name in os.environ}
     for limit, most in (
         (resource.RLIMIT_DATA, MAX_MEMORY_BYTES),

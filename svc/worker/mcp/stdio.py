@@ -1,5 +1,5 @@
 """An MCP server that is a program: a child of this process, with only the declared environment, and with the limits of
-``room.py``.
+``sandbox.py``.
 
 A message is a line. The program's standard error is read, so that the program never blocks, and its end is kept for the
 words of a fault. The program ends when its standard input closes, or by SIGTERM and SIGKILL, together with all that it
@@ -19,7 +19,7 @@ import trio
 from svc.nursery import open_task_group, process_group
 from svc.worker.mcp import protocol
 from svc.worker.mcp.client import words
-from svc.worker.mcp.room import Room, confined
+from svc.worker.mcp.sandbox import Sandbox, confined
 from svc.worker.mcp.terms import MAX_ANSWER_BYTES, MAX_HEARD_BYTES, ServerFault
 
 GOES_S: Final = 2.0
@@ -33,13 +33,13 @@ _GONE: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 
 @asynccontextmanager
-async def started(command: Sequence[str], environ: Mapping[str, str], room: Room) -> AsyncIterator[Stdio]:
+async def started(command: Sequence[str], environ: Mapping[str, str], sandbox: Sandbox) -> AsyncIterator[Stdio]:
     """Raises :class:`ServerFault` if the program does not start."""
-    if room.program is None:
+    if sandbox.program is None:
         raise ServerFault(f"There is no program {words(command[0])} on the server.")
     try:
         async with (
-            process_group(confined(room, command, environ), environ=environ, directory=_DIRECTORY) as process,
+            process_group(confined(sandbox, command, environ), environ=environ, directory=_DIRECTORY) as process,
             open_task_group() as nursery,
         ):
             channel = Stdio(process)

@@ -18,7 +18,7 @@ from svc.protocol import LinkFault
 from svc.worker.mcp.client import Client, words
 from svc.worker.mcp.http import reached
 from svc.worker.mcp.pins import Seen, digest_of
-from svc.worker.mcp.room import room_of
+from svc.worker.mcp.sandbox import sandbox_of
 from svc.worker.mcp.stdio import started
 from svc.worker.mcp.terms import CALL_S, CONNECT_S, FOUND_PATH, ORDER_PATH, ServerFault
 from svc.workflow import Json, Run
@@ -93,8 +93,8 @@ async def _connected(run: Run, server: str, order: Order) -> AsyncIterator[Clien
             yield Client(http)
         return
     environ = await _asked(run, "/stdio-env", {"server": server})
-    room = room_of(order.command, environ["env"], read=order.read, write=order.write, never=Path(order.never))
-    async with started(order.command, environ["env"], room) as stdio:
+    sandbox = sandbox_of(order.command, environ["env"], read=order.read, write=order.write, never=Path(order.never))
+    async with started(order.command, environ["env"], sandbox) as stdio:
         yield Client(stdio)
 
 

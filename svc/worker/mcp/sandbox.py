@@ -34,7 +34,7 @@ _PROJECT: Final = "package.json"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Room:
+class Sandbox:
     """``program``: its path; ``None`` if there is no program of that name."""
 
     program: Path | None
@@ -42,26 +42,26 @@ class Room:
     write: tuple[str, ...]
 
 
-def room_of(
+def sandbox_of(
     command: Sequence[str], environ: Mapping[str, str], *, read: Iterable[str], write: Iterable[str], never: Path
-) -> Room:
+) -> Sandbox:
     found = shutil.which(command[0], path=environ.get("PATH", os.defpath))
     own = list(_homes_of(Path(found))) if found is not None else []
     named = [Path(word) for word in command[1:] if word.startswith("/")]
     readable = [place for path in named for place in (_of_file(path) if path.is_file() else (path,))]
     writable = [*(path for path in named if path.is_dir()), *map(Path, write)]
-    return Room(
+    return Sandbox(
         program=None if found is None else Path(found),
         read=_kept([*map(Path, SYSTEM), *own, *readable, *map(Path, read)], never),
         write=_kept([*map(Path, DEVICES), *writable], never),
     )
 
 
-def confined(room: Room, command: Sequence[str], environ: Mapping[str, str]) -> list[str]:
-    """The command that starts the program in its room. It holds no value of the environment: other users can read a
+def confined(sandbox: Sandbox, command: Sequence[str], environ: Mapping[str, str]) -> list[str]:
+    """The command that starts the program in its sandbox. It holds no value of the environment: other users can read a
     command line."""
-    asked = {"read": room.read, "write": room.write, "keep": sorted(environ)}
-    return [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(asked), str(room.program), *command]
+    asked = {"read": sandbox.read, "write": sandbox.write, "keep": sorted(environ)}
+    return [sys.executable, "-I", "-S", str(LAUNCHER), json.dumps(asked), str(sandbox.program), *command]
 
 
 def _homes_of(program: Path) -> Iterator[Path]:
