@@ -129,7 +129,7 @@ def _target(tx: Tx, *, address: str | None, name: str | None) -> Account:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Desk:
+class _OfflineDestination:
     """The command line's access to an account. It writes directly, because nothing else has the home open."""
 
     account_id: str
@@ -196,7 +196,11 @@ async def take_into(
             log=_log(call),
             with_readable=False,
         )
-        taker = Taker(preparer=preparer, desk=_Desk(account_id=account_id, store=opened.store), threads=threads)
+        taker = Taker(
+            preparer=preparer,
+            destination=_OfflineDestination(account_id=account_id, store=opened.store),
+            threads=threads,
+        )
         await take_all(Reader(items=source.items, threads=threads), taker, store=store)
 
 

@@ -15,7 +15,7 @@ import trio
 
 from svc.errors import Conflict, Refusal
 from svc.mail.porting import actions, queries
-from svc.mail.porting.kept import RunningDesk
+from svc.mail.porting.kept import RunningDestination
 from svc.mail.porting.model import ImportRow, Taken, Tally
 from svc.mail.porting.sources import Source, SourceFault, open_file
 from svc.mail.porting.taking import Batch, LocalPreparer, Reader, Taker, take_all
@@ -124,7 +124,7 @@ class Importer:
                 clock=workspace.clock,
                 log=workspace.log,
             ),
-            desk=RunningDesk(account_id=row.account_id, store=workspace.store, engine=self.engine),
+            destination=RunningDestination(account_id=row.account_id, store=workspace.store, engine=self.engine),
             threads=workspace.threads,
         )
         await take_all(reader, taker, store=store)

@@ -9,7 +9,7 @@ from svc.errors import Invalid
 from svc.mail.accounts import queries as account_queries
 from svc.mail.model import Account
 from svc.mail.porting import actions
-from svc.mail.porting.kept import RunningDesk
+from svc.mail.porting.kept import RunningDestination
 from svc.mail.porting.model import Taken
 from svc.mail.porting.sources import Item
 from svc.mail.porting.storing import store
@@ -46,7 +46,7 @@ async def keep_mails(
             clock=workspace.clock,
             log=workspace.log,
         ),
-        desk=RunningDesk(account_id=account.id, store=workspace.store, engine=engine, colors=colors),
+        destination=RunningDestination(account_id=account.id, store=workspace.store, engine=engine, colors=colors),
         threads=workspace.threads,
     )
     taken, _ = await taker.take(mails)

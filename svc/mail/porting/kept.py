@@ -35,7 +35,7 @@ def mailbox(store: Store, account: Account) -> Provider:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunningDesk:
+class RunningDestination:
     """An import's access to an account while the service runs. The account's loop creates labels, so that none is
     created while labels are being listed."""
 

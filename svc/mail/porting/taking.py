@@ -40,8 +40,8 @@ class LocalPreparer(Preparer):
         return False
 
 
-class Desk(Protocol):
-    """An import's access to its account."""
+class Destination(Protocol):
+    """The account into which mail is imported: what an import asks of it."""
 
     async def known(self, provider_message_ids: Sequence[str]) -> Set[str]: ...
 
@@ -90,7 +90,7 @@ class Reader:
 @dataclass(kw_only=True)
 class Taker:
     preparer: Preparer
-    desk: Desk
+    destination: Destination
     threads: ThreadPool
     _label_ids: dict[str, str] = field(default_factory=dict)
 
@@ -106,7 +106,7 @@ class Taker:
                 names.setdefault(sha256, set()).update(one.marks.own)
             else:
                 tally.skip(one.reason)
-        known = await self.desk.known(list(items))
+        known = await self.destination.known(list(items))
         raws = [
             RawMessage(id=sha256, labels=item.marks.system, received_at=item.at, raw=item.raw)
             for sha256, item in items.items()
@@ -129,7 +129,7 @@ class Taker:
 
     async def _label_id(self, name: str) -> str:
         if name not in self._label_ids:
-            self._label_ids[name] = await self.desk.label_id(name)
+            self._label_ids[name] = await self.destination.label_id(name)
         return self._label_ids[name]
 
 
