@@ -16,7 +16,7 @@ import msgspec
 
 from svc.clock import Millis
 from svc.demo.mail import hostile
-from svc.demo.mail.compose import Desk
+from svc.demo.mail.compose import LetterWriter
 from svc.demo.mail.model import Conversation, FixtureMailbox, FixtureMessage, Letters, Mailboxes, MailboxSpec, Person
 from svc.mail.providers.seam import ProviderLabel
 
@@ -31,9 +31,9 @@ def mailboxes(now: Millis, *, authority: str) -> tuple[FixtureMailbox, ...]:
 
 def _mailbox(spec: MailboxSpec, now: Millis, authority: str) -> FixtureMailbox:
     owner = _people()[spec.owner]
-    desk = Desk(owner=spec.owner, authority=authority, now=now, people=_people(), pages=_pages())
-    messages = [message for name in spec.letters for one in _conversations(name) for message in desk.messages(one)]
-    messages += [desk.raw_message(letter) for letter in hostile.LETTERS.get(spec.owner, ())]
+    writer = LetterWriter(owner=spec.owner, authority=authority, now=now, people=_people(), pages=_pages())
+    messages = [message for name in spec.letters for one in _conversations(name) for message in writer.messages(one)]
+    messages += [writer.raw_message(letter) for letter in hostile.LETTERS.get(spec.owner, ())]
     labels = [ProviderLabel(id=one.id, name=one.name, system=False, color=one.color) for one in spec.labels]
     return FixtureMailbox(
         address=owner.address,

@@ -30,8 +30,8 @@ _QUOTE_STYLE: Final = "margin:0 0 0 8px;padding-left:12px;border-left:2px solid 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Desk:
-    """The context for writing letters: the mailbox owner, the time, and the people and pages in use."""
+class LetterWriter:
+    """Makes the demo's messages. Its fields are their context: the mailbox owner, the time, and the people and pages in use."""
 
     owner: str
     authority: str
@@ -82,7 +82,7 @@ class Desk:
         if letter.page:
             message.add_alternative(self.pages[letter.page], subtype="html", cte="quoted-printable")
         elif not letter.plain:
-            message.add_alternative(self._html_twin(letter, previous), subtype="html", cte="quoted-printable")
+            message.add_alternative(self._html_alternative(letter, previous), subtype="html", cte="quoted-printable")
         if letter.invitation:
             self._add_invitation(message, conversation, letter)
         for file in map(files.made, letter.files):
@@ -149,7 +149,7 @@ class Desk:
         quoted = "\n".join(f"> {line}".rstrip() for line in _quotable(previous))
         return f"{letter.text}\n\n{self._attribution(previous)}\n{quoted}\n"
 
-    def _html_twin(self, letter: Letter, previous: Letter | None) -> str:
+    def _html_alternative(self, letter: Letter, previous: Letter | None) -> str:
         body = f'<div style="{_TEXT_STYLE}">{_paragraphs(letter.text)}</div>'
         if previous is not None:
             lines = "<br>".join(map(escape, _quotable(previous)))
