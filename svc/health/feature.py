@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from svc.feature import Feature
-from svc.health import engine, house, kept, tools
+from svc.health import engine, installation, kept, tools
 from svc.health.procedures import PROCEDURES
 from svc.health.routes import ROUTES
 
@@ -12,5 +12,5 @@ FEATURE = Feature(
     summary="Whether the service and its surroundings are well, and what to do where they are not.",
     routes=ROUTES,
     procedures=PROCEDURES,
-    checks=(*house.CHECKS, *kept.CHECKS, *engine.CHECKS, *tools.CHECKS),
+    checks=(*installation.CHECKS, *kept.CHECKS, *engine.CHECKS, *tools.CHECKS),
 )

@@ -10,8 +10,8 @@ from svc.protocol import SocketRoute
 from svc.store import Tx
 from svc.switches import TERMINALS, is_on
 from svc.terminals.checks import CHECKS
-from svc.terminals.house import CLAIMED, DRAIN_S, TOPIC, Terminals
 from svc.terminals.procedures import PROCEDURES
+from svc.terminals.running_terminals import CLAIMED, DRAIN_S, TOPIC, Terminals
 from svc.terminals.settings import SETTINGS
 from svc.terminals.socket import pty
 from svc.workspace import Workspace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from svc.clock import rfc3339
 from svc.protocol import NOTHING, Nothing, Procedure
-from svc.terminals.house import Asker, Terminals
+from svc.terminals.running_terminals import Asker, Terminals
 from svc.terminals.socket import must_be_on
 from svc.terminals.wire import KillInput, TerminalOut
 from svc.workspace import RequestContext

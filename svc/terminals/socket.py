@@ -18,7 +18,7 @@ from svc.errors import Forbidden, Invalid
 from svc.nursery import open_task_group
 from svc.protocol import Request, Socket
 from svc.switches import TERMINALS, is_on
-from svc.terminals.house import Asker, Terminals, outcome
+from svc.terminals.running_terminals import Asker, Terminals, outcome
 from svc.terminals.shell import Size
 from svc.terminals.terminal import Terminal, View
 from svc.workspace import RequestContext

@@ -12,8 +12,8 @@ import trio.testing
 from svc.clock import VirtualClock
 from svc.principal import UNCLAIMED, Principal
 from svc.protocol import Response
-from svc.terminals import house as module
-from svc.terminals.house import Terminals
+from svc.terminals import running_terminals as module
+from svc.terminals.running_terminals import Terminals
 from svc.terminals.shell import members_of
 from tests.identity.people import Person, pair, sign_in
 from tests.protocol.socket_world import upgrade_request

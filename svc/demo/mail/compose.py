@@ -31,7 +31,7 @@ _QUOTE_STYLE: Final = "margin:0 0 0 8px;padding-left:12px;border-left:2px solid 
 
 @dataclass(frozen=True, kw_only=True)
 class LetterWriter:
-    """Makes the demo's messages. Its fields are their context: the mailbox owner, the time, and the people and pages in use."""
+    """Makes the messages of one mailbox. The fields: its owner, the time, and the people and pages in use."""
 
     owner: str
     authority: str
