@@ -63,13 +63,13 @@ export function accountRemoved(id) {
  * Changes a badge before the server confirms it.
  * @param {string} accountId
  * @param {number} by
- * @param {number} [twins] how many of these the unified inbox counts under another account
+ * @param {number} [duplicates] how many of these the unified inbox counts under another account
  */
-export function moveUnread(accountId, by, twins = 0) {
+export function moveUnread(accountId, by, duplicates = 0) {
   if (!by || !accounts.value) return;
   accounts.value = accounts.value.map((one) =>
     one.id === accountId ? { ...one, unread: Math.max(0, one.unread + by),
-      unreadTwins: Math.max(0, one.unreadTwins + twins) } : one,
+      unreadTwins: Math.max(0, one.unreadTwins + duplicates) } : one,
   );
 }
 

@@ -161,7 +161,7 @@ export function unsnooze(threads) {
  * @param {{ color?: string | undefined, file?: boolean }} [how] `file`: also archive them, in the same step
  */
 export function label(threads, name, on, { color, file = false } = {}) {
-  const accountIds = [...new Set(withTwins(threads).map(({ accountId }) => accountId))];
+  const accountIds = [...new Set(withDuplicates(threads).map(({ accountId }) => accountId))];
   const worn = (/** @type {string} */ accountId) => threads.find((one) => one.accountId === accountId)?.labels.find(
     (one) => one.name === name) ?? null;
   const here = new Map(accountIds.map((accountId) => [accountId, labelNamed(accountId, name) ?? worn(accountId)]));
@@ -191,7 +191,7 @@ export function label(threads, name, on, { color, file = false } = {}) {
 export async function markOpened(thread) {
   welcome(thread.id);
   if (!thread.unread) return;
-  const all = withTwins([thread]);
+  const all = withDuplicates([thread]);
   if (!mayAct(thread.accountId)) return;
   const takeBack = pretend(all, (one) => relabelled(one, [], ["UNREAD"]));
   try {
@@ -287,7 +287,7 @@ function setSystem(threads, add, remove, failure, words) {
  * @param {Step} step
  */
 async function run(threads, { patch, tell, failure, done, heard }) {
-  const all = withTwins(threads);
+  const all = withDuplicates(threads);
   if (threads.some(({ accountId }) => !mayAct(accountId))) {
     toast(`${failure}: it is shared with you to read.`, { tone: "error" });
     return false;
@@ -362,7 +362,7 @@ function parts(ids) {
  * @param {Thread[]} threads
  * @returns {{ id: string, accountId: string, duplicate: boolean }[]}
  */
-export function withTwins(threads) {
+export function withDuplicates(threads) {
   const unified = (mailPlace.value?.accountId ?? null) === null;
   const all = threads.flatMap((thread) => [
     { id: thread.id, accountId: thread.accountId, duplicate: false },

@@ -9,7 +9,7 @@ import { batch, signal } from "@preact/signals";
 import { mutate, query } from "../rpc.js";
 import { number, plural } from "../ui/format.js";
 import { toast } from "../ui/toast.js";
-import { inOrder, offerUndo, pretend, reason, withTwins } from "./actions.js";
+import { inOrder, offerUndo, pretend, reason, withDuplicates } from "./actions.js";
 import { makeLabel } from "./labels.js";
 import { goOn, listShown } from "./moving.js";
 import { patchOf } from "./relabel.js";
@@ -166,7 +166,7 @@ async function begin(whole, what, { label, until, words }) {
   const said = { ...told, until, ...(what === "unlabel" ? { removeNames: [label] } : label ? { addNames: [label] } : {})
     };
   const { list } = whole;
-  const takeBack = pretend(withTwins(pickedThreads()), (thread) => patchOf(thread, name, said));
+  const takeBack = pretend(withDuplicates(pickedThreads()), (thread) => patchOf(thread, name, said));
   list.paused = !list.complete;
   const dropMine = offerUndo(`${plural(whole.count, "thread")} ${act.done}${label ? ` “${label}”` : ""}${words
     ? ` until ${words}` : ""}`);

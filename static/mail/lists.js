@@ -327,9 +327,9 @@ export class ThreadList {
    */
   #leads(thread) {
     if (this.source.accountId !== null) return true;
-    const twins = thread.twins.filter((one) => this.byId.has(one.threadId));
-    if (twins.length && !thread.leads) return false;
-    for (const duplicate of twins) this.take(duplicate.threadId);
+    const duplicates = thread.twins.filter((one) => this.byId.has(one.threadId));
+    if (duplicates.length && !thread.leads) return false;
+    for (const duplicate of duplicates) this.take(duplicate.threadId);
     return true;
   }
 }

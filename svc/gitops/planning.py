@@ -254,7 +254,7 @@ def _renames(
             old, new, of_old=lambda row: (row.blob, _last(row.file)), of_new=lambda one: (one.blob, _last(one.file))
         )
     )
-    take(_matched(old, new, of_old=lambda row: row.blob, of_new=lambda one: one.blob, twins=True))
+    take(_matched(old, new, of_old=lambda row: row.blob, of_new=lambda one: one.blob, ambiguous=True))
     take(_matched(old, new, of_old=lambda row: row.title, of_new=lambda one: _title(one, texts.get(one.file))))
     return pairs
 
@@ -265,9 +265,10 @@ def _matched(
     *,
     of_old: Callable[[Known], T | None],
     of_new: Callable[[Found], T | None],
-    twins: bool = False,
+    ambiguous: bool = False,
 ) -> list[tuple[str, str]]:
-    """Pairs of equal keys: of those that only one old and one new file has, or also of ``twins``, in their order."""
+    """Pairs of files with equal keys. Keys that several old or new files have are left out, unless ``ambiguous``: then
+    these files are paired in their order."""
     there: dict[T, list[str]] = {}
     for file in sorted(new):
         if (key := of_new(new[file])) is not None:
@@ -279,7 +280,7 @@ def _matched(
     return [
         pair
         for key, files in here.items()
-        if twins or (len(files) == 1 and len(there.get(key, ())) == 1)
+        if ambiguous or (len(files) == 1 and len(there.get(key, ())) == 1)
         for pair in zip(files, there.get(key, ()), strict=False)
     ]
 

@@ -77,7 +77,7 @@ class Account:
     messages: int
     unread_threads: int
     last_synced_at: Millis | None
-    unread_twins: int
+    unread_duplicates: int
     """How many of ``unread_threads`` Unified shows in another account."""
     cause: Trouble | None
     """The stable name of ``problem``."""
@@ -149,13 +149,13 @@ class ThreadRow(msgspec.Struct, frozen=True, gc=False):
     visible: int
     attachments: int
     snoozed_until: Millis | None
-    twins: str | None
+    duplicate_group: str | None
     """The id of the group of threads, in several accounts of the owner, that hold the same mail."""
     to_me: int
     """How many of its messages name the account itself in ``To`` or ``Cc``."""
     labels: tuple[str, ...]
     leads: bool
-    """Whether Unified shows this thread of the group ``twins``."""
+    """Whether Unified shows this thread of ``duplicate_group``."""
     muted: bool
     writers: tuple[Writer, ...]
     """In the order of their first mails; empty where only one person wrote."""

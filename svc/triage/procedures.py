@@ -119,7 +119,7 @@ def _threads(tx: ReadTx, principal: Principal, *, wanted: ThreadsInput) -> Threa
         thread = mail.thread_for(tx, principal, thread_id=one.thread_id)
         if thread is None or not actions.is_listed(wanted.kind, thread):
             continue
-        if wanted.account_id is None and thread.twins is not None and not thread.leads:
+        if wanted.account_id is None and thread.duplicate_group is not None and not thread.leads:
             continue
         rows.append(thread)
         if len(rows) == wanted.limit:

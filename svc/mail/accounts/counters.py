@@ -10,15 +10,15 @@ def add_messages(tx: Tx, *, account_id: str, by: int) -> None:
         tx.run("update mail_accounts set messages = messages + :by where id = :id", by=by, id=account_id)
 
 
-def move_badge(tx: Tx, *, account_id: str, by: int, twins_by: int) -> None:
-    """``by``: unread threads of the inbox; ``twins_by``: those of them that do not lead in Unified."""
-    if by or twins_by:
+def move_badge(tx: Tx, *, account_id: str, by: int, duplicates_by: int) -> None:
+    """``by``: unread threads of the inbox; ``duplicates_by``: those of them that do not lead in Unified."""
+    if by or duplicates_by:
         tx.run(
             """
-            update mail_accounts set unread_threads = unread_threads + :by, unread_twins = unread_twins + :twins_by
+            update mail_accounts set unread_threads = unread_threads + :by, unread_twins = unread_twins + :duplicates_by
             where id = :id
             """,
             by=by,
-            twins_by=twins_by,
+            duplicates_by=duplicates_by,
             id=account_id,
         )

@@ -154,7 +154,7 @@ def pending_counts(tx: ReadTx, account_ids: Sequence[str]) -> dict[str, tuple[in
     return found
 
 
-def unread_twins_for(tx: ReadTx, viewer: Principal, account_id: str) -> int:
+def unread_duplicates_for(tx: ReadTx, viewer: Principal, account_id: str) -> int:
     """How many of an account's unread threads Unified shows to this member under another account. Each member sees
     other accounts, so no column can count it; an index has the few threads that are concerned."""
     return cast(
@@ -201,7 +201,7 @@ def _account(row: tuple[object, ...]) -> Account:
         messages=cast(int, row[13]),
         unread_threads=cast(int, row[14]),
         last_synced_at=cast("int | None", row[15]),
-        unread_twins=cast(int, row[16]),
+        unread_duplicates=cast(int, row[16]),
         cause=cast("Trouble | None", row[17]),
         provider_total=cast("int | None", row[18]),
         erasing=bool(row[19]),

@@ -137,7 +137,7 @@ def account_summary(tx: ReadTx, account: Account, viewer: Principal | None = Non
         messages=account.messages,
         pending=pending,
         failed=failed,
-        unread_twins=_unread_twins(tx, account, None if own else viewer),
+        unread_twins=_unread_duplicates(tx, account, None if own else viewer),
         sender_name=account.sender_name or None,
         access=access,
         owner=None if own else account_queries.owner_name(tx, account),
@@ -148,8 +148,10 @@ def account_summary(tx: ReadTx, account: Account, viewer: Principal | None = Non
     )
 
 
-def _unread_twins(tx: ReadTx, account: Account, member: Principal | None) -> int:
-    return account.unread_twins if member is None else account_queries.unread_twins_for(tx, member, account.id)
+def _unread_duplicates(tx: ReadTx, account: Account, member: Principal | None) -> int:
+    return (
+        account.unread_duplicates if member is None else account_queries.unread_duplicates_for(tx, member, account.id)
+    )
 
 
 def _address_out(one: own_addresses.OwnAddress) -> AddressOut:

@@ -72,7 +72,7 @@ def _listed(tx: ReadTx, principal: Principal, *, wanted: SelectAllInput) -> Chos
         if len(page) < PAGE:
             break
         cursor = Cursor(at=page[-1].at(found.own_list), id=page[-1].id)
-    return _chosen(tx, rows, acting, twins=wanted.account_id is None, left_out=left_out)
+    return _chosen(tx, rows, acting, duplicates=wanted.account_id is None, left_out=left_out)
 
 
 def _found(
@@ -80,7 +80,7 @@ def _found(
 ) -> Chosen:
     acting, left_out = _accounts(tx, principal, wanted.account_id)
     rows = _rows(tx, thread_ids, acting)
-    return _chosen(tx, rows, acting, twins=wanted.account_id is None, left_out=left_out, complete=complete)
+    return _chosen(tx, rows, acting, duplicates=wanted.account_id is None, left_out=left_out, complete=complete)
 
 
 def _snoozed(tx: ReadTx, principal: Principal, *, wanted: SelectAllInput) -> Chosen:
@@ -91,16 +91,16 @@ def _snoozed(tx: ReadTx, principal: Principal, *, wanted: SelectAllInput) -> Cho
         rows = _leading(tx, rows, acting)
     if wanted.only is not None:
         rows = [row for row in rows if filtered.passes(row, wanted.only)]
-    return _chosen(tx, rows, acting, twins=wanted.account_id is None, left_out=left_out)
+    return _chosen(tx, rows, acting, duplicates=wanted.account_id is None, left_out=left_out)
 
 
 def _leading(tx: ReadTx, rows: Sequence[ThreadRow], acting: Collection[str]) -> list[ThreadRow]:
-    groups = thread_queries.duplicates_of(tx, {row.twins for row in rows if row.twins is not None})
+    groups = thread_queries.duplicates_of(tx, {row.duplicate_group for row in rows if row.duplicate_group is not None})
     leaders = {
         group: next((thread_id for account_id, thread_id in members if account_id in acting), None)
         for group, members in groups.items()
     }
-    return [row for row in rows if row.twins is None or leaders[row.twins] == row.id]
+    return [row for row in rows if row.duplicate_group is None or leaders[row.duplicate_group] == row.id]
 
 
 def _by_sender(tx: ReadTx, principal: Principal, *, wanted: SelectAllInput, sender: str) -> Chosen:
@@ -110,7 +110,7 @@ def _by_sender(tx: ReadTx, principal: Principal, *, wanted: SelectAllInput, send
     own = {one.id for one in account_queries.own_accounts(tx, principal)}
     acting = [one for one in acting if one in own]
     rows = _rows(tx, thread_queries.threads_from(tx, account_ids=acting, sender=sender), own)
-    return _chosen(tx, rows, acting, twins=False, left_out=False)
+    return _chosen(tx, rows, acting, duplicates=False, left_out=False)
 
 
 def _rows(tx: ReadTx, thread_ids: Iterable[str], account_ids: Collection[str]) -> Iterator[ThreadRow]:
@@ -119,13 +119,19 @@ def _rows(tx: ReadTx, thread_ids: Iterable[str], account_ids: Collection[str]) -
 
 
 def _chosen(
-    tx: ReadTx, rows: Iterable[ThreadRow], acting: Sequence[str], *, twins: bool, left_out: bool, complete: bool = True
+    tx: ReadTx,
+    rows: Iterable[ThreadRow],
+    acting: Sequence[str],
+    *,
+    duplicates: bool,
+    left_out: bool,
+    complete: bool = True,
 ) -> Chosen:
     """The threads to store: with each listed thread also those with the same mail in other accounts."""
     listed = list(rows)
     some = listed[:MAX_CHOSEN]
     chosen = {row.id: _thread(row, counted=True) for row in some}
-    groups = {row.twins for row in some if row.twins is not None} if twins else set()
+    groups = {row.duplicate_group for row in some if row.duplicate_group is not None} if duplicates else set()
     for group in thread_queries.duplicates_of(tx, groups).values() if groups else ():
         for account_id, thread_id in group:
             if account_id in acting and thread_id not in chosen:

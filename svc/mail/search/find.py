@@ -145,10 +145,8 @@ def _in_order(tx: ReadTx, plan: Plan, window: _Window) -> Iterator[tuple[int, Hi
         thread_id = window.threads[-negated]
         if thread_id not in seen:
             seen.add(thread_id)
-            if (
-                next((duplicate for duplicate in queries.twins(tx, plan, thread_id) if duplicate in found), thread_id)
-                == thread_id
-            ):
+            duplicates = queries.duplicates(tx, plan, thread_id)
+            if next((one for one in duplicates if one in found), thread_id) == thread_id:
                 yield rank, Hit(id=-negated, thread_id=thread_id)
 
 

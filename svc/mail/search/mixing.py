@@ -52,8 +52,8 @@ def near_hits(tx: ReadTx, query: Query, scope: Scope, near: Sequence[str]) -> li
     for message_id in near:
         if message_id in rows:
             row_id, thread_id = rows[message_id]
-            twins = queries.twins(tx, planned, thread_id) or [thread_id]
-            hits.setdefault(twins[0], Hit(id=row_id, thread_id=thread_id))
+            duplicates = queries.duplicates(tx, planned, thread_id) or [thread_id]
+            hits.setdefault(duplicates[0], Hit(id=row_id, thread_id=thread_id))
     return list(hits.values())[:EACH]
 
 

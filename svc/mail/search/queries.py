@@ -110,7 +110,7 @@ def newer_of_thread(
     return [dict(zip(COLUMNS, map(str, row), strict=True)) for row in rows]
 
 
-def twins(tx: ReadTx, plan: Plan, thread_id: str) -> list[str]:
+def duplicates(tx: ReadTx, plan: Plan, thread_id: str) -> list[str]:
     """The threads of the same mail in the searched accounts, the leading one first."""
     rows = tx.all(
         """

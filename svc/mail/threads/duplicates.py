@@ -1,7 +1,7 @@
 """Duplicates: threads with the same mail in several accounts of one person. One of them leads: Unified shows only it.
 
-Owns ``mail_threads.twins`` (the group, null for a thread without duplicates) and ``leads``. Twins share a message: the
-same Message-ID, sender, subject and body. With the id alone a stranger could hide a thread behind a forged one. The
+Owns ``mail_threads.twins`` (the group, null for a thread without duplicates) and ``leads``. Duplicates share a message:
+the same Message-ID, sender, subject and body. With the id alone a stranger could hide a thread behind a forged one. The
 leader is a thread in the inbox, then one that is not hidden, then an unread one, then the newest. Groups are small, one
 or two threads per account, so that a change costs a few rows, and a list is never grouped when it is read.
 """
@@ -107,9 +107,9 @@ def settle(tx: Tx, thread_id: str, *, leads: bool, group: str | None) -> tuple[b
         if not leads:
             tx.run("update mail_threads set leads = 1 where id = :id", id=thread_id)
         return True, []
-    twins = members(tx, group)
-    leader = max(twins, key=lambda duplicate: duplicate.rank)
-    changed = [duplicate for duplicate in twins if duplicate.leads != (duplicate is leader)]
+    threads = members(tx, group)
+    leader = max(threads, key=lambda duplicate: duplicate.rank)
+    changed = [duplicate for duplicate in threads if duplicate.leads != (duplicate is leader)]
     for duplicate in changed:
         tx.run("update mail_threads set leads = :leads where id = :id", leads=int(duplicate is leader), id=duplicate.id)
     others = [replace(duplicate, leads=duplicate is leader) for duplicate in changed if duplicate.id != thread_id]

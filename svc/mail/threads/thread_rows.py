@@ -60,7 +60,7 @@ def _refresh(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> boo
     if sums is None or sums[0] == 0:
         tx.run("delete from mail_threads where id = :id", id=thread_id)
         _relist(tx, account, thread_id, before=stood, after=_NOWHERE)
-        counters.move_badge(tx, account_id=account.id, by=-on_badge, twins_by=-(on_badge - in_unified))
+        counters.move_badge(tx, account_id=account.id, by=-on_badge, duplicates_by=-(on_badge - in_unified))
         if was_told:
             for audience, _ in viewers(tx, account):
                 tx.emit(
@@ -83,7 +83,7 @@ def _refresh(tx: Tx, account: Account, thread_id: str, *, device_id: str) -> boo
         tx,
         account_id=account.id,
         by=on_badge_now - on_badge,
-        twins_by=(on_badge_now - in_unified_now) - (on_badge - in_unified),
+        duplicates_by=(on_badge_now - in_unified_now) - (on_badge - in_unified),
     )
     for duplicate in duplicates_now:
         _pass_lead(tx, duplicate, device_id=device_id)
@@ -95,7 +95,7 @@ def _pass_lead(tx: Tx, duplicate: Duplicate, *, device_id: str) -> None:
     account = account_queries.account(tx, duplicate.account_id)
     assert account is not None
     if duplicate.on_badge:
-        counters.move_badge(tx, account_id=account.id, by=0, twins_by=-1 if duplicate.leads else 1)
+        counters.move_badge(tx, account_id=account.id, by=0, duplicates_by=-1 if duplicate.leads else 1)
     emit_thread(tx, account, duplicate.id, device_id=device_id)
     emit_account(tx, account.id, device_id=device_id)
 

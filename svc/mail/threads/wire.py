@@ -167,10 +167,10 @@ def thread_summaries(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | 
     """
     labels = {account_id: _Named(labels_out(tx, account_id)) for account_id in {row.account_id for row in rows}}
     titles = correspondents.titles(tx, rows, viewer)
-    twins = _duplicates(tx, rows, viewer)
+    duplicates = _duplicates(tx, rows, viewer)
     sent = [row.id for row in rows if row.sent is not None]
     senders = acts.senders_of(tx, sent) if sent else {}
-    return tuple([_thread_out(row, labels[row.account_id], titles, twins, senders) for row in rows])
+    return tuple([_thread_out(row, labels[row.account_id], titles, duplicates, senders) for row in rows])
 
 
 Groups = dict[str, list[tuple[str, str]]]
@@ -188,7 +188,7 @@ class _Named(dict[tuple[str, ...], tuple[LabelOut, ...]]):
 
 
 def _duplicates(tx: ReadTx, rows: Sequence[ThreadRow], viewer: Principal | None) -> Groups:
-    groups = {row.twins for row in rows if row.twins is not None}
+    groups = {row.duplicate_group for row in rows if row.duplicate_group is not None}
     found = thread_queries.duplicates_of(tx, groups) if groups else {}
     if viewer is None or viewer.sees_everything or not found:
         return found
@@ -204,7 +204,7 @@ def _thread_out(
     senders: Mapping[str, str],
 ) -> ThreadOut:
     """Positional arguments, because a page makes fifty rows, and keyword arguments take three times as long."""
-    group = None if row.twins is None else groups.get(row.twins)
+    group = None if row.duplicate_group is None else groups.get(row.duplicate_group)
     sender = SenderOut(row.sender_name, row.sender_address, titles.get((row.account_id, row.sender_address)))
     return ThreadOut(
         row.id,
