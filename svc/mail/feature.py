@@ -54,8 +54,8 @@ from svc.mail.search.procedures import PROCEDURES as SEARCH_PROCEDURES
 from svc.mail.search.reindexing import CALLS as REINDEX_CALLS
 from svc.mail.search.settings import SETTINGS as SEARCH_SETTINGS
 from svc.mail.search.tasks import Indexer
+from svc.mail.sending import draft_copying
 from svc.mail.sending import feature as sending
-from svc.mail.sending import mirroring
 from svc.mail.sending.calls import CALLS as SENDING_CALLS
 from svc.mail.sending.holding_back import REVERSAL as SEND_REVERSAL
 from svc.mail.sending.invariants import INVARIANTS as SENDING_INVARIANTS
@@ -125,7 +125,7 @@ async def _subsystems(workspace: Workspace) -> Sequence[Subsystem]:
         *await workspace.service(MailEngine).subsystems(),
         health.subsystem(workspace),
         sending.subsystem(workspace),
-        mirroring.subsystem(workspace),
+        draft_copying.subsystem(workspace),
         porting.subsystem(workspace),
     ]
 
@@ -171,7 +171,7 @@ FEATURE = Feature(
     invariants=(*INVARIANTS, *SEARCH_INVARIANTS, *SENDING_INVARIANTS),
     machines=(SENDING, SYNC),
     consumers=(SEARCH_CONSUMER, TITLES_CONSUMER, AUTHENTICATION_CONSUMER, INVITATIONS_CONSUMER),
-    jobs=(labelling.JOB, sending.JOB, mirroring.JOB, remarking.JOB),
+    jobs=(labelling.JOB, sending.JOB, draft_copying.JOB, remarking.JOB),
     claim=_claim,
     file_readers=(shared_file,),
     reversals=(LABELS_REVERSAL, bulk.REVERSAL, BLOCK_REVERSAL, SEND_REVERSAL),

@@ -26,7 +26,7 @@ from trio.lowlevel import Task
 
 from svc.backoff import Retries
 from svc.cli import main
-from svc.mail.sending import draft_copies, elsewhere, mirroring
+from svc.mail.sending import draft_copies, draft_copying, elsewhere
 from svc.rules import acting, calls
 
 SHORT_MS = 300
@@ -63,7 +63,7 @@ class DiesAt(Instrument):
 def hurry() -> None:
     draft_copies.REST_MS = SHORT_MS  # type: ignore[misc]
     elsewhere.LOOK_AGAIN_MS = SHORT_MS  # type: ignore[misc]
-    mirroring.RETRIES = Retries(first_s=SHORT_MS / 1_000, cap_s=5.0)  # type: ignore[misc]
+    draft_copying.RETRIES = Retries(first_s=SHORT_MS / 1_000, cap_s=5.0)  # type: ignore[misc]
     calls.A_TIME = FEW_MAILS  # type: ignore[misc]
     acting.UNDONE_AT_ONCE = FEW_MAILS  # type: ignore[misc]
 

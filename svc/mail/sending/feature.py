@@ -8,8 +8,8 @@ from svc.clock import Millis
 from svc.job import Job
 from svc.mail.sending import settling
 from svc.mail.sending.building import Builder
+from svc.mail.sending.draft_copying import DraftCopier
 from svc.mail.sending.following import Following
-from svc.mail.sending.mirroring import DraftMirror
 from svc.mail.sending.preparing import Preparer
 from svc.mail.sending.rebuilding import Rebuilder
 from svc.mail.sending.settings import UNDO_SEND_SECONDS
@@ -47,7 +47,7 @@ def build(workspace: Workspace) -> None:
         hold_ms=workspace.config[UNDO_SEND_SECONDS] * 1_000,
     )
     taking_up = TakingUp(store=workspace.store, blobs=workspace.blobs, rebuilder=rebuilder)
-    mirror = DraftMirror(
+    copier = DraftCopier(
         store=workspace.store,
         engine=workspace.service(MailEngine),
         builder=builder,
@@ -56,8 +56,8 @@ def build(workspace: Workspace) -> None:
         clock=workspace.clock,
         rng=workspace.rng,
     )
-    workspace.service(MailEngine).watchers.extend((mirror.look, delivery.look))
-    workspace.provide(mirror)
+    workspace.service(MailEngine).watchers.extend((copier.look, delivery.look))
+    workspace.provide(copier)
     workspace.provide(rebuilder)
     workspace.provide(taking_up)
     workspace.provide(Preparer(store=workspace.store, rebuilder=rebuilder))

@@ -1,7 +1,7 @@
 """Follows drafts that another program has edited, sent or deleted: asks the server, then one transaction decides.
 
-It runs in the same task per account as the copying of drafts (``mirroring.py``), so no draft is copied to the server
-meanwhile.
+It runs in the same task per account as the copying of drafts (``draft_copying.py``), so no draft is copied to the
+server meanwhile.
 """
 
 from __future__ import annotations

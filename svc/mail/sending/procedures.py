@@ -1,4 +1,4 @@
-"""The procedures of sending: each decodes its input, calls an action, and wakes the delivery or the draft mirror."""
+"""The procedures of sending: each decodes its input, calls an action, and wakes the delivery or the draft copier."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svc.clock import Millis
 from svc.errors import NotFound
 from svc.files import files_of
 from svc.mail.sending import actions, drafts, queries, wire
-from svc.mail.sending.mirroring import DraftMirror
+from svc.mail.sending.draft_copying import DraftCopier
 from svc.mail.sending.model import Outgoing, SendRequest, draft_origin
 from svc.mail.sending.preparing import Preparer
 from svc.mail.sending.rebuilding import Rebuilder
@@ -46,7 +46,7 @@ async def send(context: RequestContext, wanted: wire.SendInput) -> wire.SendOut:
         group=wanted.group,
     )
     delivery.look()
-    _mirror(context).look()
+    _copier(context).look()
     if accepted.state == "scheduled" and accepted.send_at is None:
         await delivery.finish(wanted.account_id)
         return await context.workspace.store.read(_came_of, context.principal, accepted)
@@ -64,7 +64,7 @@ async def outgoing(context: RequestContext, wanted: Nothing) -> list[wire.Outgoi
 
 async def cancel_send(context: RequestContext, wanted: wire.OutgoingInput) -> Nothing:
     await context.workspace.store.write(actions.cancel, context.principal, outgoing_id=wanted.id)
-    _mirror(context).look()
+    _copier(context).look()
     return NOTHING
 
 
@@ -98,7 +98,7 @@ async def dismiss_outgoing(context: RequestContext, wanted: wire.DismissInput) -
     draft_id = await context.workspace.store.write(
         actions.dismiss, context.principal, outgoing_id=wanted.id, keep_draft=wanted.draft
     )
-    _mirror(context).look()
+    _copier(context).look()
     return wire.OutgoingDraftOut(draft_id=draft_id)
 
 
@@ -124,7 +124,7 @@ async def save_draft(context: RequestContext, wanted: wire.SaveDraftInput) -> wi
         version=wanted.version,
         request=wire.send_request_of(wanted),
     )
-    _mirror(context).look()
+    _copier(context).look()
     return saved
 
 
@@ -137,7 +137,7 @@ def _saved(
 
 async def delete_draft(context: RequestContext, wanted: wire.DraftInput) -> Nothing:
     await context.workspace.store.write(drafts.delete, context.principal, draft_id=wanted.id)
-    _mirror(context).look()
+    _copier(context).look()
     return NOTHING
 
 
@@ -222,8 +222,8 @@ def _delivery(context: RequestContext) -> Delivery:
     return context.workspace.service(Delivery)
 
 
-def _mirror(context: RequestContext) -> DraftMirror:
-    return context.workspace.service(DraftMirror)
+def _copier(context: RequestContext) -> DraftCopier:
+    return context.workspace.service(DraftCopier)
 
 
 def _row(

@@ -11,7 +11,7 @@ import trio
 from svc.formats import mime
 from svc.mail.model import DRAFT, TRASH
 from svc.mail.providers.imap import drafting
-from svc.mail.sending.mirroring import DraftMirror
+from svc.mail.sending.draft_copying import DraftCopier
 from tests.mail.imap.office import Office, begun, letter
 from tests.peers.needs import DOVECOT, needs
 
@@ -30,7 +30,7 @@ async def told(office: Office) -> None:
     await store.write(lambda tx: tx.run(_DUE, now=tx.now))
     while True:
         await store.write(lambda tx: tx.run("update mail_draft_finds set next_at = :now", now=tx.now))
-        office.service.workspace.service(DraftMirror).look()
+        office.service.workspace.service(DraftCopier).look()
         if not await office.service.rows(_OPEN):
             return
         await trio.sleep(0.02)

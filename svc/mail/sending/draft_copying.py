@@ -1,7 +1,6 @@
-"""The draft mirror: copies the drafts that are written here to the mail servers, in the background, so that typing
-never waits for a server.
+"""Copies the drafts that are written here to the mail servers, in the background: typing never waits for a server.
 
-One draft per account at a time; the accounts run concurrently. Each copy is idempotent, so after any fault the mirror
+One draft per account at a time; the accounts run concurrently. Each copy is idempotent, so after any fault the copier
 pauses and tries again. Only a draft that a server refuses waits for its next change, also one that it refuses "for now"
 again and again.
 """
@@ -52,7 +51,7 @@ RETRIES: Final = Retries(first_s=5.0, cap_s=3_600.0)
 
 
 @dataclass(kw_only=True)
-class DraftMirror:
+class DraftCopier:
     store: Store
     engine: MailEngine
     builder: Builder
@@ -194,7 +193,7 @@ def _telling(tx: Tx, draft_id: str) -> Iterator[None]:
 
 
 async def _tick(workspace: Workspace) -> Millis | None:
-    return await workspace.service(DraftMirror).tick()
+    return await workspace.service(DraftCopier).tick()
 
 
 JOB: Final = Job(name=NAME, summary="Keeps copies of drafts among those of their accounts' servers.", run=_tick)
@@ -202,5 +201,5 @@ JOB: Final = Job(name=NAME, summary="Keeps copies of drafts among those of their
 
 def subsystem(workspace: Workspace) -> Subsystem:
     """Stops before the accounts' loops do, because it uses their providers."""
-    mirror = workspace.service(DraftMirror)
-    return Subsystem(name=NAME, run=mirror.run, drain_s=float(workspace.config[DRAIN_S]))
+    copier = workspace.service(DraftCopier)
+    return Subsystem(name=NAME, run=copier.run, drain_s=float(workspace.config[DRAIN_S]))
