@@ -1,7 +1,7 @@
 """Files: named, owned references to blobs. Uploads and mail attachments are files; their bytes are in the blob store.
 
 Owns the tables ``files``, ``deleted_files`` and ``partial_uploads``, ``POST /files``, ``/files/tus``, ``GET
-/files/:id/content``, ``GET /blobs/:sha256`` and the sweep that removes blobs that no row names. A file that the caller
+/files/:id/content``, ``GET /blobs/:sha256`` and the clean-up of blobs that no row names. A file that the caller
 may not read looks like one that does not exist. Start reading at ``access.py``.
 """
 

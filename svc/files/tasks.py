@@ -1,4 +1,4 @@
-"""The sweep: removes blobs that no row names any more.
+"""The blob clean-up: removes blobs that no row names any more.
 
 A blob is stored before a row names it, so one without a row may be about to get one. So a blob is removed only if it
 was last stored a day ago, if no row names it, and if both are still true after a pause: even if the wall clock jumps,
@@ -23,7 +23,7 @@ from svc.nursery import ThreadPool
 from svc.store import Blobs, Invariant, ReadTx, Store
 from svc.workspace import Workspace
 
-SWEEP_INTERVAL_S: Final = 6 * 3600.0
+CLEAN_UP_INTERVAL_S: Final = 6 * 3600.0
 SETTLE_S: Final = 600.0
 MIN_AGE_MS: Final = DAY_MS
 BATCH_BLOBS: Final = 50_000  # looked up at once: some 10 MB
@@ -34,7 +34,7 @@ Stored = Mapping[str, int]
 
 
 @dataclass(kw_only=True)
-class BlobSweep:
+class BlobCleanUp:
     """``references`` are the invariants that yield blobs; ``batch_blobs`` are looked up at once."""
 
     store: Store
@@ -45,17 +45,17 @@ class BlobSweep:
     log: Log
     batch_blobs: int = BATCH_BLOBS
 
-    async def sweep(self) -> int:
+    async def run(self) -> int:
         """One round over all blobs. Returns how many were removed."""
         removed = 0
         old = self.blobs.each_old(before=self.clock.now() - MIN_AGE_MS)
         while batch := await self.threads.run(_next, old, self.batch_blobs):
-            removed += await self._full_sync(batch)
+            removed += await self._clean_up(batch)
         if removed:
             self.log.info("files.blobs_removed", count=removed)
         return removed
 
-    async def _full_sync(self, batch: Stored) -> int:
+    async def _clean_up(self, batch: Stored) -> int:
         unnamed = await self.store.read(_unnamed, batch, self.references)
         if not unnamed:
             return 0
@@ -86,9 +86,8 @@ def _parts(stored: Stored) -> Iterator[Stored]:
         yield part
 
 
-async def sweep(workspace: Workspace) -> None:
-    """The job."""
-    blob_sweep = BlobSweep(
+async def _clean_up_blobs(workspace: Workspace) -> None:
+    clean_up = BlobCleanUp(
         store=workspace.store,
         blobs=workspace.blobs,
         clock=workspace.clock,
@@ -96,7 +95,7 @@ async def sweep(workspace: Workspace) -> None:
         references=[row for feature in workspace.features for row in feature.invariants if row.yields == "blobs"],
         log=workspace.log,
     )
-    await blob_sweep.sweep()
+    await clean_up.run()
 
 
 async def _forget_deleted(workspace: Workspace) -> None:
@@ -105,16 +104,16 @@ async def _forget_deleted(workspace: Workspace) -> None:
 
 JOBS: Final = (
     Job(
-        name="blob-sweep",
+        name="blob-clean-up",
         summary="Removes blobs that nothing names any more.",
-        run=sweep,
-        every_s=SWEEP_INTERVAL_S,
+        run=_clean_up_blobs,
+        every_s=CLEAN_UP_INTERVAL_S,
         at_once=False,
     ),
     Job(
         name="deleted-files",
         summary="Forgets deleted uploads that can't be brought back any more.",
         run=_forget_deleted,
-        every_s=SWEEP_INTERVAL_S,
+        every_s=CLEAN_UP_INTERVAL_S,
     ),
 )

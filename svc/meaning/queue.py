@@ -308,7 +308,7 @@ def is_whole(tx: Tx, user_id: str | None, *, form: str) -> None:
     )
 
 
-def sweep(tx: Tx) -> bool:
+def delete_other_forms(tx: Tx) -> bool:
     """Delete a batch of other models' vectors of people whose form is complete. Returns whether there may be more."""
     row = tx.one("select user_id, form from meaning_people where swept = 0 limit 1")
     if row is None:

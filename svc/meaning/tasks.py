@@ -77,7 +77,7 @@ class Embedder:
         if not await store.read_small(queue.has_any):
             self.problem = ""
             return
-        while await store.write(queue.leave) or await store.write(queue.sweep):
+        while await store.write(queue.leave) or await store.write(queue.delete_other_forms):
             pass
         if await store.read_small(queue.has_ended):
             await store.write(queue.drop_ended)

@@ -186,7 +186,7 @@ class Meetings:
         """Finish the meetings that an earlier process left, and run those that begin from now on."""
         self._live.clear()
         left = await self._store.read(queries.unfinished)
-        await self._threads.run(self._sweep, {meeting.id for meeting in left})
+        await self._threads.run(self._remove_leftovers, {meeting.id for meeting in left})
         try:
             async with open_task_group() as self._tasks:
                 for meeting in left:
@@ -340,7 +340,7 @@ class Meetings:
     def _path(self, meeting: Meeting) -> Path:
         return self._folder / meeting.id
 
-    def _sweep(self, known: set[str]) -> None:
+    def _remove_leftovers(self, known: set[str]) -> None:
         """Remove recordings of meetings that are done or were discarded; blocks."""
         if self._folder.is_dir():
             for path in self._folder.iterdir():

@@ -97,7 +97,7 @@ class Folder:
             except OSError:
                 break
 
-    def sweep(self) -> None:
+    def remove_half_written(self) -> None:
         """Deletes half-written files of a killed process."""
         for place, _, names in os.walk(self.root, followlinks=False):
             for name in names:

@@ -53,7 +53,7 @@ class Keeper:
     """Whether something may have changed in the folder."""
 
     async def run(self, child: Child) -> None:
-        await self.threads.run(self.folder.sweep)
+        await self.threads.run(self.folder.remove_half_written)
         child.started()
         watch = Watch()
         try:

@@ -79,7 +79,7 @@ class Plugins:
 
     async def load(self) -> None:
         """Read the set in force. It serves from the first request on, whatever happens to a new one."""
-        await self.workspace.threads.run(self.sets.sweep)
+        await self.workspace.threads.run(self.sets.clean_up)
         await self._look()
         self._hold(*await self.workspace.threads.run(self._read))
 

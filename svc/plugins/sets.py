@@ -5,8 +5,8 @@
     plugins/making-<name>/  one that is not complete
 
 A set is completed and made durable before ``current`` names it, and that is one rename. So after a crash at any time,
-either the old set or the new one is in force. A set without a name in ``current`` is removed at the next sweep. All of
-it blocks, so run it in a thread.
+either the old set or the new one is in force. The next clean-up removes the sets that ``current`` does not
+name. All of this blocks, so run it in a thread.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Sets:
         made.rename(path)
         _sync(self.root)
         write_durably(self.root / _CURRENT, path.name.encode())
-        self.sweep()
+        self.clean_up()
         return InstalledSet(path=path, record=record)
 
     def clear(self) -> None:
@@ -93,9 +93,9 @@ class Sets:
         if self.root.exists():
             (self.root / _CURRENT).unlink(missing_ok=True)
             _sync(self.root)
-            self.sweep()
+            self.clean_up()
 
-    def sweep(self) -> None:
+    def clean_up(self) -> None:
         """Remove what a crash left, and the sets that are no longer in force."""
         if not self.root.exists():
             return

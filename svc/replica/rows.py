@@ -2,7 +2,7 @@
 
 A blob is ``waiting`` until the target has it, then ``held``. A blob that no row names is ``unnamed``: it gets a
 tombstone, and seven days later it is ``deleting`` for the moment of its removal. In both states, a new name makes it
-``waiting`` again: by a trigger in the commit that names it, or by the sweep.
+``waiting`` again: by a trigger in the commit that names it, or by the nightly full check.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class ReplicaStatus:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Swept:
-    """The result of one part of a sweep: blobs to upload, to upload again, and (with how often each was named) no
-    longer named."""
+class Comparison:
+    """The result of one part of the full check: blobs to upload, blobs to upload again, and blobs that are no longer
+    named (with how often each was named)."""
 
     missing: tuple[str, ...]
     revived: tuple[str, ...]
@@ -63,10 +63,10 @@ def pending(tx: ReadTx) -> int:
 
 
 def is_complete(tx: ReadTx) -> bool:
-    """Whether the target has every blob that this snapshot names. False before the first sweep, which finds the blobs
-    from before there was a replica."""
-    swept = tx.value("select 1 from replica_state where swept_at is not null") is not None
-    return swept and tx.value("select 1 from replica_blobs where state = 'waiting' limit 1") is None
+    """Whether the target has every blob that this snapshot names. False before the first full check, which finds the
+    blobs from before there was a replica."""
+    is_compared = tx.value("select 1 from replica_state where swept_at is not null") is not None
+    return is_compared and tx.value("select 1 from replica_blobs where state = 'waiting' limit 1") is None
 
 
 def keep_since(tx: Tx, at_ms: Millis | None) -> None:
@@ -187,15 +187,15 @@ def _notice(tx: Tx, problem: str | None) -> None:
     )
 
 
-# The sweep
+# The full check
 
 
 def parts(tx: ReadTx) -> int:
-    """The number of parts of a sweep, so that each holds a bounded number of names."""
+    """The number of parts of a full check, so that each holds a bounded number of names."""
     return 1 + cast(int, tx.value("select count(*) from replica_blobs")) // BLOBS_A_PART
 
 
-def look(tx: ReadTx, references: Sequence[Invariant], *, part: int, of: int) -> Swept:
+def look(tx: ReadTx, references: Sequence[Invariant], *, part: int, of: int) -> Comparison:
     """Compare the references of this snapshot with its rows."""
     named = {sha256 for sha256 in _each(tx, references) if int(sha256[:8], 16) % of == part}
     known = {
@@ -203,16 +203,16 @@ def look(tx: ReadTx, references: Sequence[Invariant], *, part: int, of: int) -> 
         for sha256, state, times in tx.each("select sha256, state, named from replica_blobs")
         if int(sha256[:8], 16) % of == part
     }
-    return Swept(
+    return Comparison(
         missing=tuple(sorted(named - known.keys())),
         revived=tuple(sorted(one for one in named & known.keys() if known[one][0] in {"unnamed", "deleting"})),
         unnamed={one: times for one, (_, times) in sorted(known.items()) if one not in named},
     )
 
 
-def sweep(tx: Tx, swept: Swept) -> None:
+def record(tx: Tx, found: Comparison) -> None:
     """Record what was found. A row that was named since the look is not changed."""
-    wanted = json_array([*swept.missing, *swept.revived])
+    wanted = json_array([*found.missing, *found.revived])
     tx.run(
         """
         insert into replica_blobs (sha256, state) select value, 'waiting' from json_each(:wanted) where true
@@ -234,16 +234,16 @@ def sweep(tx: Tx, swept: Swept) -> None:
         update replica_blobs set state = 'unnamed', unnamed_at = :at, attempts = 0, retry_at = 0, problem = null
         where sha256 = :sha256 and named = :named and state in ('waiting', 'held')
         """,
-        [{"sha256": sha256, "named": times, "at": max(tx.now, latest)} for sha256, times in swept.unnamed.items()],
+        [{"sha256": sha256, "named": times, "at": max(tx.now, latest)} for sha256, times in found.unnamed.items()],
     )
 
 
-def swept(tx: Tx) -> None:
+def all_compared(tx: Tx) -> None:
     """Record that all parts were compared."""
     tx.run("update replica_state set swept_at = :now", now=tx.now)
 
 
-def swept_at(tx: ReadTx) -> Millis | None:
+def compared_at(tx: ReadTx) -> Millis | None:
     return cast("Millis | None", tx.value("select swept_at from replica_state"))
 
 

@@ -1,4 +1,4 @@
-"""The loops of the replica: one uploads waiting blobs, several at the same time; one sweeps each night.
+"""The loops of the replica: one uploads waiting blobs, several at the same time; one makes a full check each night.
 
 For each blob only one exchange runs at a time, so that its upload and its removal never overlap. A fault of the target
 delays all uploads, with growing pauses; a fault of a single blob delays only that one.
@@ -34,10 +34,10 @@ LOOK_EVERY_S: Final = 2.0
 TARGET_RETRIES: Final = Retries(first_s=5.0, cap_s=900.0)
 BLOB_RETRIES: Final = Retries(first_s=30.0, cap_s=6 * 3_600.0)
 NIGHT: Final = range(3, 6)
-"""Hours of the local day in which the sweep runs; a machine that is off then sweeps when it is on."""
+"""Hours of the local day in which the full check runs. A machine that is off then makes it when it is on."""
 NIGHTLY_MS: Final = 20 * HOUR_MS
 LATEST_MS: Final = 30 * HOUR_MS
-SWEEP_LOOK_S: Final = 600.0
+CHECK_LOOK_S: Final = 600.0
 
 
 @dataclass(kw_only=True)
@@ -53,7 +53,7 @@ class Replicator:
     references: Sequence[Invariant]
     wake: Wake = field(default_factory=Wake)
     _busy: dict[str, trio.Lock] = field(default_factory=dict)
-    _sweeping: trio.Lock = field(default_factory=trio.Lock)
+    _checking: trio.Lock = field(default_factory=trio.Lock)
     _failures: int = 0
 
     async def status(self) -> ReplicaStatus:
@@ -65,7 +65,7 @@ class Replicator:
         child.started()
         async with open_task_group() as nursery:
             nursery.start_soon(self._upload_for_ever, self.target)
-            nursery.start_soon(self._sweep_for_ever)
+            nursery.start_soon(self._check_for_ever)
 
     # Uploading
 
@@ -160,49 +160,49 @@ class Replicator:
             if not lock.locked() and not lock.statistics().tasks_waiting:
                 self._busy.pop(sha256, None)
 
-    # The sweep
+    # The full check
 
-    async def _sweep_for_ever(self) -> None:
+    async def _check_for_ever(self) -> None:
         while True:
-            if self._is_time(await self.store.read_small(rows.swept_at)):
+            if self._is_time(await self.store.read_small(rows.compared_at)):
                 try:
-                    await self.sweep()
+                    await self.full_check()
                 except Refusal as refusal:
-                    self.log.warning("replica.sweep_put_off", why=refusal.detail)
-            await trio.sleep(SWEEP_LOOK_S)
+                    self.log.warning("replica.check_put_off", why=refusal.detail)
+            await trio.sleep(CHECK_LOOK_S)
 
-    def _is_time(self, swept_at: int | None) -> bool:
-        if swept_at is None:
+    def _is_time(self, compared_at: int | None) -> bool:
+        if compared_at is None:
             return True
         now = self.clock.now()
-        since = now - swept_at
+        since = now - compared_at
         at_night = datetime.fromtimestamp(now / SECOND_MS).astimezone().hour in NIGHT
         return since < 0 or since >= LATEST_MS or (at_night and since >= NIGHTLY_MS)
 
-    async def sweep(self) -> None:
+    async def full_check(self) -> None:
         """Compare the queue with all references, then check the held blobs and remove those that are due.
 
         If the target fails in the middle, the queue is still right; the rest waits for the next night.
         """
         target = self.target
         assert target is not None
-        async with self._sweeping:
-            first = await self.store.read(rows.swept_at) is None
+        async with self._checking:
+            first = await self.store.read(rows.compared_at) is None
             unnamed: dict[str, int] = {}
             of = await self.store.read(rows.parts)
             for part in range(of):
                 found = await self.store.read(rows.look, self.references, part=part, of=of)
-                await self.store.write(rows.sweep, found)
+                await self.store.write(rows.record, found)
                 unnamed |= found.unnamed
-            await self.store.write(rows.swept)
+            await self.store.write(rows.all_compared)
             self.wake.call()
-            self.log.info("replica.swept", unnamed=len(unnamed))
+            self.log.info("replica.checked", unnamed=len(unnamed))
             if first:
                 return
             for task in (partial(self._remove, unnamed=unnamed), self._bury, self._read_back):
                 fault = await task(target)
                 if fault is not None:  # one that is refused must not stop the others
-                    self.log.warning("replica.sweep_met", why=fault.words)
+                    self.log.warning("replica.check_met", why=fault.words)
 
     async def _bury(self, target: Target) -> TargetFault | None:
         async def bury(sha256: str) -> None:

@@ -1,4 +1,4 @@
-"""The sweep: what nothing names goes after a day, and nothing goes that is named or on its way."""
+"""The clean-up: what nothing names goes after a day, and nothing goes that is named or on its way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trio.testing import MockClock
 
 from svc.clock import DAY_MS, HOUR_MS, VirtualClock
 from svc.files.actions import RESTORABLE_MS, forget_deleted
-from svc.files.tasks import JOBS, SETTLE_S, SWEEP_INTERVAL_S, BlobSweep
+from svc.files.tasks import CLEAN_UP_INTERVAL_S, JOBS, SETTLE_S, BlobCleanUp
 from svc.scheduler import Scheduler
 from svc.store import Invariant, ReadTx, run_fsck
 from tests.files.uploads import uploaded
@@ -36,10 +36,10 @@ def path_of(service: Service, sha256: str) -> Path:
     return service.workspace.home.blobs / sha256[:2] / sha256
 
 
-def sweep_of(service: Service, *more: Invariant) -> BlobSweep:
+def clean_up_of(service: Service, *more: Invariant) -> BlobCleanUp:
     workspace = service.workspace
     references = [row for feature in workspace.features for row in feature.invariants if row.yields == "blobs"]
-    return BlobSweep(
+    return BlobCleanUp(
         store=workspace.store,
         blobs=workspace.blobs,
         clock=workspace.clock,
@@ -57,7 +57,7 @@ async def test_what_nothing_names_goes_after_a_day(service: Service) -> None:
     old, young = [(await service.workspace.blobs.put(data)).sha256 for data in (b"old", b"young")]
     age(service, old, DAY_MS + HOUR_MS)
     age(service, young, DAY_MS - HOUR_MS)
-    assert await sweep_of(service).sweep() == 1
+    assert await clean_up_of(service).run() == 1
     assert blobs(service) == {young}
     assert "files.blobs_removed" in service.log.events("info")
 
@@ -70,7 +70,7 @@ async def test_what_is_named_stays_however_old_it_is(service: Service) -> None:
     assert len(before) == 4  # a body, its raw bytes, an attachment, an upload
     for sha256 in before:
         age(service, sha256, 1_000 * DAY_MS)
-    assert await sweep_of(service).sweep() == 0
+    assert await clean_up_of(service).run() == 0
     assert blobs(service) == before
     assert await problems(service) == []
 
@@ -82,11 +82,11 @@ async def test_a_deleted_files_content_goes_once_no_file_names_it_and_none_can_c
     age(service, sha(b"shared"), 3 * DAY_MS)
     for record in (first, second):
         await service.mutate("files.delete", id=record["id"])
-        await sweep_of(service).sweep()
+        await clean_up_of(service).run()
         assert blobs(service) == {sha(b"shared")}
     wall.offset_ms += RESTORABLE_MS
     assert await service.workspace.store.write(forget_deleted) == 2
-    await sweep_of(service).sweep()
+    await clean_up_of(service).run()
     assert blobs(service) == set()
     assert await problems(service) == []
 
@@ -96,7 +96,7 @@ async def test_a_blob_whose_record_is_committed_during_the_sweep_stays(service: 
     ref = await service.workspace.blobs.put(b"on its way")
     age(service, ref.sha256, 2 * DAY_MS)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(sweep_of(service).sweep)
+        nursery.start_soon(clean_up_of(service).run)
         await trio.sleep(SETTLE_S / 2)
         await service.workspace.store.write(
             lambda tx: tx.run(
@@ -120,7 +120,7 @@ async def test_a_blob_that_is_stored_again_during_the_sweep_stays(service: Servi
     ref = await store.put(b"again")
     age(service, ref.sha256, 2 * DAY_MS)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(sweep_of(service).sweep)
+        nursery.start_soon(clean_up_of(service).run)
         await trio.sleep(SETTLE_S / 2)
         await (store.put(b"again") if way == "put" else store.put_stream(pieces(), limit=10))
     assert blobs(service) == {ref.sha256}
@@ -137,7 +137,7 @@ async def test_an_upload_in_flight_is_left_alone(service: Service) -> None:
     async with trio.open_nursery() as nursery:
         nursery.start_soon(lambda: service.workspace.blobs.put_stream(body(), limit=10**9))
         await all_quiet()
-        await sweep_of(service).sweep()
+        await clean_up_of(service).run()
         go_on.set()
     assert blobs(service) == {sha(bytes(1_000_000) + b"end")}
 
@@ -150,9 +150,9 @@ async def test_a_feature_that_names_blobs_keeps_them(service: Service) -> None:
     def named(tx: ReadTx) -> Iterable[str]:
         yield ref.sha256
 
-    await sweep_of(service, Invariant(name="its blobs", check=named, yields="blobs")).sweep()
+    await clean_up_of(service, Invariant(name="its blobs", check=named, yields="blobs")).run()
     assert blobs(service) == {ref.sha256}
-    await sweep_of(service).sweep()
+    await clean_up_of(service).run()
     assert blobs(service) == set()
 
 
@@ -162,7 +162,7 @@ async def test_a_sweep_in_many_batches_takes_all_that_should_go(service: Service
     for ref in await service.workspace.blobs.put_all([b"%d" % number for number in range(30)]):
         age(service, ref.sha256, 2 * DAY_MS)
     age(service, sha(b"kept"), 2 * DAY_MS)
-    assert await replace(sweep_of(service), batch_blobs=7).sweep() == 30
+    assert await replace(clean_up_of(service), batch_blobs=7).run() == 30
     assert blobs(service) == {sha(b"kept")}
 
 
@@ -171,7 +171,7 @@ async def test_the_service_sweeps_every_six_hours_by_itself(service: Service, cl
     assert {job.name for job in JOBS} <= {state.name for state in service.workspace.service(Scheduler).states()}
     ref = await service.workspace.blobs.put(b"left over")
     age(service, ref.sha256, DAY_MS)
-    clock.jump(SWEEP_INTERVAL_S - 60)
+    clock.jump(CLEAN_UP_INTERVAL_S - 60)
     await trio.sleep(59)
     assert blobs(service) == {ref.sha256}
     await trio.sleep(SETTLE_S + 2)

@@ -50,7 +50,7 @@ def check(root: Path) -> bool:
     assert held is not None, "no set holds"
     texts = [(held.path / "node_modules" / f"p{number}" / "package.json").read_text() for number in range(3)]
     assert texts == [held.record.wanted[0]] * 3
-    sets.sweep()
+    sets.clean_up()
     assert sorted(path.name for path in root.iterdir()) == sorted(["current", held.path.name])
     assert sets.current() == held
     return held.record == NEW

@@ -28,7 +28,7 @@ def test_a_crash_at_any_step_of_a_switch_leaves_the_old_set_or_the_new_one(tmp_p
 
 def test_where_nothing_was_installed_nothing_holds(tmp_path: Path) -> None:
     sets = Sets(tmp_path / "plugins")
-    sets.sweep()
+    sets.clean_up()
     sets.clear()
     assert sets.current() is None
     assert not sets.root.exists()
@@ -40,7 +40,7 @@ def test_a_damaged_name_of_the_set_counts_as_none(tmp_path: Path, text: bytes) -
     sets.switch(sets.begin(), RECORD)
     (sets.root / "current").write_bytes(text)
     assert sets.current() is None
-    sets.sweep()
+    sets.clean_up()
     assert [path.name for path in sets.root.iterdir()] == ["current"]
 
 
@@ -60,7 +60,7 @@ def test_a_link_left_in_the_folder_is_removed_and_not_followed(tmp_path: Path) -
     (precious / "file").write_text("kept")
     sets.switch(sets.begin(), RECORD)
     (sets.root / "making-x").symlink_to(precious)
-    sets.sweep()
+    sets.clean_up()
     assert (precious / "file").read_text() == "kept"
     assert not (sets.root / "making-x").is_symlink()
 

@@ -151,7 +151,7 @@ class World:
             self.target.dies[:] = [number]
         try:
             if word.endswith("sweep"):
-                await self.replicator.sweep()
+                await self.replicator.full_check()
             else:
                 await self.replicator.upload(self.target)
         except* Crash:
@@ -183,14 +183,14 @@ async def _live(directory: Path, steps: list[tuple[str, int]]) -> None:
 
 async def _ends_well(world: World) -> None:
     world.clock.offset_ms = world.furthest_ms + 2 * DAY_MS
-    await world.replicator.sweep()
+    await world.replicator.full_check()
     await world.replicator.upload(world.target)
     assert await world.store.read(pending) == 0
     assert world.named | world.pinned <= world.target.held.keys()
     await world.store.write(keep_since, None)
     for _ in range(3):  # a tombstone, its week, and one night more for what a crash left in between
         world.clock.offset_ms += WEEK_MS + DAY_MS
-        await world.replicator.sweep()
+        await world.replicator.full_check()
     assert world.target.held.keys() == world.named
     assert not world.target.tombstones
 
@@ -215,7 +215,7 @@ async def a_world(directory: Path) -> AsyncIterator[World]:
             references=[Invariant(name="files", check=references, yields="blobs")],
         )
         world = World(store, target, replicator, clock)
-        await replicator.sweep()
+        await replicator.full_check()
         yield world
         nursery.cancel_scope.cancel()
     store.close_now()
@@ -231,7 +231,7 @@ async def test_a_recovery_point_keeps_what_it_may_name_and_lets_go_of_the_rest(t
             await world.do(("sweep", 0))
         assert NAMES[0] in world.target.held
         await world.store.write(keep_since, world.clock.now())
-        await world.replicator.sweep()
+        await world.replicator.full_check()
         assert NAMES[0] not in world.target.held
 
 
