@@ -22,7 +22,7 @@ from svc.identity.oauth_states import ROUND_TRIP_REFUSED, OAuthState
 from svc.identity.oidc import OpenIdLogin, VerifiedIdentity, authorization_url
 from svc.identity.oidc_admission import OTHER_PROVIDER, UNVERIFIED, admit
 from svc.identity.oidc_refusal import SignInRefused
-from svc.identity.oidc_trip import HOME, MAX_INVITE_CHARS, Luggage, nonce_of, opened, safe_next, sealed
+from svc.identity.oidc_trip import HOME, MAX_INVITE_CHARS, CarriedData, nonce_of, opened, safe_next, sealed
 from svc.identity.round_trips import RoundTrips, from_elsewhere
 from svc.identity.routes import session_cookie
 from svc.identity.service import SESSION_COOKIE, Identity
@@ -45,7 +45,7 @@ REFUSALS: Final[Mapping[str, str]] = {
 
 TRIPS: Final = RoundTrips(purpose="login", cookie="svc_login", path="/auth/idp/")
 _KEY_BYTES: Final = 32
-_VISITOR: Final = system("login")
+_ANONYMOUS: Final = system("login")
 """Nobody is signed in yet: the round trip belongs to the browser only."""
 
 
@@ -70,15 +70,15 @@ async def start(context: RequestContext, request: Request) -> Response:
     origin = _origin(context)
     if other := from_elsewhere(request, origin=origin):
         return other
-    luggage = _luggage(request)
+    carried = _carried_data(request)
     try:
         provider = await context.workspace.service(OpenIdLogin).provider()
     except ProviderAway as away:
         context.workspace.log.warning("identity.provider_away", reason=away.detail)
-        return _back_to_login(PROVIDER_AWAY, luggage)
+        return _back_to_login(PROVIDER_AWAY, carried)
     browser_key = TRIPS.browser_key(request) or secrets.token_urlsafe(_KEY_BYTES)
     trip = await TRIPS.begin(
-        context, _VISITOR, browser_key=browser_key, payload=sealed(luggage, browser_key=browser_key)
+        context, _ANONYMOUS, browser_key=browser_key, payload=sealed(carried, browser_key=browser_key)
     )
     location = authorization_url(
         provider,
@@ -94,18 +94,18 @@ async def start(context: RequestContext, request: Request) -> Response:
 async def callback(context: RequestContext, request: Request) -> Response:
     """Redeem the code, identify the person, and open a session if they may have one."""
     query = request.query()
-    trip = await TRIPS.end(context, request, _VISITOR)
+    trip = await TRIPS.end(context, request, _ANONYMOUS)
     if trip is None:
         raise ROUND_TRIP_REFUSED
     credentials = await _configured(context)
-    luggage = opened(trip)
+    carried = opened(trip)
     identity = context.workspace.service(Identity)
     try:
         who = await _identified(context, credentials, trip, query)
         signed_in = await identity.write(
             admit,
             who=who,
-            invite=luggage.invite,
+            invite=carried.invite,
             claiming=identity.claiming(request),
             old_cookie=cookie(request.headers, SESSION_COOKIE),
             device_name=(request.headers.get("user-agent") or "Browser")[:MAX_NAME_CHARS],
@@ -113,14 +113,14 @@ async def callback(context: RequestContext, request: Request) -> Response:
         )
     except SignInRefused as refused:
         context.workspace.log.warning("identity.sign_in_refused", cause=refused.cause, reason=refused.detail)
-        return _back_to_login(refused.cause, luggage)
+        return _back_to_login(refused.cause, carried)
     except ProviderAway as away:
         context.workspace.log.warning("identity.provider_away", reason=away.detail)
-        return _back_to_login(PROVIDER_AWAY, luggage)
+        return _back_to_login(PROVIDER_AWAY, carried)
     except Refusal as refusal:
-        return _back_to_login(REFUSALS.get(refusal.detail, REFUSED), luggage)
+        return _back_to_login(REFUSALS.get(refusal.detail, REFUSED), carried)
     # The browser's key stays until it expires: another tab of this browser may have a round trip of its own.
-    return redirect(luggage.next, headers=[session_cookie(context, request, signed_in)])
+    return redirect(carried.next, headers=[session_cookie(context, request, signed_in)])
 
 
 async def _identified(
@@ -153,21 +153,21 @@ async def _configured(context: RequestContext) -> ClientCredentials:
     return credentials
 
 
-def _luggage(request: Request) -> Luggage:
+def _carried_data(request: Request) -> CarriedData:
     query = request.query()
-    return Luggage(
+    return CarriedData(
         invite=query.get("invite", "")[:MAX_INVITE_CHARS] or None,
         next=safe_next(query.get("next", HOME)),
     )
 
 
-def _back_to_login(code: str, luggage: Luggage) -> Response:
+def _back_to_login(code: str, carried: CarriedData) -> Response:
     """Redirect to the login page with the reason, and with the data that a second try needs."""
     query = {"error": code}
-    if luggage.next != HOME:
-        query["next"] = luggage.next
-    if luggage.invite is not None:
-        query["invite"] = luggage.invite
+    if carried.next != HOME:
+        query["next"] = carried.next
+    if carried.invite is not None:
+        query["invite"] = carried.invite
     return redirect("/login?" + urlencode(query, quote_via=quote))
 
 

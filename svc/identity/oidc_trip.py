@@ -28,6 +28,8 @@ MAX_NEXT_CHARS: Final = 2_000
 MAX_INVITE_CHARS: Final = 512
 
 _NONCE_BYTES: Final = 12
+_DATA_KEY: Final = "luggage"
+"""The label of the derived key. It stays as it is, because sign-ins that are under way are encrypted with it."""
 _DECODINGS_MAX: Final = 3
 _URL_SYMBOLS: Final = re.compile(r"/[A-Za-z0-9\-._~!$&'()*+,;=:@/?%#]*")
 _STEERS: Final = re.compile(r"//|\\|[^\x20-\x7e\xa0-\ud7ff\ue000-\U0010ffff]|(?:^|/)\.\.?(?:/|$)")
@@ -35,25 +37,25 @@ _NOT_A_PLACE: Final = ("/auth/", "/oauth/", "/trpc/")
 """Paths where a GET ends the session or returns no page: nobody is sent there."""
 
 
-class Luggage(msgspec.Struct, frozen=True, kw_only=True):
+class CarriedData(msgspec.Struct, frozen=True, kw_only=True):
     invite: str | None = None
     next: str = HOME
 
 
-def sealed(luggage: Luggage, *, browser_key: str) -> str:
+def sealed(carried: CarriedData, *, browser_key: str) -> str:
     nonce = os.urandom(_NONCE_BYTES)
-    ciphertext = AESGCM(_derived(browser_key, "luggage")).encrypt(nonce, msgspec.json.encode(luggage), None)
+    ciphertext = AESGCM(_derived(browser_key, _DATA_KEY)).encrypt(nonce, msgspec.json.encode(carried), None)
     return base64.urlsafe_b64encode(nonce + ciphertext).decode()
 
 
-def opened(ended: OAuthState) -> Luggage:
+def opened(ended: OAuthState) -> CarriedData:
     """The decrypted data; empty where they can't be decrypted."""
     try:
         raw = base64.urlsafe_b64decode(ended.payload)
-        plain = AESGCM(_derived(ended.browser_key, "luggage")).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], None)
-        return msgspec.json.decode(plain, type=Luggage)
+        plain = AESGCM(_derived(ended.browser_key, _DATA_KEY)).decrypt(raw[:_NONCE_BYTES], raw[_NONCE_BYTES:], None)
+        return msgspec.json.decode(plain, type=CarriedData)
     except (binascii.Error, ValueError, InvalidTag, msgspec.DecodeError):
-        return Luggage()
+        return CarriedData()
 
 
 def nonce_of(trip: OAuthState) -> str:

@@ -3,8 +3,8 @@ HTTP.
 
 Owns the tables ``replica_*``. Triggers queue a blob in the same commit that names it; this feature's loop uploads it
 and notes that it is stored. A nightly full check compares the queue with all references, so that nothing depends on a
-trigger alone. A blob that no row names gets a tombstone and is deleted seven days later, unless it is named again or a kept
-recovery point may name it (:func:`keep_since`). ``serving.py`` is the other side: a small server for such a place.
+trigger alone. A blob that no row names gets a tombstone and is deleted seven days later, unless it is named again or a
+kept recovery point may name it (:func:`keep_since`). ``serving.py`` is the other side: a small server for such a place.
 """
 
 from svc.replica.feature import FEATURE

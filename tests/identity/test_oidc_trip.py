@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.identity import OAuthState
-from svc.identity.oidc_trip import Luggage, nonce_of, opened, safe_next, sealed
+from svc.identity.oidc_trip import CarriedData, nonce_of, opened, safe_next, sealed
 
 ORIGIN = "http://127.0.0.1:4780"
 
@@ -104,7 +104,7 @@ def trip(**changes: str) -> OAuthState:
 
 
 def test_luggage_comes_back_to_the_browser_that_packed_it() -> None:
-    packed = Luggage(invite="S3CRET-invite", next="/p/mail")
+    packed = CarriedData(invite="S3CRET-invite", next="/p/mail")
     payload = sealed(packed, browser_key="key")
     assert "S3CRET" not in payload
     assert opened(trip(payload=payload)) == packed
@@ -112,10 +112,10 @@ def test_luggage_comes_back_to_the_browser_that_packed_it() -> None:
 
 
 def test_luggage_under_another_key_or_damaged_is_empty() -> None:
-    payload = sealed(Luggage(invite="S3CRET-invite", next="/p/mail"), browser_key="key")
-    assert opened(trip(payload=payload, browser_key="other")) == Luggage()
+    payload = sealed(CarriedData(invite="S3CRET-invite", next="/p/mail"), browser_key="key")
+    assert opened(trip(payload=payload, browser_key="other")) == CarriedData()
     for damaged in ("", "A", "é", payload[:-4], "AAAA" + payload[4:], payload[:10]):
-        assert opened(trip(payload=damaged)) == Luggage()
+        assert opened(trip(payload=damaged)) == CarriedData()
 
 
 def test_a_nonce_belongs_to_one_round_trip_of_one_browser() -> None:
