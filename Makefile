@@ -68,7 +68,7 @@ js-typed:
 fresh:
 	$(BIN)/python -m svc.generate --check
 
-# The processes of the tests each load every test: what this compiles, they find compiled. What is wrong, they tell.
+# Compiles all tests once, before several processes each load all of them. The tests report errors.
 collected:
 	-$(BIN)/pytest --collect-only > /dev/null
 

@@ -1,6 +1,6 @@
 /**
- * Short names for what the web app speaks of most. What they mean stands in types.generated.d.ts, which is made from
- * the procedures; here stand besides only the answers and frames that are no procedure's.
+ * Short names for frequent types. types.generated.d.ts, which is generated from the procedures, explains them. This file
+ * also has the answers and frames that belong to no procedure.
  */
 
 type Section = "inbox" | "skipped";

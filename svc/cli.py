@@ -65,7 +65,7 @@ def _run(given: dict[str, Any]) -> int:
 
 
 def _parsed(arguments: Sequence[str]) -> dict[str, Any] | int:
-    """What stands on the command line, or the exit code where the parser has said all: its help, or what is wrong."""
+    """The parsed arguments, or the exit code after help or an error."""
     if arguments == [_VERSION]:
         return _given(build_parser(()), arguments)
     from svc import commands

@@ -171,8 +171,8 @@ def _arguments(row: Command) -> str:
 
 def _states() -> str:
     intro = (
-        "Each drawing shows one table of the program; nothing else changes these states. What they mean for you\n"
-        "stands in [sending](sending.md) and in [connect a mailbox](connect-a-mailbox.md).\n"
+        "Each drawing shows one table of the program. Only these events change the state; see [sending](sending.md)\n"
+        "and [connect a mailbox](connect-a-mailbox.md) for what the states mean for you.\n"
     )
     machines = [machine for feature in FEATURES for machine in feature.machines]
     return f"# States\n\n{_NOTE}\n{intro}\n" + "\n".join(map(_machine, machines))

@@ -20,9 +20,9 @@ export function focusContent() {
 }
 
 /**
- * The content gets the focus if a step leaves it nowhere: once a late part and a dialog that it was chosen in are there
- * and gone, and what had the focus is.
- * @param {{ told?: boolean }} [how] `told`: the page's name is told then
+ * Gives the focus to the content if a step leaves it nowhere. First it waits until parts that are loaded late have come,
+ * until the dialog in which the step was chosen has closed, and until the element that had the focus is gone.
+ * @param {{ told?: boolean }} [how] `told`: screen readers are also told the page's name
  */
 export function keepFocus({ told = false } = {}) {
   const before = document.activeElement;

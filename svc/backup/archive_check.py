@@ -90,7 +90,7 @@ class ArchiveCheck:
         except (AnotherWriter, DamagedLedger) as fault:
             if isinstance(fault, DamagedLedger) and self.archiver.has_looked:
                 return f"a restore would not work: {fault}"  # the next whole copy replaces it
-            await self.archiver.give_way()  # the next one looks again, and tells
+            await self.archiver.give_way()  # the next check reports it
             return None
         except ArchiveFault as fault:
             return f"a restore would not work: {fault}"

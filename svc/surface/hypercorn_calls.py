@@ -72,7 +72,7 @@ class _Inbox:
             await self._put(event)
 
     def close(self) -> None:
-        """Let go whoever waits to hand something over."""
+        """Wake every task that waits to send."""
         self._is_answered = True
         with suppress(trio.WouldBlock, trio.EndOfChannel):
             while True:

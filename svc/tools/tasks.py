@@ -78,7 +78,7 @@ class Doing:
         except trio.TooSlowError:
             words = f"It took longer than {found.tool.within_s:g} seconds, and was given up."
             return found, {"error": {"code": "unavailable", "message": words}}
-        except Exception as error:  # an edge: whatever a tool raises, its run is told that it failed
+        except Exception as error:  # Catch every error: the run must learn that the tool failed.
             workspace.log.error("tools.failed", error, tool=begun.tool, run_id=begun.run_id)
             return found, {"error": {"code": "internal", "message": "It failed on this server."}}
 

@@ -36,8 +36,7 @@ async def use(run: Run, tool: str, input: Json) -> Json:
 
 
 def _is_changed(input: Json, given: Json) -> bool:
-    """Whether a person let through something else than what was asked for. What the tool itself has filled in is no
-    change."""
+    """Whether a person approved a changed input. Fields that the tool itself filled in are no change."""
     asked, done = input or {}, given or {}
     if not isinstance(asked, dict) or not isinstance(done, dict):
         return bool(asked != done)

@@ -65,7 +65,7 @@ export function forgetTyped() {
   files = [];
 }
 
-/** No message opens. Who is typing for it has not seen that yet: until a pause, letters do nothing. */
+/** No message opens. Ignore letters until a pause, because the person may still type. */
 export function loseTyped() {
   if (words) rest();
   forgetTyped();

@@ -141,7 +141,7 @@ async def _find(workspace: Workspace, principal: Principal, wanted: FindInput) -
 
 
 def _found(tx: ReadTx, principal: Principal, *, found: Sequence[FoundPage]) -> Outcome:
-    """Without what has left its place since it was found: whose text that is can't be told any more."""
+    """Drop pages that moved after the search; their author is unknown."""
     there = [(one, page) for one in found if (page := readable_page(tx, principal, one.path))]
     listed = [{"path": one.path, "title": inert(one.title), "snippet": inert(one.snippet)} for one, _ in there]
     outside = next((why for _, page in there if (why := outside_of(tx, principal, page))), None)
