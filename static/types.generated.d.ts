@@ -16,8 +16,8 @@ interface AgentsAgentIO {
 
 /**
  * `model`: `null` for the instance's model. `schedule`: in the words of the page. `problem`: what is wrong with the
- * current version of the page; then the last valid version is shown. `plugin`: the package that brings it, where it is
- * no page. `held_up`: why it does not begin by itself for now; empty if it does.
+ * current version of the page; then the last valid version is shown. `plugin`: the package that brings it, if it is not
+ * a page. `held_up`: why it does not begin by itself for now; empty if it does.
  */
 interface AgentsAgentOut {
   name: string;

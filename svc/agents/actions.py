@@ -71,7 +71,7 @@ def find(tx: ReadTx, workspace: Workspace, principal: Principal, name: str) -> C
     """One of the caller's own agents."""
     everybody = principal.sees_everything
     for one in workspace.service(Configuration).of(tx, AGENTS, owner_id=principal.user_id, everybody=everybody):
-        if name in {one.name, one.path}:  # a page before what a plugin brings with the same name
+        if name in {one.name, one.path}:  # a page wins over a plugin's agent of the same name
             return one
     raise NotFound("There is no such agent of yours.")
 
@@ -132,8 +132,8 @@ def begin(tx: Tx, workspace: Workspace, principal: Principal, wanted: Wanted) ->
 
 
 def _instructed_from_outside(tx: ReadTx, one: Configured[Definition]) -> str | None:
-    """The source of an agent's instructions if they are not its owner's word: as of a mail rule, which then does
-    nothing. An agent may run, for all that could do harm then waits for its owner.
+    """The source of an agent's instructions if its owner did not write them. A mail rule with such instructions does
+    nothing. An agent may run, because every call that could do harm then waits for its owner.
     """
     if one.plugin is not None or not unvouched(tx, {one.page_id: one.revision}):
         return None
@@ -141,8 +141,8 @@ def _instructed_from_outside(tx: ReadTx, one: Configured[Definition]) -> str | N
 
 
 def _named_from_outside(tx: ReadTx, principal: Principal, input: Json) -> str | None:
-    """The source of a page's name if a stranger may have chosen it: a person's page is named by their mail, and whoever
-    wrote a link has chosen what it says of a page or thread that is not there.
+    """The source of a page's name if a stranger may have chosen it. A person's page gets its name from their mail. A
+    link to a page or thread that does not exist may say anything that its writer wants.
     """
     if not isinstance(input, dict):
         return None
@@ -329,8 +329,8 @@ def _said_in(tx: ReadTx, run_id: str) -> list[Said]:
 
 
 def opened(workspace: Workspace, tx: Tx, principal: Principal, run_id: str) -> Json:
-    """All that the code begins with. It is kept as a step, so later changes do not affect it. What nobody sees in a
-    text is not its writer's word, and is left out.
+    """All that the code begins with. It is kept as a step, so later changes do not affect it. Invisible characters of a
+    text are left out: its writer did not see them.
     """
     row = tx.one("select instructions, model, prompt, continues from agent_runs where run_id = :id", id=run_id)
     if row is None:

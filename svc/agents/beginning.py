@@ -30,7 +30,7 @@ _PAGE: Final = "page:"
 
 
 async def keep_schedules(workspace: Workspace) -> None:
-    """Begin the runs that are due. Nothing is written where none is."""
+    """Begin the runs that are due. If none is due, nothing is written."""
     if not await workspace.store.read(_behind, workspace):
         return
     _tell(workspace, await workspace.store.write(_begin_due, workspace))
@@ -42,7 +42,7 @@ async def follow(workspace: Workspace, events: Sequence[Event]) -> None:
 
 @dataclass
 class _Begun:
-    """``refused``: why nothing of an agent was begun, by its path."""
+    """``refused``: for each agent of which no run was begun, its path and the reason."""
 
     count: int = 0
     refused: dict[str, str] = field(default_factory=dict)

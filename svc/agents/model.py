@@ -33,7 +33,7 @@ OPEN_AT_ONCE: Final = 20
 """Runs of one agent that began by themselves and have not ended, such as those that wait for a person. Beyond: triggers
 begin none, and its schedule waits; its settings and the log say so."""
 OPEN_AT_MOST_MS: Final = 30 * DAY_MS
-"""No run is looked for that began earlier: what a run waits for has ended by then."""
+"""Runs that began earlier are not looked for: whatever they waited for has ended."""
 
 
 @dataclass(frozen=True, kw_only=True)

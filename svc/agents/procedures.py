@@ -30,7 +30,7 @@ Words = Annotated[str, msgspec.Meta(max_length=MAX_PROMPT_CHARS)]
 class AgentOut(Wire, frozen=True):
     """``model``: ``None`` for the instance's model. ``schedule``: in the words of the page. ``problem``: what is wrong
     with the current version of the page; then the last valid version is shown. ``plugin``: the package that brings it,
-    where it is no page. ``held_up``: why it does not begin by itself for now; empty if it does.
+    if it is not a page. ``held_up``: why it does not begin by itself for now; empty if it does.
     """
 
     name: str

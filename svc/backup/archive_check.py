@@ -3,8 +3,8 @@ must reach from a whole copy to the last sent change; what is missing is sent ag
 only, which says whether another copy of the home writes there, too; the nightly drill reads all.
 
 It checks a minute after the start, then after twice as long each time: two copies that were started at the same moment
-did not see each other, and are to mix little. Later a folder, of which a check costs nothing, is checked more often
-than a place that takes money for it.
+did not see each other, and must be found soon, before they mix much. Later a folder is checked more often than other
+places, because a check of a folder costs no money.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LONGEST_MS: Final = HOUR_MS
 AGAIN_MS: Final = 2 * MINUTE_MS
 """Pause after something was sent twice in a row, until it is sent once more; then each time twice as long."""
 AGAIN_LONGEST_MS: Final = DAY_MS
-"""The longest such pause: a place that loses all it gets takes one full copy a day, as a sound one does."""
+"""The longest such pause. A place that loses everything then gets one full copy a day, as a sound place does."""
 
 
 @dataclass(kw_only=True)
@@ -52,10 +52,10 @@ class ArchiveCheck:
     _again_at: float = 0.0
     """When something may be sent again, by Trio's clock."""
     _failed: bool = False
-    """What was last to be sent again could not be sent."""
+    """The last attempt to send something again failed."""
     _theirs: int = 0
-    """Where the archive ended when another copy of the home was last seen to have written more; 0 where that is made
-    up for."""
+    """The end of the archive when another copy of the home was last seen to have written more than this one. 0: not
+    seen, or a full copy was sent since."""
 
     async def run(self) -> Millis:
         """Check now. Returns when to check again."""
@@ -71,14 +71,14 @@ class ArchiveCheck:
         self._pause_ms = min(2 * pause_ms, longest_ms)
         fault = await self._fault(tool, sent)
         await archive.note("archive check", fault)
-        if fault is None and pause_ms == longest_ms:  # it was well all the time since then
+        if fault is None and pause_ms == longest_ms:  # no fault for the whole pause
             self._again_ms, self._again_at = 0, 0.0
         return archive.clock.now() + (min(pause_ms, self._pause_ms) if self.archiver.has_looked else MINUTE_MS)
 
     async def _fault(self, tool: Litestream, sent: int) -> str | None:
         try:
             config = await self.threads.run(partial(self.archiver.written_config, tool, parts=("db", "ledger")))
-            await self.archiver.send_ledger()  # what it says of this home is to be the newest
+            await self.archiver.send_ledger()  # so that the archived ledger has the newest state of this home
             theirs = await archived_ledger(tool, config, self.threads)
             await self.threads.run(partial(self._refuse_another, theirs))
             self.archiver.has_looked = True
@@ -118,8 +118,8 @@ class ArchiveCheck:
         return None
 
     async def _after_theirs(self, reaches: int, ours: int) -> str:
-        """Another copy wrote more. Once it has stopped, the next archiver looks who may write there, and goes on after
-        what it finds; this one would wait until this home, too, has written that much."""
+        """Another copy wrote more. Once it has stopped, this archiver is replaced: the next one checks who may write
+        there, and continues after what it finds. This one would wait until this home has written as much."""
         told = f"the archive ends at {reaches:x}, and this home at {ours:x}: another copy of it writes there, too"
         has_stopped, self._theirs = reaches == self._theirs, reaches
         if has_stopped and self._not_yet(told) is None:
@@ -128,7 +128,7 @@ class ArchiveCheck:
         return told
 
     async def _whole_copy(self, why: str) -> str:
-        """Send one: a restore of the newest state needs nothing from before it."""
+        """Send a whole copy: a restore of the newest state needs nothing that is older."""
         if (late := self._not_yet(why)) is not None:
             return late
         told = f"{why}; a full copy is sent now, and some moments before it can't be restored"
@@ -153,7 +153,7 @@ class ArchiveCheck:
         return told
 
     def _not_yet(self, why: str) -> str | None:
-        """What to tell if too little time has passed since something was last sent again."""
+        """The message if it is too early to send something again; else ``None``."""
         left_s = self._again_at - trio.current_time()
         if left_s <= 0:
             return None

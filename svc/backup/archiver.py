@@ -56,7 +56,7 @@ from svc.store import CannotOpen, Home, write_durably
 
 LOOK_S: Final = 5.0
 LATE_S: Final = 60.0
-"""This much may be lost; if it would be more, admins are told."""
+"""This much may be lost. Beyond it, admins are told."""
 HEALTHY_AFTER_S: Final = 300.0
 START_S: Final = 30.0
 ORPHAN_S: Final = 20.0
@@ -66,21 +66,21 @@ LAST_SYNC_S: Final = 5.0
 LEDGER_SENT_S: Final = 30.0
 DRAIN_S: Final = 20.0
 LOG_MAX_BYTES: Final = 256 * 1024 * 1024
-"""Of the log while the archiver does not fold it in, and by the size of the database more while a base backup
-is sent. Beyond: the archiver is ended, and the service folds it in."""
+"""The log while the archiver does not fold it in; while a base backup is sent, the size of the database is added.
+Beyond: the archiver is ended, and the service folds it in."""
 COPY_MAX_S: Final = 20 * 3_600.0
-"""Of one base backup; of a small database 15 minutes, and a minute for each MiB. Beyond: it is given up, the line is
-said to be too slow, and the next night tries again."""
+"""The longest time of one base backup; for a small database it is 15 minutes, plus a minute for each MiB. Beyond: it is
+given up, the line is said to be too slow, and the next night tries again."""
 COPY_S: Final = 900.0
-"""Of a base backup, and by the size of the database more."""
+"""The time of a base backup, to which a part for the size of the database is added."""
 SENDING_S: Final = 300.0
-"""In which nothing that waits for the archive arrives, and by its size more; twice as long each time after that.
+"""The time in which nothing that waits for the archive arrives; a part for its size is added, and each time it doubles.
 Beyond: the archiver is ended, and another one sends all of it again."""
 SENDING_DOUBLES: Final = 6
 TOLD_S: Final = 0.5
 UNSENT_MAX_BYTES: Final = 1024 * 1024 * 1024
-"""Of changes that wait for an archive that is away, and by the size of the database more. Beyond: they are dropped, and
-a whole copy is sent when it is back."""
+"""Changes that wait for an unreachable archive; the size of the database is added. Beyond: they are dropped, and a
+whole copy is sent when it is back."""
 _SAID_BYTES: Final = 16 * 1024
 
 
@@ -118,13 +118,13 @@ class Archiver:
     copy_max_s: float = COPY_MAX_S
     _heard: float = 0.0
     _progress: float = 0.0
-    """When this child began, or when something of it last reached the target, by Trio's clock."""
+    """When this child began, or when something that it sent last reached the target, by Trio's clock."""
     _given_up: int = 0
-    """How often in a row a child was ended because nothing of it arrived in time."""
+    """How many children in a row were ended because nothing that they sent arrived in time."""
     _sent: int = 0
     """The newest commit that the target is known to have, also from an earlier child."""
     _sends: bool = False
-    """Something of what waits has arrived from this child, but not yet all of it."""
+    """A part of what waits has arrived from this child, but not all."""
     control: Control | None = None
     _said: bytearray = field(default_factory=bytearray)
     _dropping: bool = False
@@ -135,7 +135,7 @@ class Archiver:
     """What this child reported about a whole copy, also about the first one, which it sends without a request."""
     _process: trio.Process | None = None
     has_looked: bool = False
-    """Nobody else writes to the target, as of the last look. Until there is one, the check looks each minute."""
+    """The last look found that nobody else writes to the target. Until then, the check looks every minute."""
     _ending: bool = False
     """The child is ended on purpose, and a new one must follow."""
     _answers: trio.Event = field(default_factory=trio.Event)

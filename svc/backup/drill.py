@@ -69,7 +69,7 @@ class Drill:
                 if self._again_at is None or (last.problem is not None and now < self._again_at):
                     return self._again_at
                 self._again_at = None
-                if last.problem is not None:  # or who asked for one got it since
+                if last.problem is not None:  # else a drill that somebody asked for has succeeded since
                     await self._run()
                 return None
             trying = await self.threads.run(catalogue.trying)
@@ -83,7 +83,7 @@ class Drill:
             return None
 
     async def recall(self) -> None:
-        """At a start: that the last one failed holds until the next one."""
+        """At a start: if the last drill failed, report it until the next one."""
         last = await self.threads.run(self.archive.catalogue.drill)
         if last is not None and (told := _told(last)) is not None:
             self.archive.recall("drill", told)
@@ -145,7 +145,8 @@ def _told(state: DrillState) -> str | None:
 
 
 def older_of(points: Sequence[Point], *, now: Millis, rng: random.Random) -> Point | None:
-    """The last point before a random time, by which each day is as likely, though the last two have the most points."""
+    """The last point before a random time. So each day is equally likely, although the last two days have the most
+    points."""
     newest = points[0]
     others = [one for one in points[1:] if now - one.at <= OLDEST_MS]
     if not others:

@@ -40,7 +40,7 @@ SNAPSHOT_LEVEL: Final = 9
 SHOWN_CHARS: Final = 300
 """Of an error message."""
 MAX_SAID_BYTES: Final = 32 * 1024 * 1024
-"""Of what the archiver answers to one question. Beyond: the rest is dropped, and the answer can't be read."""
+"""The archiver's answer to one question. Beyond: the rest is dropped, and the answer can't be read."""
 ANSWER_S: Final = 60.0
 """For commands that transfer no data."""
 LEDGER_S: Final = 120.0
@@ -378,12 +378,12 @@ def says_files_are_missing(fault: str) -> bool:
 
 
 def says_log_is_misread(fault: str) -> bool:
-    """Whether the message means that: see :class:`LogMisread`."""
+    """Whether the message reports a misread log: see :class:`LogMisread`."""
     return "write ltx from db" in fault
 
 
 def in_our_words(fault: ArchiveFault, place: Place) -> ArchiveFault:
-    """The fault; where it means that there is no archive, in words that say where."""
+    """The fault. If it means that there is no archive, the message names the place."""
     if not says_nothing_is_there(str(fault)):
         return fault
     return ArchiveFault(f"there is no archive at {place}; see whether this is where it lies")
@@ -393,7 +393,7 @@ def complaint(said: bytes) -> str:
     """Its last error message, in one line."""
     text = said.decode(errors="replace")
     _, ends, last = f"\n{text}".rpartition("\nError: ")
-    if ends:  # several lines with Azure and Google, of which the first say most
+    if ends:  # with Azure and Google it has several lines, and the first ones say most
         return _shortened(last)
     for line in reversed(text.splitlines()):
         try:

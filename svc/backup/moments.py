@@ -34,8 +34,8 @@ class Moments:
     _waiting: list[Moment] = field(default_factory=list)
 
     def reached(self, now: Moment, *, sent: tuple[int, ...]) -> Moment | None:
-        """Add a moment, and take away those that the target has now. Returns the newest of them. ``sent``: the newest
-        commit of each database that the target has, 0 if that is not known."""
+        """Add a moment, and remove those that the target has reached. Returns the newest of the removed ones. ``sent``:
+        the newest commit of each database that the target has, 0 if that is not known."""
         if self._waiting and self._waiting[-1].read == now.read:
             self._waiting.pop()
         self._waiting.append(now)

@@ -49,9 +49,9 @@ def _at_hour(day: date, zone: tzinfo | None) -> Millis:
 
 @dataclass(kw_only=True)
 class Nightly:
-    """``then``: runs after a successful base backup. ``drill``: runs the drill of the night that began at that time,
-    unless it was done, so that a restart after the base backup doesn't leave it out, and returns when it wants to try
-    once more. ``begun_at``: of the base backup in progress."""
+    """``then``: runs after a successful base backup. ``drill``: runs the drill of the night that began at the given
+    time, and returns when it wants to try once more. It does nothing if this drill was done; so a restart after the
+    base backup does not skip it. ``begun_at``: when the base backup in progress began."""
 
     archive: Archive
     archiver: Archiver

@@ -75,7 +75,7 @@ class InFlight:
 
     def _left(self, run_id: str, held: int) -> None:
         self._calls[run_id] -= 1
-        self._calls += Counter()  # drops the runs with none
+        self._calls += Counter()  # removes the runs without a call
         self._bytes -= held
 
     async def run(self, child: Child) -> None:

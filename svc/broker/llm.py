@@ -61,7 +61,7 @@ async def ask(vendor: Vendor, context: RequestContext, request: Request) -> Resp
                 passing=partial(_passing, call, slot, redactor, reserved=reserved),
             )
         except Refusal as refusal:
-            may_charge = isinstance(refusal, NoAnswer) and refusal.was_asked  # as one that hangs up before it answers
+            may_charge = isinstance(refusal, NoAnswer) and refusal.was_asked  # its answer may have got lost
             if reserved is not None and not may_charge:
                 await call.workspace.store.write(release, reserved)
             raise

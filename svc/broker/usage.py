@@ -15,7 +15,7 @@ import msgspec
 MAX_LINE_BYTES: Final = 1 << 20
 MAX_WHOLE_BYTES: Final = 8 << 20
 MOST_TOKENS: Final = 100_000_000
-"""No answer uses more. Other counts are not believed: below zero they would open a ceiling, above shut it for good."""
+"""No answer uses more. Counts below zero or above this are ignored: they would lift a ceiling, or reach it for good."""
 EVENT_STREAM: Final = "text/event-stream"
 
 _DATA: Final = b"data:"

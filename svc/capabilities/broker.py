@@ -91,8 +91,8 @@ class Door:
         return self.grants.allow(name) and self.broker.secrets.has(tx, name)
 
     async def edition(self, name: str) -> str | None:
-        """A mark that tells a caller who keeps the value whether it is still the one; acquires nothing, and may be
-        asked for often."""
+        """A mark that changes with the value: a caller that keeps the value can see whether it is still current. It
+        acquires nothing, and may be asked for often."""
         if not self.grants.allow(name):
             return None
         return await self.broker.store.read_kept((Door.edition, name), partial(self.broker.secrets.edition, name=name))

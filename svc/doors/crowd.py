@@ -11,7 +11,7 @@ import trio
 from svc.log import Log
 
 QUIET_S: Final = 60.0
-"""It is over once no connection was beyond the limit for this long; the next connection tells."""
+"""The crowd is over once no connection was beyond the limit for this long. The next connection logs it."""
 
 
 class Crowd:
