@@ -2,14 +2,14 @@
 /**
  * Joins the app's modules and its styles into few files, for the wheel: a phone's first load waits for each answer.
  *
- * A checkout serves the modules as they are, so that nobody builds anything to see a change. Owns the folder that it is
- * told, which must not be there: joined/ with the modules and one stylesheet, the page and the service worker that name
- * them, and every other file of the app that is no module and no stylesheet.
+ * A checkout serves the modules as they are, so that nobody builds anything to see a change. Creates the given folder,
+ * which must not exist: joined/ with the modules and one stylesheet, the page and the service worker that name them,
+ * and every other file of the app that is neither a module nor a stylesheet.
  *
  *     node join.mjs FOLDER [--modules DIR] [--also NAME…]
  *
  * DIR holds node_modules; without it they lie beside this file. Each NAME is a module that somebody else imports by its
- * address, as tests do: it is there as joined/NAME (a .mjs becomes .js), and nothing is made short.
+ * address, as tests do: it becomes joined/NAME (a .mjs becomes .js), and the code is not minified.
  */
 import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -25,11 +25,11 @@ const { positionals: [folder = ""], values: { modules, also } } = parseArgs({
 const TARGET = resolve(folder);
 const { build } = createRequire(resolve(modules, "node_modules/join.mjs"))("esbuild");
 
-/** Where the server puts the address of the tree in. */
+/** The placeholder that the server replaces by the address of the app's files. */
 const BASE = "{{static}}";
-/** What stays as it is, beside what is joined. */
+/** The kinds of files that are copied unchanged. */
 const KEPT = new Set([".svg", ".png", ".webp", ".ico", ".woff2", ".webmanifest", ".txt"]);
-/** Loaded by its addresses: some by a library that knows them, one by a page apart from the app. */
+/** Files that are loaded by their addresses: some by a library, one by a page that is not part of the app. */
 const WHOLE = ["vendor/pdf/", "vendor/xterm/", "vendor/docs/"];
 /** Loaded into the audio thread by its address. */
 const WORKLET = ".worklet.js";
@@ -40,9 +40,9 @@ const COMMON = {
 };
 
 /**
- * What is imported late, or by somebody else, comes after app.js and says so: then all that app.js needs stays in one
- * piece. Without it, each piece of it that one of them needs as well would be a file of its own, and the first page
- * would wait for forty.
+ * A module that is imported late, or by a test, first imports app.js. So all that app.js needs stays in one file.
+ * Otherwise each part that such a module needs as well would be a file of its own, and the first page would wait for
+ * forty files.
  * @type {import("esbuild").Plugin}
  */
 const AFTER_THE_FIRST = {
@@ -72,7 +72,7 @@ async function main() {
 }
 
 /**
- * What is imported late stays apart, and what two of them share.
+ * Joins the modules. Modules that are imported late stay in files of their own; so does code that two of them share.
  * @param {string} page
  * @returns {Promise<string[]>} the files that app.js imports at once
  */

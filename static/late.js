@@ -7,7 +7,7 @@ import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { html } from "./ui/html.js";
 
-/** So long nothing is said of a part that loads: most are here sooner. */
+/** For this long, nothing is shown while a part loads: most parts load faster. */
 const LONG_MS = 400;
 
 /**

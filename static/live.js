@@ -23,7 +23,7 @@ const TOGETHER_MS = 16;
 /** A short interruption is not worth a banner. */
 const FAILURES_BEFORE_BANNER = 2;
 const NOT_KNOWN = -1;
-/** So long the first subscription waits for answers. On a slow link the first rows take seconds. */
+/** How long the first subscription waits for answers. On a slow connection the first rows take seconds. */
 const ANSWERS_WITHIN_MS = 10_000;
 
 /** @typedef {{ event: (event: LiveEvent) => void, refetch: () => void, signedOut: () => void }} Listener */
@@ -39,12 +39,12 @@ export const comebacks = signal(0);
 let socket = null;
 /** @type {number | null} */
 let position = null;
-/** The position of the oldest answer before the first subscription. */
+/** The outbox position of the oldest answer before the first subscription. */
 let oldest = Infinity;
 /** The queries without an answer, before the first subscription. @type {Set<object>} */
 const unanswered = new Set();
 /**
- * Those of them that the first subscription waits for, and what it does then.
+ * The unanswered queries for which the first subscription waits, and the function that then begins it.
  * @type {{ for: Set<object>, begin: () => void } | null}
  */
 let held = null;

@@ -32,7 +32,7 @@ function commands() {
 }
 
 /**
- * With keys, it stands in the place of their own command, which leads there as well.
+ * A place that has keys replaces the command of these keys, which leads to the same place.
  * @param {import("./feature.js").Nav} nav
  * @returns {Command}
  */

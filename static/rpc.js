@@ -14,7 +14,7 @@ import { standIn } from "./stand_in.js";
 const MAX_BATCH_ITEMS = 10;
 const MAX_URL_CHARS = 2_000;
 const QUERY_TIMEOUT_MS = 30_000;
-/** So long does the login page wait at most for what must be stored before. */
+/** The longest time that the way to the login page waits until the last acts are stored. */
 const STORE_WITHIN_MS = 2_500;
 /** The newest live update before the server made an answer. */
 const SEQ_HEADER = "x-svc-seq";
@@ -81,7 +81,7 @@ export function mutate(name, input) {
 }
 
 /**
- * Sends a mutation while the page is being left: it outlives the page, and its answer is not heard.
+ * Sends a mutation while the page is being left: it outlives the page, and its answer is ignored.
  * @template {ProcedureName} Name
  * @param {Name} name
  * @param {InputOf<Name>} input
@@ -167,8 +167,8 @@ export async function askedBefore() {
 }
 
 /**
- * What of the first queries must still be asked: index.html has asked some before this module was here. If they are not
- * among the first ones, nobody wants their answer.
+ * Returns the first queries that must still be sent: index.html sent some before this module was loaded. If those are
+ * not among the first queries, their answer is not used.
  * @param {Pending[]} calls
  */
 function withoutAsked(calls) {

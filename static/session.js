@@ -44,7 +44,7 @@ export async function loadMe() {
   }
 }
 
-/** @param {boolean} is false: the person signs out, and all that this tab stores of them goes */
+/** @param {boolean} is false: the person signs out, and this tab deletes all that it stores of them */
 export function noteSignedIn(is) {
   try {
     if (is) sessionStorage.setItem(SIGNED_IN, "1");

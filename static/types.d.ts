@@ -1,6 +1,6 @@
 /**
- * Short names for frequent types. types.generated.d.ts, which is generated from the procedures, explains them. This file
- * also has the answers and frames that belong to no procedure.
+ * Short names for frequent types. types.generated.d.ts explains them; it is made from the procedures. This file also
+ * has the answers and frames that belong to no procedure.
  */
 
 type Section = "inbox" | "skipped";

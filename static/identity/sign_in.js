@@ -6,7 +6,7 @@ import { forgetStoredTexts } from "../stored_texts.js";
 import { setLeaving } from "../rpc.js";
 import { loadMe, noteSignedIn } from "../session.js";
 
-/** So long may the features take to delete what they keep; the page is left all the same. */
+/** How long the features may take to delete their data. After that, the page is left anyway. */
 const FORGET_MS = 3_000;
 
 /**

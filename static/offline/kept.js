@@ -115,7 +115,7 @@ async function fetchRows() {
 
 /**
  * Stores the accounts. If one that was stored is not among them, it was deleted, or is not shared with this person any
- * more: deletes what is of no account among them.
+ * more: deletes the data of all accounts that are not among them.
  * @param {Account[]} fresh
  */
 function putAccounts(fresh) {
@@ -143,8 +143,8 @@ async function forgetAccount(accountId) {
 }
 
 /**
- * Calls `put` in the same transaction, with whether an account is among the stored ones: an answer may arrive after its
- * account was taken away. Before the accounts are known, each is.
+ * Calls `put` in the same transaction, with a function that says whether an account is stored: an answer may arrive
+ * after its account was removed. Before the accounts are known, the function returns true for each.
  * @param {Of} of
  * @param {(isHeld: (accountId: string) => boolean) => void} put
  */
@@ -171,7 +171,7 @@ function putList(key, list) {
 }
 
 /**
- * Leaves in each list only that for which `stays` holds.
+ * Keeps in each list only the entries for which `stays` holds.
  * @param {IDBRequest<IDBCursorWithValue | null>} walk
  * @param {(one: { accountId: string }) => boolean} stays
  */

@@ -16,8 +16,8 @@ const isAgent = (path) => /^agents\/[^/]+$/.test(path);
 const acts = (path) => isRule(path) || isAgent(path);
 
 /**
- * Whether a run with text from outside has written to the page; of what acts, also whether svc has written there from
- * mail or speech, or another person has. Null while this is not known.
+ * Whether a run with text from outside has written to the page. For a rule or an agent, which act by themselves, text
+ * by another person, and text that svc wrote from mail or speech, count as well. Null while this is not known.
  * @param {PageDetail} page
  * @returns {[boolean | null, (marked: boolean) => void]}
  */

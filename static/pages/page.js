@@ -38,7 +38,7 @@ export function PagesPage({ path, trash }) {
 /** @param {{ path: string }} props */
 function OnePage({ path }) {
   const { page, problem, load } = usePage(path);
-  /** Counts the beginnings; 0: it is read. */
+  /** 0: the page is shown for reading; else how often editing began, so that each time gets a new editor. */
   const [writing, setWriting] = useState(() => Number(drafts.of(path) !== null));
   const [left, setLeft] = useLeft(path, () => setWriting((times) => times + 1));
   const settled = () => setLeft(false);
@@ -64,8 +64,8 @@ function OnePage({ path }) {
 }
 
 /**
- * Whether the text is one from before that was not saved, and a function that sets it; undefined: not known yet. It is
- * asked again when the signed-in person becomes known later.
+ * Whether this browser has an unsaved text of the page from an earlier visit, and a function that sets this; undefined:
+ * not known yet. It is asked again when the signed-in person becomes known later.
  * @param {string} path
  * @param {() => void} found called if one was left in this browser
  */

@@ -18,7 +18,7 @@ const SOURCES = {
   environment: html`Which they are is set on the server, as <code>SVC_PLUGINS</code>.`,
   repository: html`They are listed in <code>plugins.json</code> of the repository that is followed.`,
 };
-/** Where what acts is found after the yes. @type {Partial<Record<string, [string, string]>>} */
+/** Where a plugin's rule or agent is found once it is allowed. @type {Partial<Record<string, [string, string]>>} */
 const ACTS = { rule: ["/settings/rules", "See it among your rules"], agent: ["/settings/agents", "Run it"] };
 const KINDS = { note: "Note", template: "Template", rule: "Rule for mail", agent: "Agent" };
 

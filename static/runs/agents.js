@@ -29,8 +29,11 @@ export function agentCommands() {
     run: () => begin({ agent: named(one) }) }));
 }
 
-/** What `agents.run` calls it: a page has its own name, before what a plugin brings with the same one.
- *  @param {{ name: string, path: string, plugin: string | null }} agent */
+/**
+ * How `agents.run` names the agent: a page by its name, a plugin's agent by its path, because a page may have the same
+ * name.
+ * @param {{ name: string, path: string, plugin: string | null }} agent
+ */
 export const named = ({ name, path, plugin }) => (plugin ? path : name);
 
 /** The typed text as a task. @param {string} text @returns {Promise<import("../feature.js").Command[]>} */

@@ -106,7 +106,10 @@ function Empty({ filter }) {
     <p><a class="button" href="/settings/agents">Agents</a></p></${Nothing}>`;
 }
 
-/** Such as after a ceiling was raised. @param {{ workflow: string | null, changed: () => Promise<void> }} props */
+/**
+ * Retries all failed runs, for example after a ceiling was raised.
+ * @param {{ workflow: string | null, changed: () => Promise<void> }} props
+ */
 function RetryFailed({ workflow, changed }) {
   const run = async () => {
     const { retried, more } = await mutate("runs.retryFailed", { workflow });

@@ -18,7 +18,7 @@ export function jsonText(value) {
   return seen(JSON.stringify(value, null, 2));
 }
 
-/** With every character that is not seen as its escape. @param {string} text */
+/** Replaces each invisible character by its escape. @param {string} text */
 export function seen(text) {
   return text.replace(UNSEEN, (one) => Array.from({ length: one.length },
     (_, at) => `\\u${one.charCodeAt(at).toString(16).padStart(4, "0")}`).join(""));

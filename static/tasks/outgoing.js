@@ -63,8 +63,8 @@ export function onOutgoingEvent(event) {
 }
 
 /**
- * A mail is not shown any more: somebody has put it away, or this person may not act in its account any more. In the
- * second case it was still to be sent, and is not.
+ * A mail is not shown any more: somebody has dismissed it, or this person may not act in its account any more. In the
+ * second case the mail was waiting, and is not sent.
  * @param {string} id
  */
 function withdrawn(id) {

@@ -12,11 +12,11 @@
 import { pauseMs } from "../backoff.js";
 
 const PAUSES = { firstMs: 500, longestMs: 15_000 };
-/** After so many drawn bytes the server is told. It is a tenth of what the server sends ahead. */
+/** The page reports to the server after this many drawn bytes: a tenth of what the server sends ahead. */
 const TELL_EVERY_BYTES = 12_288;
 /** Pasted text is sent in pieces of this size: the server closes a socket if a message is larger than a megabyte. */
 const PIECE_BYTES = 65_536;
-/** So many pieces that are typed while the socket connects are kept, and sent when it is ready. */
+/** The number of typed pieces that are kept while the socket connects. They are sent when it is ready. */
 const EARLY_PIECES = 256;
 const CLOSE_SIGNED_OUT = 4401;
 const CLOSE_FORBIDDEN = 4403;

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What a press starts at the server: one at a time, so a second press while the answer is on its way does not do it
- * twice. On a slow connection people press again.
+ * Runs what a button starts at the server, one call at a time: a second press before the answer has come starts
+ * nothing. On a slow connection people press again.
  */
 import { useRef, useState } from "preact/hooks";
 

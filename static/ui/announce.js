@@ -1,5 +1,8 @@
 // @ts-check
-/** What a screen reader says of an action whose effect is only seen: no notice shows it. Owns the last such words. */
+/**
+ * Tells screen readers about an action whose effect can only be seen and for which no notice is shown. Owns the last
+ * such text.
+ */
 import { signal } from "@preact/signals";
 import { html } from "./html.js";
 
@@ -10,7 +13,7 @@ export function announce(words) {
   said.value = { number: said.value.number + 1, words };
 }
 
-/** The same words said again are new ones. */
+/** The number makes an equal text a new one, so that it is read again. */
 export function Announcements() {
   const { number, words } = said.value;
   return html`<div class="sr-only" role="status">${words && html`<span key=${number}>${words}</span>`}</div>`;

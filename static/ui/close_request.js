@@ -1,11 +1,15 @@
 // @ts-check
 /**
  * The system's request to close what is in front: the Back gesture of Android. Without this it would leave the page
- * behind. Dialogs have it by themselves; this is for what is in front and is no modal dialog.
+ * behind. Modal dialogs handle it by themselves; this is for everything else that is in front.
  */
 import { useEffect, useRef } from "preact/hooks";
 
-/** Hears it while the component is shown, and `when` holds. @param {() => void} close @param {boolean} [when] */
+/**
+ * Handles the request while the component is shown and `when` is true.
+ * @param {() => void} close
+ * @param {boolean} [when]
+ */
 export function useCloseRequest(close, when = true) {
   const newest = useRef(close);
   newest.current = close;

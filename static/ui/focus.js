@@ -1,11 +1,14 @@
 // @ts-check
-/** The focus where a step took away what had it: it would be nowhere, and a screen reader and Tab begin at the top. */
+/**
+ * Moves the focus if a step removes the element that had it. Otherwise no element has the focus, and a screen reader
+ * and Tab begin at the top.
+ */
 import { announce } from "./announce.js";
 
-/** In so many frames, what a step takes away is gone. */
+/** After this many frames, the elements that a step removes are gone. */
 const LEAVING_FRAMES = 30;
 
-/** Whether the person is at nothing in particular. */
+/** Whether no element in particular has the focus. */
 export function isAtNothing() {
   const { activeElement } = document;
   return activeElement === null || activeElement === document.body || activeElement.matches("main");
@@ -20,8 +23,8 @@ export function focusContent() {
 }
 
 /**
- * Gives the focus to the content if a step leaves it nowhere. First it waits until parts that are loaded late have come,
- * until the dialog in which the step was chosen has closed, and until the element that had the focus is gone.
+ * Gives the focus to the content if a step leaves it nowhere. First it waits until late parts have come, until the
+ * dialog in which the step was chosen has closed, and until the element that had the focus is gone.
  * @param {{ told?: boolean }} [how] `told`: screen readers are also told the page's name
  */
 export function keepFocus({ told = false } = {}) {

@@ -24,9 +24,9 @@ export function Modal({ label, class: name = "", close, children }) {
 }
 
 /**
- * Shows it, and hears whatever closes it. Escape removes it at once, so that the next key finds the page below: the
- * browser would close it, and say so a moment later. Returns a function that closes it and hears nothing more: what
- * the browser says of it then would close the same dialog, opened again.
+ * Shows the dialog, and handles everything that closes it. Escape removes it at once, so that the next key goes to the
+ * page below: the browser would close it too, but report that a moment later. Returns a function that closes it and
+ * stops listening: a late report of the browser would close the same dialog if it is open again.
  * @param {HTMLDialogElement} dialog
  * @param {() => void} close
  */

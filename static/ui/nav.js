@@ -133,7 +133,7 @@ function Row({ to, narrow }) {
   </a></li>`;
 }
 
-/** All that can be done, for who has no keys at hand. */
+/** The button for the palette: it lists all commands for people without a keyboard. */
 function findCommand() {
   closeDrawer();
   paletteOpen.value = true;

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "./html.js";
 
 /**
- * It keeps the text exactly as it is typed: a comma at the end is not a value yet.
+ * A field that keeps the text exactly as it is typed: a comma at the end is not a value yet.
  * @param {{ label: string, hint: string, value: string, set: (text: string) => void, first?: boolean }} props
  *   `first`: it gets the focus
  */

@@ -1,8 +1,14 @@
 // @ts-check
-/** The words in the field of a page, whose address has them, too: they are still there when the person comes back. */
+/**
+ * The words in the search field of a page. The address of the page has them, too, so they are still there when the
+ * person comes back.
+ */
 import { useEffect, useRef, useState } from "preact/hooks";
 
-/** The pause after which the address has what was typed. An address for each letter is more than browsers accept. */
+/**
+ * The pause after which the typed words are written into the address. Browsers do not accept a new address for each
+ * letter.
+ */
 const PAUSE_MS = 400;
 
 /**

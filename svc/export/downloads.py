@@ -26,11 +26,11 @@ from svc.nursery import Child, ThreadPool
 from svc.store import ROOM_BYTES, Store
 
 KEPT_S: Final = 3_600.0
-"""After its last reader. Beyond: a download that broke begins anew."""
+"""The time that an archive is kept after its last reader. Beyond: a download that broke begins anew."""
 MAX_KEPT: Final = 4
 """Archives that are kept for people who download. Beyond: one more is streamed, and can't be resumed."""
 WHOLE_S: Final = 240.0
-"""How long who asks for the rest waits until the archive is made to its end. Beyond: 503 `unavailable`."""
+"""How long a request for the rest waits until the archive is complete. Beyond: 503 `unavailable`."""
 PIECE_BYTES: Final = 512 * 1024
 
 

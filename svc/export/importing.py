@@ -456,8 +456,8 @@ def _goes_on(opened: OpenedHome, bag: Bag) -> bool:
 def run(call: Invocation, *, hooks: Sequence[ClaimHook]) -> int:
     """The command. ``hooks``: what each feature does with a claim.
 
-    A home that is there is opened before the whole archive is read, which may take long: it may be in use, or not
-    empty. A new one is made after that, because the archive may be damaged.
+    An existing home is opened before the whole archive is read, which may take long: it may be in use, or not empty. A
+    new home is made only after that, because the archive may be damaged.
     """
     with open_bag(Path(call.given["source"])) as bag, ExitStack() as homes:
         opened = homes.enter_context(call.home()) if Home.exists(call.config[HOME]) else None

@@ -49,7 +49,7 @@ def users(tx: ReadTx) -> list[User]:
 
 
 def has_others(tx: ReadTx, *, user_id: str | None) -> bool:
-    """Somebody besides that user is here."""
+    """Whether there is a user besides this one."""
     return tx.value("select 1 from users where id is not :me limit 1", me=user_id) is not None
 
 

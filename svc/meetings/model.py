@@ -17,7 +17,7 @@ CHANGED: Final = "meeting.changed"
 REMOVED: Final = "meeting.removed"
 
 MAX_MEETING_S: Final = 6 * 3_600
-"""One recording, in seconds of sound. Beyond: it ends there, is kept and written down, and its person is told."""
+"""One recording, in seconds of sound. Beyond: it ends there, is kept and transcribed, and its person is told."""
 MAX_MEETING_BYTES: Final = 2 * 1024 * 1024 * 1024
 """One recording. Beyond: it ends there, as one that is too long does."""
 MAX_FRAME_BYTES: Final = 64 * 1024
@@ -27,27 +27,27 @@ MAX_AT_ONCE: Final = 16
 MAX_OF_ONE: Final = 3
 """Meetings that one person records at a time. Beyond: 409 before the handshake."""
 MAX_AHEAD_S: Final = 600.0
-"""Sound that may be ahead of the clock, as what was said while a link was lost. Beyond: it is read as fast as it was
-spoken."""
+"""Sound that a recorder may send faster than in real time, for example after a lost connection. Beyond: it is read as
+fast as it was spoken."""
 MAX_SILENT_S: Final = 1_800.0
-"""Without any sound, as while a recording is paused. Beyond: it ends there, is kept and written down."""
+"""Time without any sound, for example while a recording is paused. Beyond: it ends there, is kept and transcribed."""
 RESUME_S: Final = 300.0
-"""Until a recorder whose link was lost is back. Beyond: the meeting ends with the last sound that came."""
+"""Time until a recorder with a lost connection is back. Beyond: the meeting ends with the last sound that came."""
 SYNC_S: Final = 0.5
-"""Between two times at which the sound is put safely on the disk."""
+"""The interval at which the sound is synced to the disk."""
 FINISH_S: Final = 2 * 3_600.0
-"""To write down what is left when a recording has ended. Beyond: the page says from when on it is missing."""
+"""Time to transcribe the rest after a recording has ended. Beyond: the page says from which time on text is missing."""
 MIN_RATE: Final = 8_000
 MAX_RATE: Final = 48_000
 """Samples a second. Beyond: 400 `invalid` before the handshake."""
 MAX_TITLE_CHARS: Final = 160
 """The title of a meeting. Beyond: 400 `invalid` before the handshake."""
 MAX_LINES: Final = 20_000
-"""Lines of one transcript. Beyond: what follows is not written down, and the page says so."""
+"""Lines of one transcript. Beyond: the rest is not transcribed, and the page says so."""
 MAX_LINE_CHARS: Final = 4_000
 """One line of a transcript. Beyond: it is cut."""
 MAX_SPEAKER_CHARS: Final = 80
-"""What a recogniser calls a speaker. Beyond: it is cut."""
+"""The name that a recogniser gives a speaker. Beyond: it is cut."""
 
 DEFAULT_TITLE: Final = "Meeting"
 DEFAULT_RATE: Final = 16_000

@@ -30,7 +30,8 @@ from svc.nursery import ThreadPool, Wake
 from svc.store import Store
 
 TRIES_AT_THE_END: Final = 4
-"""Of a recogniser that fails when the recording has ended. Beyond: the page says from when on text is missing."""
+"""Tries of a recogniser that fails after the recording has ended. Beyond: the page says from which time on text is
+missing."""
 
 NOBODY: Final = "Nobody wrote this meeting down: no speech to text is chosen."
 _NO_TEXT: Final = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -21,9 +21,10 @@ from svc.nursery import open_task_group, process_group
 
 RATE: Final = 16_000
 SILENT_S: Final = 300.0
-"""Until the program has taken a piece of sound, or ended after the last one. Beyond: it is ended, and started anew."""
+"""Time until the program has taken a piece of sound, or has ended after the last one. Beyond: it is killed, and started
+again."""
 MAX_LINE_BYTES: Final = 256 * 1024
-"""What the program says of one thing heard. Beyond: it is ended."""
+"""The program's output for one utterance. Beyond: it is killed."""
 
 _READ_BYTES: Final = 16 * 1024
 _PROGRAM: Final = Path(__file__).with_name("local_program.py")

@@ -22,9 +22,9 @@ from svc.meetings.recognisers.seam import Heard, RecogniserFault, Sound, Tell
 
 DEFAULT_MODEL: Final = "whisper-1"
 DEADLINE_S: Final = 180.0
-"""Until the server has written down one piece of at most half a minute. Beyond: it is asked again."""
+"""Time until the server has transcribed one piece of at most half a minute. Beyond: it is asked again."""
 MAX_ANSWER_BYTES: Final = 1024 * 1024
-"""What the server says of one piece. Beyond: it is asked again."""
+"""The server's answer for one piece. Beyond: it is asked again."""
 
 _REFUSED: Final = frozenset({400, 401, 402, 403, 404, 405, 413, 415, 422})
 _PATH: Final = "/v1/audio/transcriptions"

@@ -24,9 +24,9 @@ DEFAULT_MODEL: Final = "nova-3"
 KEEP_ALIVE_S: Final = 4.0
 """Interval without sound. The vendor closes the connection after ten seconds."""
 CONNECT_S: Final = 15.0
-"""Until the vendor has taken the call. Beyond: it is tried again."""
+"""Time until the vendor has accepted the connection. Beyond: it is tried again."""
 LAST_WORDS_S: Final = 60.0
-"""Until the vendor has told what is left. Beyond: that stretch is asked for again."""
+"""Time until the vendor has sent the remaining results. Beyond: that part of the sound is sent again."""
 
 _REFUSED: Final = frozenset({400, 401, 402, 403, 404})
 _KEEP_ALIVE: Final = '{"type":"KeepAlive"}'
