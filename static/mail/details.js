@@ -16,7 +16,7 @@ export const opened = signal(/** @type {Opened | null} */ (null));
 
 /** @type {Map<string, Promise<ThreadDetail>>} */
 const cache = new Map();
-/** The newest fetch of the open thread: an older one may be answered after it, with what is no longer so. */
+/** The newest fetch of the open thread: the answer to an older one may arrive after it, and is out of date. */
 let newest = /** @type {Promise<ThreadDetail> | null} */ (null);
 
 /**

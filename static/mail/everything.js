@@ -125,7 +125,7 @@ export function leaveList() {
   clearPicks();
 }
 
-/** Ends the wait of an action that no longer fits the picks. Without picks the person has let go of them. */
+/** Ends the wait of an action that no longer fits the picks. If nothing is picked, the person has cleared the picks. */
 function drop(why = "the picked threads are no longer those of your action.") {
   if (next && picked.value.size) toast(`Nothing was changed: ${why}`);
   next = null;

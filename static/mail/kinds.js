@@ -20,11 +20,11 @@ export const kinds = signal(new Map());
 /** The most kinds in memory: more than any list shows. */
 const MAX_KNOWN = 5_000;
 
-/** When the last kind of a thread was told, counted in kinds told. @type {Map<string, number>} */
+/** When the kind of a thread was last set: its number among all settings. @type {Map<string, number>} */
 const toldAt = new Map();
 let told = 0;
 
-/** A person or the server says the kind of these threads now. @param {string[]} threadIds @param {Kind} kind */
+/** A person or the server sets the kind of these threads. @param {string[]} threadIds @param {Kind} kind */
 export function tellKind(threadIds, kind) {
   told += 1;
   if (toldAt.size > MAX_KNOWN) toldAt.clear();
@@ -33,7 +33,8 @@ export function tellKind(threadIds, kind) {
 }
 
 /**
- * Called before kinds are asked for: notes the kinds of the answer, but for threads whose kind was told meanwhile.
+ * Called before kinds are requested. Returns a function that stores the kinds of the answer, except those that were set
+ * meanwhile.
  * @returns {(threadIds: string[], kind: Kind) => void}
  */
 export function kindsAsked() {

@@ -151,7 +151,7 @@ export function onMailEvent(event) {
 }
 
 /**
- * The account is deleted, or not shared with this person any more: all that was in it goes from the page.
+ * The account is deleted, or not shared with this person any more: everything that was in it is removed from the page.
  * @param {string} accountId
  */
 function withdrawn(accountId) {

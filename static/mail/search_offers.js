@@ -78,7 +78,7 @@ export function useOffers({ text, accountId, answered }) {
       const next = ((at + 1 + step + rows.length + 1) % (rows.length + 1)) - 1;
       setMarked(rows[next]?.id ?? null);
     },
-    /** What comes between the press of a button and its release must not move the row away. @param {Row} row */
+    /** Suggestions that arrive between the press of a button and its release must not move the row. @param {Row} row */
     press(row) {
       setMarked(row.id);
     },
@@ -179,7 +179,7 @@ export function useThings(words) {
   return found.words === words ? found.things : [];
 }
 
-/** The answer on its way, or just here: below the field and below the list one asks for the same. */
+/** The current or last request: the suggestions below the field and those below the list ask for the same. */
 let latest = { words: "", at: 0, answer: Promise.resolve(/** @type {Command[]} */ ([])) };
 
 /** @param {string} words */

@@ -20,7 +20,7 @@ from svc.principal import Principal
 from svc.store import BlobRef, ReadTx, Row, Tx, json_array
 
 KEEP_MS: Final = 2 * DAY_MS
-"""An upload of which nothing has come for so long. Beyond: it is removed, and 404 `not_found`."""
+"""Time in which nothing of an upload arrives. Beyond: it is removed, and 404 `not_found`."""
 MAX_UNFINISHED: Final = 100
 """Unfinished uploads of one person. Beyond: 429 `rate_limited`; ending one makes room."""
 TRY_AGAIN_S: Final = 60

@@ -25,7 +25,7 @@ EXTENSIONS: Final = "creation,creation-with-upload,termination,expiration,checks
 ALGORITHMS: Final = ("sha1", "sha256", "md5")
 BYTES: Final = "application/offset+octet-stream"
 MAX_METADATA_CHARS: Final = 4_096
-"""What a client says of its upload, `Upload-Metadata`. Beyond: 400 `invalid`."""
+"""The client's description of its upload, `Upload-Metadata`. Beyond: 400 `invalid`."""
 
 _NUMBER: Final = re.compile(r"[0-9]{1,18}")
 _KEY: Final = re.compile(r"[\x21-\x2b\x2d-\x7e]+")  # no blank, no comma

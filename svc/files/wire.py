@@ -19,7 +19,7 @@ from svc.protocol import Wire
 MAX_LIST_LIMIT: Final = 200
 """Files of one page of a list. Beyond: 400 `invalid`, with the name of the field."""
 MAX_TYPED_CHARS: Final = 500
-"""What is typed into a search by name. Beyond: 400 `invalid`, with the name of the field."""
+"""The text of a search by name. Beyond: 400 `invalid`, with the name of the field."""
 MAX_CURSOR_CHARS: Final = 1_000
 """A cursor of a list. Beyond: 400 `invalid`, with the name of the field."""
 MAX_KINDS: Final = 11

@@ -32,14 +32,14 @@ def brought(tx: ReadTx, workspace: Workspace) -> dict[str, tuple[str, Declaratio
 
 
 def id_of(user_id: str | None, plugin: str, name: str) -> str:
-    """Of this admin's connection to the server."""
+    """The id of this admin's connection to the server."""
     said = "\0".join((user_id or "", plugin, name))
     return f"{_PREFIX}{hashlib.sha256(said.encode()).hexdigest()[:_ID_CHARS]}"
 
 
 def are_brought(workspace: Workspace, admins: Collection[str | None], ids: Iterable[str]) -> set[str]:
-    """Those of the ids that are of a server which a plugin brings to one of these admins, whether it may be used now or
-    not. While a wanted plugin is not installed, or can't be read, any id of a plugin may be one of its servers'.
+    """Those of the ids that name a server which a plugin brings to one of these admins, whether it may be used now or
+    not. While a wanted plugin is not installed or can't be read, every id of a plugin's server counts.
     """
     asked = {server_id for server_id in ids if server_id.startswith(_PREFIX)}
     installed = workspace.service(Plugins)

@@ -14,7 +14,7 @@ from typing import Final
 import trio
 
 GRACE_S: Final = 2.0
-"""Between SIGTERM and SIGKILL."""
+"""The time between SIGTERM and SIGKILL."""
 _PIECE: Final = 64 * 1024
 LEASH: Final = (
     "trap '' TERM; read -r _; kill -TERM $1 || exit; "

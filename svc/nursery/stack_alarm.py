@@ -18,7 +18,7 @@ from types import FrameType
 from typing import Final
 
 FRAMES_MAX: Final = 30
-"""Of a deeper stack, the innermost frames."""
+"""The number of frames that are kept, innermost first."""
 _OWN: Final = Path(__file__).parents[1]
 
 

@@ -121,7 +121,7 @@ class Snapshots:
                 if fault.status not in {1, _NO_REPOSITORY}:  # before 0.17 restic exits with 1 for every fault
                     raise
                 await self._restic("init")
-        await self._restic("unlock")  # what a killed restic locked stays locked; a lock of one that runs is kept
+        await self._restic("unlock")  # removes the locks of a killed restic, but not those of a running one
         await self._restic("backup", "okf", "--tag", TAG, "--host", "svc")
         await self._restic(
             *("forget", "--tag", TAG, "--host", "svc", "--group-by", "tags"),

@@ -327,8 +327,8 @@ def hand_over(tx: Tx, user_id: str) -> None:
 
 
 def _tops(rows: Sequence[Row]) -> list[str]:
-    """Of ``(id, path, owner)``, sorted so that each follows the pages above it: the pages whose owner owns none of the
-    given pages above."""
+    """The ids of the given pages whose owner owns none of the given pages above them. ``rows``: ``(id, path, owner)``,
+    sorted so that each page follows the pages above it."""
     owners: dict[str, str | None] = {}
     tops = []
     for page_id, path, owner_id in rows:

@@ -34,8 +34,8 @@ _REFUSAL_EXTENSION: Final = "websocket.http.response"
 
 class AsgiFace:
     """Call it as an ASGI application. On drain it closes sockets with 1001, and an answer over HTTP/1.1 is the last of
-    its connection, as is one to a malformed head or a chunked body: fronts read chunks less strictly than we do, and so
-    nothing is read after them. The front ends what goes on."""
+    its connection, as is one to a malformed head or a chunked body: fronts read chunks less strictly than we do, so
+    nothing is read after them. The front ends the requests that are still in progress."""
 
     def __init__(
         self, application: Application[Any], *, log: Log, drain: Drain, limits: Limits = DEFAULT_LIMITS

@@ -103,9 +103,10 @@ class Guard:
         raise _foreign()
 
     def _is_from_foreign_page(self, request: Request) -> bool:
-        """For a request without an origin. Browsers tell the site; older ones, and all at plain HTTP by a name of the
-        network, tell at most which page it was, and a page can keep that to itself. So this alone does not hold a GET
-        with an effect: what such a row does must be harmless to whoever follows a link."""
+        """Checks a request without an origin. Current browsers name the kind of site that caused it. Older browsers,
+        and all browsers at plain HTTP by a name of the network, at most name the page, and a page can hide that. So
+        this check alone does not protect a GET with an effect: the effect must be harmless to a person who follows a
+        link."""
         sites = request.headers.all("sec-fetch-site")
         if sites:
             return not _FOREIGN_SITES.isdisjoint(sites)

@@ -34,13 +34,13 @@ class Limits:
     """On drain, for a connection that waits for a request (one may be on its way) or reads on after its last answer. A
     request is still answered, with `Connection: close`. Beyond: the connection closes."""
     body_window_s: float = 30.0
-    """Waiting for a client that sends a body; the time that the service takes is not counted. Beyond: 408
+    """The time to wait for a client that sends a body, without the time that the service itself takes. Beyond: 408
     `request_timeout`, unless the body kept its rate: then the next window begins."""
     body_rate_bytes_s: int = 1 * KIB
-    """Bytes a second of a body, at least, over each such window. Beyond: 408 `request_timeout`; the connection
-    closes."""
+    """The lowest rate of a body over each such window, in bytes per second. Beyond: 408 `request_timeout`; the
+    connection closes."""
     unread_body_bytes: int = 64 * KIB
-    """What is left of a body after the answer and still read, to keep the connection. Beyond: the connection closes
+    """The rest of a body that is still read after the answer, to keep the connection. Beyond: the connection closes
     after the answer."""
     unread_body_s: float = 1.0
     """How long an answer waits to see whether a chunked body that nobody wanted is well-formed. Beyond: the answer goes
@@ -48,15 +48,15 @@ class Limits:
     send_piece_bytes: int = 64 * KIB
     """One piece of an answer. Beyond: it is sent in several."""
     send_piece_s: float = 30.0
-    """Until a client has taken one piece of an answer (a reader slower than about 2 KiB/s has not). Beyond: the
-    connection is cut."""
+    """Time until a client has taken one piece of an answer (2 KiB/s or more is fast enough). Beyond: the connection is
+    cut."""
     linger_silence_s: float = 2.0
     """How long a client may be silent after the last answer, while it may still be sending. Closing while bytes still
     arrive would reset the connection and lose the answer. Beyond: the connection closes."""
     linger_s: float = 30.0
     """How long we read from such a client in all. Beyond: the connection closes."""
     linger_bytes: int = 64 * MIB
-    """What such a client may still send. Beyond: the connection closes."""
+    """Bytes that such a client may still send. Beyond: the connection closes."""
     requests_per_connection: int = 10_000
     """Requests of one connection. Beyond: the last answer says `Connection: close`."""
 

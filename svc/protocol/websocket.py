@@ -55,13 +55,13 @@ class SocketLimits:
     read_bytes: int = 16 * 1024
     """One receive. Beyond: the rest comes with the next."""
     ping_interval_s: float = 20.0
-    """Between two pings of the service. Beyond: the next ping is sent."""
+    """The time between two pings of the service. Beyond: the next ping is sent."""
     silence_s: float = 45.0
-    """Without a byte from the client, its answers to pings included. Beyond: the connection is cut."""
+    """Time without a byte from the client; its answers to pings count. Beyond: the connection is cut."""
     send_deadline_s: float = 10.0
-    """Until a client has taken one frame. Beyond: the connection is cut."""
+    """Time until a client has taken one frame. Beyond: the connection is cut."""
     close_deadline_s: float = 3.0
-    """Until a client has answered a Close. Beyond: the connection is cut."""
+    """Time until a client has answered a Close. Beyond: the connection is cut."""
 
 
 Handler = Callable[[Socket], Awaitable[None]]

@@ -31,7 +31,7 @@ from svc.protocol.trust import system_trust
 MAX_MESSAGE_BYTES: Final = 1024 * 1024
 """A message of the server. Beyond: the connection is given up."""
 SEND_S: Final = 20.0
-"""Until the server has taken one message. Beyond: the connection is given up."""
+"""Time until the server has taken one message. Beyond: the connection is given up."""
 CLOSE_S: Final = 3.0
 
 _READ_BYTES: Final = 16 * 1024

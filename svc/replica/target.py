@@ -23,11 +23,12 @@ from svc.store import BlobRef, Blobs
 
 ANSWER_S: Final = 60.0
 IDLE_S: Final = 60.0
-"""Without a byte moving. Beyond: the exchange is given up, and tried again later."""
+"""Time without a transferred byte. Beyond: the exchange is given up, and tried again later."""
 SLOWEST_BYTES_A_S: Final = 1024
-"""Of a blob that is read back, on the whole, at least. Beyond: as for silence."""
+"""The lowest average rate of a blob that is read back, in bytes per second. Beyond: the exchange is given up, and tried
+again later."""
 HASHING_S: Final = 600.0
-"""Until a target has hashed a stored blob."""
+"""Time until a target has hashed a stored blob."""
 ANSWER_BYTES: Final = 64 * 1024
 ASK_FIRST_BYTES: Final = 1024 * 1024
 """For a blob of this size or more, the target is asked first whether it has it."""

@@ -81,7 +81,7 @@ def act(filing: Filing, found: Found, matched: Sequence[Hit[InForce]], *, run_id
         id=run_id,
         changes=msgspec.json.encode(changes).decode(),
     )
-    tx.run("delete from rule_acts where run_id = :id", id=run_id)  # of an earlier try without an answer
+    tx.run("delete from rule_acts where run_id = :id", id=run_id)  # left by an earlier try that got no answer
     for place, hit in enumerate(counted):
         did = [action.words for action in hit.actions if _was_done(action, plan, problems, place, quiet=quiet)]
         failed = list(filter(None, dict.fromkeys(problems.get(_named(one.what, one.value)) for one in hit.actions)))

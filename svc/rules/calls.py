@@ -93,8 +93,9 @@ def _leave(workspace: Workspace, tx: Tx, caller: Caller, wanted: LeaveInput) -> 
 def _hits(
     workspace: Workspace, tx: Tx, caller: Caller, given: list[tuple[str, ...]], *, sender: str
 ) -> list[Hit[InForce] | None]:
-    """The rules that matched; ``None`` for one that is gone, or leaves this sender alone now. One that was changed or
-    switched off since does nothing, and says so: the mail and the model's answer belong to what it was.
+    """The rules that matched; ``None`` for a rule that is deleted, or now has this sender among its exceptions. A rule
+    that was changed or switched off since does nothing, and says so: mail and answer were matched with its earlier
+    form.
     """
     found: list[Hit[InForce] | None] = []
     for page_id, because, *kept in given:

@@ -103,7 +103,7 @@ def in_order(hits: Iterable[Hit[R]]) -> list[Hit[R]]:
 
 
 def plan_of(hits: Sequence[Hit[R]], *, stays: bool) -> Plan:
-    """All actions are collected first, and decided then: only the first draft; each label, page and task once.
+    """Collects all actions first, and then decides: only the first draft; each label, page and task once.
 
     ``stays``: the mail stays in the inbox whatever a rule says, because its person has written in its thread.
     """

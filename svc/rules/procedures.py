@@ -224,7 +224,7 @@ async def undo(context: RequestContext, wanted: wire.RunInput) -> Nothing:
 
 
 def _undo_ended(tx: Tx, principal: Principal, *, run_id: str) -> int:
-    """What a run does after it was undone would stay done."""
+    """Undo what an ended run did. A run that goes on is refused: what it did later would not be undone."""
     run = mine(tx, principal, run_id)
     if run is not None and run.state in {"queued", "running", "waiting"}:
         raise Conflict("This run goes on: stop it first, or wait for its end.")

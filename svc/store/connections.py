@@ -19,7 +19,7 @@ WRITER_CACHE_KIB: Final = 16 * 1024
 READER_CACHE_KIB: Final = 8 * 1024
 CHECKPOINT_PAGES: Final = 4_000  # 16 MiB of log between checkpoints: fewer fsyncs of the main file
 LOG_LIMIT_BYTES: Final = 64 * 1024 * 1024  # a log that grew beyond this is cut back after a checkpoint
-ANALYSED_ROWS: Final = 400  # of each index: a sample, so that statistics of a large home take milliseconds
+ANALYSED_ROWS: Final = 400  # a sample of each index, so that the statistics of a large home take milliseconds
 QUICK_CHECK_BYTES: Final = 64 * 1024 * 1024  # larger files are checked by `svc fsck`, not at each boot
 
 # SQLite makes a file of shared memory beside the database, also to read it; on a full disk it calls that an I/O error.

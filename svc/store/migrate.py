@@ -87,7 +87,7 @@ def _applied(connection: sqlite3.Connection) -> dict[tuple[str, str], None]:
 
 
 class _Empty:
-    """As much of a database without tables as a set asks for that lists its steps."""
+    """Stands for a database without tables, in the calls that a migration set makes when it lists its steps."""
 
     def __getitem__(self, name: str) -> _Empty:
         return self

@@ -11,7 +11,7 @@ from typing import Final
 
 from svc.store.transaction import Tx
 
-COUNTED_ROWS: Final = 1_000  # of a table without an index; a larger one is not counted
+COUNTED_ROWS: Final = 1_000  # a table without an index is counted up to this size
 
 
 def analyse(tx: Tx, analysed_at: int | None) -> int | None:
@@ -33,7 +33,7 @@ from sqlite_schema t where t.type = 'table' and t.rootpage > 0 and t.name not gl
 
 
 def _forget(tx: Tx, name: str) -> None:
-    """It may have been small before."""
+    """Delete the statistics of a table that is not counted: they are from a time when it was smaller."""
     if tx.value("select exists (select 1 from sqlite_schema where name = 'sqlite_stat1')"):
         tx.run("delete from sqlite_stat1 where tbl = :name", name=name)
 

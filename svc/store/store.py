@@ -345,12 +345,12 @@ class Store:
         if idle is self._idle_readers:
             idle.append(reader)
         else:
-            reader.close()  # it knows only the statistics of before
+            reader.close()  # it has read only the old statistics of the tables
         return result
 
 
 def _taken(idle: list[sqlite3.Connection]) -> sqlite3.Connection | None:
-    """One of them, if there is one. Several threads take of the same list."""
+    """Take one of the idle connections, if there is one. Several threads take from the same list."""
     with suppress(IndexError):
         return idle.pop()
     return None

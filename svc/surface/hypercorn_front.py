@@ -156,7 +156,7 @@ class _Streams(dict[int, Any]):
 
 @dataclass(frozen=True)
 class _Answered:
-    """A request that was answered: what its client goes on sending is passed over, and it is asked to stop."""
+    """A request that was answered: the rest that its client sends is ignored, and the client is asked to stop."""
 
     connection: H2Connection
     stream_id: int

@@ -122,8 +122,9 @@ def trust_page(tx: Tx, page_id: str, *, revision: int) -> None:
 
 
 def unvouched(tx: ReadTx, revisions: Mapping[str, int]) -> frozenset[str]:
-    """Which of these pages, each in that revision, hold text from outside that no person vouches for: also what another
-    than the owner has written, even if the owner has changed it since; and a text before the one that was vouched for.
+    """Which of these pages, each in the given revision, hold text from outside for which no person vouches. Text by a
+    person other than the owner counts, even if the owner has changed it since; so does a revision older than the one
+    that was vouched for.
     """
     rows = tx.all(
         """

@@ -27,7 +27,10 @@ class Early {
     this.#root = root;
   }
 
-  /** Once something was typed, the value that comes from outside has it, too. @param {string} start */
+  /**
+   * After the first typed letter, a value that is set from outside contains the typed text, too.
+   * @param {string} start
+   */
   startWith(start) {
     if (this.#typed === null) this.#start = start;
   }
@@ -37,7 +40,7 @@ class Early {
     if (this.#root.current) this.#typed = blocks(this.#root.current.innerText);
   }
 
-  /** Puts it in place of what is selected in the block. @param {string} text */
+  /** Replaces the selection in the block by the text. @param {string} text */
   put(text) {
     const selection = getSelection();
     if (!selection?.rangeCount || !this.#root.current?.contains(selection.anchorNode)) return;

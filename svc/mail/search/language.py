@@ -35,11 +35,11 @@ from svc.mail.search.model import (
 from svc.mail.search.text import typed
 
 MAX_QUERY_CHARS: Final = 500
-"""What is typed into the search. Beyond: 400 `invalid`, with the name of the field."""
+"""The text of a search. Beyond: 400 `invalid`, with the name of the field."""
 MAX_TERMS: Final = 32
 """Terms of a search. Beyond: the first ones are searched for, and a notice says so."""
 MAX_QUOTED_CHARS: Final = 40
-"""What a notice quotes of a search that was not understood. Beyond: it is cut."""
+"""The part of a search that a notice quotes because it was not understood. Beyond: it is cut."""
 
 FIRST_YEAR: Final = 1970
 LAST_YEAR: Final = 2999

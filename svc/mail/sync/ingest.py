@@ -232,6 +232,6 @@ _OLD_MS: Final = 3_600_000
 """Mail from the last hour before a full sync began still counts as new: it may have been on its way then."""
 
 _LATE_MS: Final = 24 * 3_600_000
-"""By which a provider's date of arrival may be wrong, or late."""
+"""How far a provider's date of arrival may be wrong, or late."""
 
 _MAX_AHEAD_MS: Final = 24 * 3_600_000

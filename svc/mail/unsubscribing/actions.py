@@ -52,8 +52,8 @@ def remember(
 
 
 def note_end(tx: Tx, outgoing_ids: Sequence[str]) -> None:
-    """These mails are deleted now: store how those that unsubscribe have ended, since their rows told it until now. A
-    held-back one did nothing, and a failed one failed (see :func:`remembered`)."""
+    """Called before these mails are deleted: stores the result of those that unsubscribe, because their rows held it
+    until now. A held-back mail did nothing, and a failed one failed (see :func:`remembered`)."""
     ids = json_array(outgoing_ids)
     tx.run(
         """

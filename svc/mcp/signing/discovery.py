@@ -32,11 +32,11 @@ from svc.protocol.egress import EgressFault, EgressResponse
 CALL_S: Final = 20.0
 """One request for a sign-in at an MCP server. Beyond: the person is told, and may try again."""
 MAX_ANSWER_BYTES: Final = 256 * 1024
-"""The metadata of an MCP server or its authorization server. Beyond: it is not believed."""
+"""The metadata of an MCP server or its authorization server. Beyond: it is ignored."""
 MAX_SCOPES: Final = 50
 """Scopes that an MCP server asks for. Beyond: the first ones are asked for."""
 MAX_URL_CHARS: Final = 2_000
-"""One address or name in the metadata for a sign-in. Beyond: it is not believed."""
+"""One address or name in the metadata for a sign-in. Beyond: it is ignored."""
 DOCUMENT_PATH: Final = "/oauth/mcp/client.json"
 _OWN_NAMES: Final = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 """Host names that have a meaning only within one network."""
