@@ -55,7 +55,7 @@ async def process_group(
             if process.returncode is None:
                 await _end(process)
             else:
-                with suppress(ProcessLookupError, PermissionError):  # mostly it left nothing behind
+                with suppress(ProcessLookupError, PermissionError):  # usually the program left nothing behind
                     os.killpg(process.pid, signal.SIGKILL)
             for stream in (process.stdin, process.stdout, process.stderr):
                 if stream is not None:

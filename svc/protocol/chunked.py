@@ -20,8 +20,8 @@ CHUNK_LINE_BYTES: Final = 256
 TRAILER_BYTES: Final = 4096
 """All trailer lines of a chunked body together. Beyond: 400 `invalid`; the connection closes."""
 EXTENSION_BYTES: Final = 16 * 1024
-"""All chunk extensions of a body together. More would be a way to send without a body growing. Beyond: 400 `invalid`;
-the connection closes."""
+"""All chunk extensions of a body together. Without this limit, a client could send for ever while its body does not
+grow. Beyond: 400 `invalid`; the connection closes."""
 CHUNKS_AT_ONCE: Final = 1_000
 """Chunks that are decoded before other tasks have their turn: some milliseconds."""
 

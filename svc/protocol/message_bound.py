@@ -1,7 +1,7 @@
 """Refuses a WebSocket message by the lengths that its frames announce, before their content arrives (RFC 6455, 5.2).
 
-wsproto asks each extension about the head of each frame. This one negotiates nothing and changes nothing. Owns the
-count of one connection's current message, and what a client is told that sent too much.
+wsproto asks each extension about the head of each frame. This one negotiates nothing and changes nothing. Owns the size
+of one connection's current message, and the words to a client that sent too much.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def _joined(lines: list[str]) -> bytes:
 
 
 async def close_body(body: object) -> None:
-    """Close an iterator that holds a file or a subscription, because nobody reads on."""
+    """Close an iterator that holds a file or a subscription, because nobody reads the rest."""
     close = getattr(body, "aclose", None)
     if close is not None:
         await close()

@@ -59,7 +59,7 @@ class Socket(ABC):
 
     @abstractmethod
     def nudge(self) -> None:
-        """Make the waiting :meth:`listen` return, or else the next one."""
+        """Make the waiting :meth:`listen` return; if none waits, the next one returns at once."""
 
     def send_now(self, frame: bytes) -> bool:
         """Send a frame of :func:`encode_text_frame` if that is possible without waiting. False: nothing of it was sent.

@@ -38,7 +38,7 @@ STYLESHEETS_MARK: Final = "{{stylesheets}}"
 
 WORKER_NAME: Final = "sw.js"
 FILES_MARK: Final = "{{files}}"
-"""In the service worker: replaced by the names of the tree's files that a browser keeps, separated by spaces."""
+"""In the service worker: replaced by the names of the files that a browser keeps, separated by spaces."""
 OFF_MARK: Final = "{{off}}"
 """Replaced by the parts of the service that are switched off here; the app leaves them out."""
 ONLINE_ONLY: Final = ("vendor/pdf/", "vendor/xterm/", "vendor/docs/")

@@ -130,7 +130,7 @@ def _event(data: bytes, *, name: str = "", id: str | None = None) -> bytes:
 
 
 def _ends(request: Request) -> Sequence[Wait]:
-    """What ends a stream from outside: its reader closes the connection, or the service drains."""
+    """The two events that end a stream from outside: its reader closes the connection, or the service drains."""
     waits: list[Wait] = []
     if request.gone is not None:
         waits.append(request.gone)

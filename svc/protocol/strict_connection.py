@@ -1,8 +1,8 @@
 """h11's connection under our own rules, for a front that reads HTTP/1.1 by itself.
 
 Only h11 knows where a body ends and the next request begins; so each head is checked here, in h11's buffer, just before
-h11 reads it. No request leads to HTTP/2: a proxy would pass on what comes then as it is, and with it any header that
-only the proxy may set. Keeps no bytes.
+h11 reads it. No request switches to HTTP/2: after that, a proxy would pass on all bytes unchanged, and with them
+headers that only the proxy may set. Keeps no bytes.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class StrictConnection(h11.Connection):
 
 
 def _without_http2(request: h11.Request) -> h11.Request:
-    """The request without a wish to go on in HTTP/2, which a server may pass over (RFC 9110, 7.8)."""
+    """The request without its offer to continue in HTTP/2, which a server may ignore (RFC 9110, 7.8)."""
     if not any(name == b"upgrade" and value.lower() == b"h2c" for name, value in request.headers):
         return request
     return h11.Request(

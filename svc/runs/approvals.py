@@ -123,7 +123,7 @@ def of_run(tx: ReadTx, run_id: str) -> list[Asked]:
 
 
 def show_changed(tx: Tx, *, run_id: str, key: str, card: Json) -> None:
-    """A changed call is made: show from now on what it is, no more what was asked."""
+    """A changed call is made: from now on show the changed call, and not the requested one."""
     tx.run(
         "update approvals set card = :card where run_id = :run_id and key = :key",
         card=encoded(card),

@@ -65,8 +65,8 @@ def principal_of(tx: ReadTx, row: RunRow) -> Principal:
 
 
 def acting_for(tx: ReadTx, user_id: str | None, *, device_id: str) -> Principal:
-    """What acts for an owner, never with admin rights. Without an owner it sees everything until there is a user, and
-    nothing from then on.
+    """The principal that acts for an owner, never with admin rights. Without an owner it sees everything until there is
+    a user, and nothing from then on.
     """
     if user_id is None and tx.value("select 1 from users limit 1") is None:
         return replace(UNCLAIMED, device_id=device_id, is_admin=False)

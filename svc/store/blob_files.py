@@ -23,14 +23,14 @@ from svc.store.faults import disk_faults
 CHUNK_BYTES: Final = 1024 * 1024  # read or written in one thread hop
 
 WRITTEN_OUT_BYTES: Final = 8 * 1024 * 1024
-"""So many bytes are written before the system is asked to bring them to the disk."""
+"""The number of written bytes after which the system is asked to bring them to the disk."""
 
 SENT_AT_ONCE_BYTES: Final = 4 * 1024 * 1024  # in one thread hop, to a socket that takes so much
 
 NOT_A_FILE: Final = frozenset({errno.ELOOP, errno.EISDIR})
 
 Harm = Literal["missing", "truncated", "altered"]
-"""How a blob differs from what its name (its hash) promises."""
+"""How a blob's content differs from its name, which is its hash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +224,7 @@ class BlobPart:
 
 
 def write_whole(file: FileIO, pieces: Sequence[bytes]) -> int:
-    """Write all of it, and return how many bytes that are."""
+    """Write all of it, and return the number of bytes."""
     for piece in pieces:
         rest = memoryview(piece)
         while rest:

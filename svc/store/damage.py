@@ -42,7 +42,7 @@ class DamageCounts:
 
     @property
     def damaged(self) -> int:
-        """All that are not repaired."""
+        """All damaged blobs that are not repaired yet."""
         return self.waiting + self.lost
 
 

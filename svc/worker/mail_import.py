@@ -28,7 +28,7 @@ async def import_mailbox(run: Run, input: Json) -> Json:
 
 
 async def _look_then_wait(run: Run, input: Json) -> Json:
-    """Version 1: an import that ended between the look and the wait was heard of at the next look."""
+    """Version 1: if the import ended between the look and the wait, the run learned of it only at the next look."""
     asked = {"import": input["import"]}
     pause_s = FIRST_PAUSE_S
     while True:

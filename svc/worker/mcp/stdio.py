@@ -23,7 +23,7 @@ from svc.worker.mcp.sandbox import Sandbox, confined
 from svc.worker.mcp.terms import MAX_ANSWER_BYTES, MAX_HEARD_BYTES, ServerFault
 
 GOES_S: Final = 2.0
-"""Between the end of a program's input and SIGTERM."""
+"""The time between the end of a program's input and SIGTERM."""
 MAX_STRAY_LINES: Final = 1_000
 """Lines that are no messages. Beyond: the connection is ended."""
 _LAST_WORDS_BYTES: Final = 2_000

@@ -55,7 +55,7 @@ def arguments_of(given: object) -> Any:
 
 
 def rows_of(given: object) -> list[Any]:
-    """A list, where one belongs; a server that only looks like the vendor's may send anything."""
+    """``given`` if it is a list, else an empty one: a server that only imitates the vendor's API may send anything."""
     return given if isinstance(given, list) else []
 
 

@@ -158,7 +158,8 @@ def whole_a(body: bytes) -> Turn:
 
 
 def _stop_of(reason: str, said: Collecting) -> Stop:
-    """An unknown reason is as good as any where there are only words. Calls beside it may be half of a plan."""
+    """An unknown reason does no harm if the answer is only text. With tool calls it is an error, because they may be
+    half of a plan."""
     stop = _STOPS.get(reason)
     if stop is None and said.has_calls:
         told = inert(reason[:_MAX_REASON_CHARS])
