@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -13,147 +11,29 @@ import pytest
 
 from svc.app import FEATURES
 from svc.protocol import Access
+from tests.imports import module_of, statements_of, tree_of
+from tests.structure import (
+    GROUND,
+    INSIDE_MAIL,
+    NAMED_AS_TYPES,
+    Tree,
+    against_mails_order,
+    against_the_order,
+    circles_of_packages,
+    folders_without_a_row,
+    ground_that_comes_back,
+    loads_what_no_import_names,
+    off_its_ground,
+    past_a_face,
+)
 from tests.support.each import each_file
 
 ROOT = Path(__file__).parent.parent
-SOURCES = sorted((ROOT / "svc").rglob("*.py"))
+TREE = Tree(ROOT)
+SOURCES = TREE.sources
 
-BASE = {
-    "durations",
-    "inert",
-    "errors",
-    "clock",
-    "principal",
-    "ids",
-    "config",
-    "log",
-    "machine",
-    "backoff",
-    "confinement",
-    "landlock",
-    "overlap",
-    "exposition",
-    "window",
-}
-ROOMS = {"nursery", "protocol", "store"}
-PURE = {"formats"}
-"""What workers run: it imports the base and nothing else, and every feature may use it."""
-
-ABOVE_ROOMS = {
-    "workspace",
-    "feature",
-    "settings",
-    "reversal",
-    "workflow",
-    "command",
-    "job",
-    "capability",
-    "check",
-    "confinement",
-    "erase",
-    "file_reader",
-    "metric",
-    "listening",
-    "switches",
-    "doors",
-    "worker",
-    "control_plane",
-}
-OF_THE_WORKER = {"nursery", "protocol", "doors", "workspace", "workflow", "settings", "switches", "listening"}
-"""What a worker process may load: nothing from which the store or a feature could be reached."""
-OF_THE_CONTROL_PLANE = {"nursery", "protocol", "doors", "settings", "listening"}
-"""What the escrow service may load: no feature, and nothing that opens a home."""
-FIXTURES = {"demo"}
-"""Data of the fakes; no feature."""
-
-INSIDE_MAIL = (
-    "settings",
-    "wire",
-    "model",
-    "providers",
-    "accounts",
-    "threads",
-    "changes",
-    "sync",
-    "search",
-    "labelling",
-    "bulk",
-    "blocking",
-    "authentication",
-    "images",
-    "proposing",
-    "reading",
-    "connecting",
-    "sending",
-    "snippets",
-    "unsubscribing",
-    "invitations",
-    "sharing",
-    "porting",
-    "mending",
-    "health",
-    "ingest_steps",
-    "service",
-    "tables",
-    "migrations",
-    "owners",
-    "commands",
-    "feature",
-)
-"""Each folder or module of mail imports only those before it."""
-
-SEAMS = {"svc.mail.providers.seam"}
-"""Faces for those who stand behind them: a provider is written against its seam."""
-TOP = {
-    "app",
-    "planes",
-    "worker_child",
-    "cli",
-    "commands",
-    "generate",
-    "generate_bounds",
-    "generate_types",
-    "preflight",
-    "describing",
-    "doctor",
-    "__main__",
-}
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 70
-
-
-@cache
-def imports_of(path: Path) -> tuple[str, ...]:
-    """Every module a file imports at run time, absolute; what stands under ``if TYPE_CHECKING`` is left out."""
-    return tuple(_imports_of(path))
-
-
-def _imports_of(path: Path) -> Iterator[str]:
-    for node in statements_of(tree_of(path), but=lambda one: "TYPE_CHECKING" in ast.unparse(one.test)):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            if node.module == "svc":
-                yield from (f"svc.{alias.name}" for alias in node.names)
-            elif node.module == "svc.mail" and path.is_relative_to(ROOT / "svc" / "mail"):
-                yield from (f"svc.mail.{alias.name}" for alias in node.names)
-            else:
-                yield node.module
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
-
-
-def statements_of(node: ast.AST, *, but: Callable[[ast.If], bool] = lambda one: False) -> Iterator[ast.AST]:
-    """All statements below, without the expressions, which are most of a tree. ``but``: which ``if`` is left out."""
-    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-        for below in getattr(node, name, ()):
-            if isinstance(below, ast.If) and but(below):
-                continue
-            yield below
-            yield from statements_of(below, but=but)
 
 
 def words_of(path: Path) -> set[str]:
@@ -161,60 +41,68 @@ def words_of(path: Path) -> set[str]:
 
 
 def room_of(path: Path) -> str:
-    return path.relative_to(ROOT / "svc").parts[0].removesuffix(".py")
+    return TREE.room(path)
 
 
-def rooms_imported(path: Path) -> set[str]:
-    return {name.split(".")[1] for name in imports_of(path) if name.startswith("svc.")} - {"__version__"}
+def imports_of(path: Path) -> list[str]:
+    """Every module that a file imports when it runs."""
+    return [one.module for one in TREE.imports(path) if one.at_run_time]
 
 
 @pytest.mark.thorough
 @each_file(SOURCES, below=ROOT)
 def test_a_module_imports_only_what_stands_below_it(path: Path) -> None:
-    room = room_of(path)
-    order = [feature.name for feature in FEATURES]
-    if room in TOP or room == "__init__":
-        return
-    allowed = BASE | {room}
-    if room in {"worker", "doors"}:
-        allowed |= OF_THE_WORKER
-    elif room == "control_plane":
-        allowed |= OF_THE_CONTROL_PLANE
-    elif room in ABOVE_ROOMS:
-        allowed |= ROOMS | ABOVE_ROOMS
-    elif room in FIXTURES:
-        allowed |= PURE | set(order)
-    elif room in order:
-        allowed |= ROOMS | PURE | FIXTURES | ABOVE_ROOMS | set(order[: order.index(room)])
-    assert rooms_imported(path) <= allowed
+    assert list(against_the_order(TREE, path)) == []
+
+
+def test_every_type_that_is_named_against_the_order_is_still_named() -> None:
+    named = {
+        (TREE.room(path), one.module.split(".")[1])
+        for path in SOURCES
+        for one in TREE.imports(path)
+        if one.module.startswith("svc.") and not one.at_run_time
+    }
+    assert named >= set(NAMED_AS_TYPES)
 
 
 @each_file(SOURCES, below=ROOT)
 def test_a_feature_is_imported_by_its_package_face_only(path: Path) -> None:
-    features = {feature.name for feature in FEATURES}
-    for name in imports_of(path):
-        parts = name.split(".")
-        if room_of(path) in TOP and parts[-1] == "feature":
-            continue  # a package whose modules run in worker processes keeps its face light
-        if name in SEAMS:
-            continue
-        if parts[0] == "svc" and len(parts) > 2 and parts[1] in features:
-            assert parts[1] == room_of(path), f"{path.name} reaches into {name}"
+    assert list(past_a_face(TREE, path)) == []
 
 
-MAIL_SOURCES = sorted((ROOT / "svc" / "mail").rglob("*.py"))
-
-
-@each_file(MAIL_SOURCES, below=ROOT)
+@each_file(sorted((ROOT / "svc" / "mail").rglob("*.py")), below=ROOT)
 def test_inside_mail_a_folder_imports_only_those_before_it(path: Path) -> None:
-    place = path.relative_to(ROOT / "svc" / "mail").parts[0].removesuffix(".py")
-    if place == "__init__":
-        return
-    own = INSIDE_MAIL.index(place)
-    for name in imports_of(path):
-        parts = name.split(".")
-        if parts[:2] == ["svc", "mail"] and len(parts) > 2:
-            assert INSIDE_MAIL.index(parts[2]) <= own, f"{place} imports {name}"
+    assert list(against_mails_order(TREE, path)) == []
+
+
+def test_mails_order_names_what_is_there() -> None:
+    there = {path.name.removesuffix(".py") for path in (ROOT / "svc" / "mail").iterdir()}
+    assert there - {"__init__", "__pycache__"} == set(INSIDE_MAIL)
+
+
+@each_file(SOURCES, below=ROOT)
+def test_a_package_within_a_folder_imports_only_its_ground(path: Path) -> None:
+    assert list(off_its_ground(TREE, path)) == []
+
+
+def test_no_ground_comes_back_to_what_stands_on_it() -> None:
+    assert list(ground_that_comes_back(TREE)) == []
+
+
+def test_every_ground_is_still_needed() -> None:
+    imported = {
+        (module_of(path.parent / "__init__.py", ROOT), one.module) for path in SOURCES for one in TREE.imports(path)
+    }
+    assert {(f"svc.{package}", f"svc.{name}") for package, names in GROUND.items() for name in names} <= imported
+
+
+def test_packages_within_a_folder_import_each_other_in_no_circle() -> None:
+    assert list(circles_of_packages(TREE)) == []
+
+
+@each_file(SOURCES, below=ROOT)
+def test_only_those_named_load_a_module_by_a_name_made_at_run_time(path: Path) -> None:
+    assert list(loads_what_no_import_names(TREE, path)) == []
 
 
 @pytest.mark.parametrize(
@@ -296,8 +184,8 @@ def test_a_module_is_short_and_says_what_it_is_for(path: Path) -> None:
 
 
 def test_every_feature_folder_stands_in_the_list() -> None:
-    folders = {path.name for path in (ROOT / "svc").iterdir() if path.is_dir() and (path / "__init__.py").exists()}
-    assert folders - ROOMS - PURE - FIXTURES - ABOVE_ROOMS == {feature.name for feature in FEATURES}
+    assert folders_without_a_row(TREE) == set()
+    assert list(TREE.order) == [feature.name for feature in FEATURES]
 
 
 def test_every_row_has_a_summary_and_an_access_of_its_own() -> None:

@@ -18,7 +18,8 @@ from svc.store import Tx
 from svc.store.migrate import migrate
 from svc.store.migrations import STORE_MIGRATIONS
 from tests.statements import UNKNOWN, Mention, mentions
-from tests.test_architecture import INSIDE_MAIL, ROOT, SOURCES, room_of
+from tests.structure import INSIDE_MAIL
+from tests.test_architecture import ROOT, SOURCES, room_of
 
 ORDER = ["store", *(feature.name for feature in FEATURES)]
 FEATURE_OF = {
