@@ -37,7 +37,7 @@ def _imports(path: Path, root: Path) -> Iterator[Import]:
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            package = _absolute(node, path, root)
+            package = absolute(node, path, root)
             names = [_imported(package, alias.name, path, root) for alias in node.names]
         else:
             continue
@@ -89,7 +89,7 @@ def _name_of(node: ast.AST) -> str:
     return ""
 
 
-def _absolute(node: ast.ImportFrom, path: Path, root: Path) -> str:
+def absolute(node: ast.ImportFrom, path: Path, root: Path) -> str:
     """The package or module that stands after ``from``; dots are resolved from the file's own place."""
     if not node.level:
         return node.module or ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,52 +11,30 @@ import pytest
 from svc.app import FEATURES
 from svc.erase import Left
 from svc.feature import Feature, erases_of
-from svc.mail.owners import ERASES, OWNERS
+from svc.mail.owners import ERASES
 from svc.store import TABLES as STORE_TABLES
 from svc.store import Tx
 from svc.store.migrate import migrate
 from svc.store.migrations import STORE_MIGRATIONS
-from tests.statements import UNKNOWN, Mention, mentions
-from tests.structure import INSIDE_MAIL
-from tests.test_architecture import ROOT, SOURCES, room_of
+from tests.statements import UNKNOWN, mentions
+from tests.structure import Tree
+from tests.tables import (
+    FOLDER_OF,
+    READS_LATER,
+    WRITTEN_ONCE,
+    Tables,
+    faults_of,
+    read_backward,
+    untold,
+    written_by_others,
+)
+from tests.test_architecture import ROOT, TREE
 
-ORDER = ["store", *(feature.name for feature in FEATURES)]
-FEATURE_OF = {
-    **dict.fromkeys(STORE_TABLES, "store"),
-    **{table: feature.name for feature in FEATURES for table in feature.tables},
-}
-FOLDER_OF = {table: folder for folder, tables in OWNERS.items() for table in tables}
 SCHEMA = (ROOT / "tests" / "golden" / "schema.sql").read_text()
 IN_SCHEMA = frozenset(re.findall(r'^create (?:virtual )?table "?(\w+)', SCHEMA, re.IGNORECASE | re.MULTILINE))
 INSIDE_SQLITE = re.compile(r"(?:mail|page)_search_fts_\w+|sqlite_\w+")
 
-READS_LATER = {
-    ("svc/pages/writing.py", "files"): "a page may show only files that its writer may read. The insert decides it for"
-    " all files of a page in one statement; files stand after pages, since who reads a page reads its files",
-    ("svc/mail/accounts/queries.py", "mail_mirror"): "an account tells how many changes wait. A column that counts them"
-    " would be one more write for each change queued and confirmed; the table is short",
-    (
-        "svc/mail/accounts/queries.py",
-        "mail_threads",
-    ): "which of an owner's accounts a member sees is each one's own, and"
-    " what Unified counts once for them follows from it. A column would be one for each member and account",
-}
-"""The reads backward that there are, each with its reason. Nothing is added here without one."""
-
-
-@cache
-def statements() -> tuple[Mention, ...]:
-    """Read once for all tests: it parses the whole service."""
-    read = [path for path in SOURCES if path.name not in {"migrations.py", "tables.py"}]
-    return tuple(one for path in read for one in mentions(path, frozenset(FEATURE_OF)))
-
-
-def told(one: Mention) -> str:
-    return f"{one.path.relative_to(ROOT)}:{one.line} {'writes' if one.writes else 'reads'} {one.table}"
-
-
-def place_in_mail(path: Path) -> str:
-    return path.relative_to(ROOT / "svc" / "mail").parts[0].removesuffix(".py")
+TABLES = Tables(TREE)
 
 
 def test_no_migration_loses_a_trigger_with_its_table() -> None:
@@ -89,54 +66,24 @@ def test_every_table_has_one_owner() -> None:
 
 
 @pytest.mark.thorough
-def test_no_table_is_written_whose_name_is_put_in_at_run_time() -> None:
-    assert [told(one) for one in statements() if one.table == UNKNOWN and one.writes] == []
+def test_every_statement_names_its_tables() -> None:
+    assert list(untold(TABLES)) == []
 
 
-def test_only_its_feature_writes_a_table() -> None:
-    foreign = [
-        one
-        for one in statements()
-        if one.writes and one.table != UNKNOWN and FEATURE_OF[one.table] != room_of(one.path)
-    ]
-    assert [told(one) for one in foreign] == []
+def test_only_its_owner_writes_a_table() -> None:
+    assert list(written_by_others(TABLES)) == []
 
 
-def test_no_feature_reads_a_table_of_a_later_one() -> None:
-    backward = [
-        one
-        for one in statements()
-        if not one.writes
-        and one.table != UNKNOWN
-        and room_of(one.path) in ORDER
-        and ORDER.index(FEATURE_OF[one.table]) > ORDER.index(room_of(one.path))
-    ]
-    assert [told(one) for one in backward if key(one) not in READS_LATER] == []
-
-
-def test_inside_mail_only_its_folder_writes_a_table() -> None:
-    foreign = [
-        one
-        for one in statements()
-        if one.writes and one.table in FOLDER_OF and FOLDER_OF[one.table] != place_in_mail(one.path)
-    ]
-    assert [told(one) for one in foreign] == []
-
-
-def test_inside_mail_no_folder_reads_a_table_of_a_later_one() -> None:
-    backward = [
-        one
-        for one in statements()
-        if not one.writes
-        and room_of(one.path) == "mail"
-        and one.table in FOLDER_OF
-        and INSIDE_MAIL.index(FOLDER_OF[one.table]) > INSIDE_MAIL.index(place_in_mail(one.path))
-    ]
-    assert [told(one) for one in backward if key(one) not in READS_LATER] == []
+def test_nobody_reads_a_table_of_a_later_owner() -> None:
+    assert list(read_backward(TABLES)) == []
 
 
 def test_every_exception_is_still_needed() -> None:
-    assert {key(one) for one in statements()} >= set(READS_LATER)
+    read = {TABLES.key(one) for one in TABLES.mentions if not one.writes}
+    written = {TABLES.key(one) for one in TABLES.mentions if one.writes}
+    assert read >= set(READS_LATER)
+    assert written >= set(WRITTEN_ONCE)
+    assert {Path(place).name for place, _ in WRITTEN_ONCE} <= {"migrations.py", "tables.py"}
 
 
 def test_every_owner_of_an_accounts_rows_lets_go_of_them() -> None:
@@ -165,10 +112,6 @@ def columns_named(name: str) -> set[str]:
     return {table for table, columns in found if re.search(rf'^\s*"?{name}"? ', columns, re.MULTILINE)}
 
 
-def key(one: Mention) -> tuple[str, str]:
-    return (str(one.path.relative_to(ROOT)), one.table)
-
-
 @pytest.mark.parametrize(
     ("source", "found"),
     [
@@ -181,10 +124,61 @@ def key(one: Mention) -> tuple[str, str]:
         ('tx.run("insert into users select id from files on conflict do update set a = 1")',
          [("users", True), ("files", False)]),
         ('"""Docs: delete from users."""', []),
+        ('tx.all("SELECT 1 FROM users JOIN files")', [("users", False), ("files", False)]),
+        ('tx.all("select 1 from users u, files f where f.id = u.id")', [("users", False), ("files", False)]),
+        ("tx.all('select 1 from \"users\"')", [("users", False)]),
+        ('tx.all(f"select 1 from {table}")', [(UNKNOWN, False)]),
+        ('tx.all(f"with one as (select 1 from {table}) select 1 from one")', [(UNKNOWN, False)]),
+        ('_PART = f"exists (select 1 from {table})"', [(UNKNOWN, False)]),
+        ('tx.all("select 1 from " + table)', [(UNKNOWN, False)]),
+        ('tx.all("select 1 from {}".format(table))', [(UNKNOWN, False)]),
+        ('tx.all("select 1 from %s" % table)', [(UNKNOWN, False)]),
+        ('tx.run("delete from " + table)', [(UNKNOWN, True)]),
+        ('_TABLE: Final = "users"\ntx.all(f"select 1 from {_TABLE}")', [("users", False)]),
+        ('tx.all(f"select 1 from {_TABLE}")\n_TABLE = "users where id = 1"', [("users", False)]),
+        ('from svc.other import TABLE\ntx.run(f"delete from {TABLE}")', [("files", True)]),
+        ('from svc import other\ntx.run(f"delete from {other.TABLE}")', [("files", True)]),
+        ('tx.run("create trigger gone after delete on users begin delete from files; end")',
+         [("files", True), ("users", False)]),
+        ('EVENT = "update of name, id on users"', [("users", False)]),
+        ('raise Invalid(f"choose one from {names}")', []),
         ('tx.all("select 1 -- from users\\n")', []),
     ],
 )  # fmt: skip
 def test_a_statement_is_read_for_what_it_touches(source: str, found: list[tuple[str, bool]], tmp_path: Path) -> None:
-    path = tmp_path / "module.py"
+    path = tmp_path / "svc" / "module.py"
+    path.parent.mkdir()
     path.write_text(source)
-    assert [(one.table, one.writes) for one in mentions(path, frozenset({"users", "files"}))] == found
+    (path.parent / "other.py").write_text('TABLE = "files"')
+    read = mentions(path, frozenset({"users", "files"}), tmp_path)
+    assert [(one.table, one.writes) for one in read] == found
+
+
+@pytest.mark.parametrize(
+    ("place", "statement", "fault"),
+    [
+        ("pages/queries.py", "select 1 from rules", "reads rules"),
+        ("pages/migrations.py", "create trigger x after insert on rules begin select 1; end", "reads rules"),
+        ("rules/queries.py", "update pages set a = 1", "writes pages"),
+        ("rules/migrations.py", "update pages set a = 1", "writes pages"),
+        ("rules/migrations.py", "create trigger x after insert on rules begin delete from pages; end", "writes pages"),
+        ("mail/threads/queries.py", "select 1 from mail_clean", "reads mail_clean"),
+        ("mail/images/tables.py", "create trigger x after delete on mail_messages begin delete from mail_clean; end",
+         "writes mail_clean"),
+        ("mail/threads/tables.py", "create trigger x after insert on mail_threads begin delete from mail_accounts; end",
+         "writes mail_accounts"),
+        ("rules/queries.py", "select 1 from %s", "reads ?"),
+        ("store/queries.py", "delete from %s", "writes ?"),
+    ],
+)  # fmt: skip
+def test_what_breaks_a_rule_is_found(place: str, statement: str, fault: str, tmp_path: Path) -> None:
+    owners = {"pages": "pages", "rules": "rules"} | dict.fromkeys(FOLDER_OF, "mail")
+    app = "from svc import pages, mail, rules\nFEATURES: X = (pages.FEATURE, mail.FEATURE, rules.FEATURE)"
+    for name, source in (("app.py", app), (place, f"tx.run({statement!r})")):
+        path = tmp_path / "svc" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source)
+    for folder in ("pages", "mail", "rules"):
+        (tmp_path / "svc" / folder).mkdir(exist_ok=True)
+        (tmp_path / "svc" / folder / "__init__.py").touch()
+    assert faults_of(Tables(Tree(tmp_path), owners)) == [f"svc/{place}:1 {fault}"]

@@ -14,7 +14,8 @@ from svc.mail.accounts.tables import TABLES as SHARING_TABLES
 from svc.mail.authentication.tables import TABLES as AUTHENTICATION_TABLES
 from svc.mail.bulk.tables import BULK_TABLES
 from svc.mail.health.tables import TABLES as HEALTH_TABLES
-from svc.mail.images.tables import BOUND, FORGETTING
+from svc.mail.images.tables import BOUND
+from svc.mail.images.tables import FORGETTING as FORGETTING_PICTURES
 from svc.mail.images.tables import TABLES as IMAGES_TABLES
 from svc.mail.invitations.tables import ANSWERED_ORGANIZERS, PROPOSALS
 from svc.mail.invitations.tables import TABLES as INVITATIONS_TABLES
@@ -32,6 +33,7 @@ from svc.mail.providers.imap.tables import (
 )
 from svc.mail.providers.imap.tables import TABLES as IMAP_TABLES
 from svc.mail.providers.tables import NUMBERED_DRAFTS
+from svc.mail.reading.tables import FORGETTING, WARNINGS
 from svc.mail.search.tables import ERASED_WHEN_ASKED, VOCABULARY
 from svc.mail.search.tables import TABLES as SEARCH_TABLES
 from svc.mail.sending.tables import DRAFT_COPIES, FOLLOWED_DRAFTS, SENT_BY, TAKEN_DRAFTS
@@ -84,7 +86,7 @@ def m004_labelling(db: Database) -> None:
 
 @MIGRATIONS(name="m005_images")
 def m005_images(db: Database) -> None:
-    for statement in IMAGES_TABLES:
+    for statement in (*IMAGES_TABLES, WARNINGS):
         db.execute(statement)
 
 
@@ -107,7 +109,7 @@ def m006_health(db: Database) -> None:
 
 @MIGRATIONS(name="m008_forgetting")
 def m008_forgetting(db: Database) -> None:
-    for statement in FORGETTING:
+    for statement in (*FORGETTING_PICTURES, *FORGETTING):
         db.execute(statement)
 
 

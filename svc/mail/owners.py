@@ -94,5 +94,5 @@ ERASES: Final[tuple[Erase, ...]] = (
 )
 """In the order of the folders. They are called in reverse, so the account's own row is deleted last. Some folders have
 no function here: rows of ``images`` and ``reading`` belong to people or bodies, and a body's rows are deleted with the
-last message that has it (``images/tables.py``). Rows of ``authentication`` and ``unsubscribing`` are deleted with their
-message. DKIM keys, and the rows of ``bulk`` (ids of threads and messages), expire."""
+last message that has it (``reading/tables.py``). Rows of ``authentication`` and ``unsubscribing`` are deleted with
+their message. DKIM keys, and the rows of ``bulk`` (ids of threads and messages), expire."""

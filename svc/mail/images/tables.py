@@ -24,7 +24,6 @@ TABLES = (
     ) strict
     """,
     "create unique index mail_trusted_senders_nobodys on mail_trusted_senders (address) where owner_id is null",
-    "alter table mail_clean add column warnings text not null default '[]'",  # JSON array of sentences
 )
 
 BOUND = (
@@ -32,16 +31,10 @@ BOUND = (
     "alter table mail_trusted_senders add column bound integer not null default 0",
 )
 
+OF_A_GONE_BODY = "delete from mail_remote_images where body_sha256 = old.body_sha256"
+"""A part of the trigger ``mail_body_gone``, which `reading` makes."""
+
 FORGETTING = (
-    # Deletes all rows of a body that no message has any more. A trigger, because several functions delete messages.
-    """
-    create trigger mail_body_gone after delete on mail_messages
-    when not exists (select 1 from mail_messages where body_sha256 = old.body_sha256) begin
-        delete from mail_clean where body_sha256 = old.body_sha256;
-        delete from mail_remote_images where body_sha256 = old.body_sha256;
-    end
-    """,
     "create index mail_remote_images_body on mail_remote_images (body_sha256)",
-    "delete from mail_clean where body_sha256 not in (select body_sha256 from mail_messages)",
     "delete from mail_remote_images where body_sha256 not in (select body_sha256 from mail_messages)",
 )

@@ -93,18 +93,18 @@ def gone(tx: Tx, draft_id: str, *, but: str | None = None) -> None:
 
 def agenda(tx: ReadTx) -> Agenda:
     """Counts both due copies and due finds (``elsewhere.py``)."""
-    finds = _WAITING.replace("mail_draft_copies", "mail_draft_finds")
     rows = tx.all(
         f"""
-        select account_id from {_WAITING} and next_at <= :now union select account_id from {finds} and next_at <= :now
+        select account_id from mail_draft_copies where {_WAITS} and next_at <= :now
+        union select account_id from mail_draft_finds where {_WAITS} and next_at <= :now
         """,
         now=tx.now,
     )
     next_at = tx.value(
         f"""
         select min(at) from (
-            select min(next_at) as at from {_WAITING} and next_at > :now
-            union all select min(next_at) from {finds} and next_at > :now
+            select min(next_at) as at from mail_draft_copies where {_WAITS} and next_at > :now
+            union all select min(next_at) from mail_draft_finds where {_WAITS} and next_at > :now
         )
         """,
         now=tx.now,
@@ -115,7 +115,8 @@ def agenda(tx: ReadTx) -> Agenda:
 def due_of(tx: ReadTx, account_id: str) -> DraftCopy | None:
     row = tx.one(
         f"""
-        select draft_id, account_id, changes, attempts from {_WAITING} and next_at <= :now and account_id = :account_id
+        select draft_id, account_id, changes, attempts from mail_draft_copies
+        where {_WAITS} and next_at <= :now and account_id = :account_id
         order by next_at, draft_id limit 1
         """,
         now=tx.now,
@@ -278,9 +279,8 @@ def put_off(tx: Tx, copy: DraftCopy, *, next_at: Millis, reason: str) -> None:
 
 _THERE: Final = "elsewhere = nullif(elsewhere, 'thrown')"
 
-_WAITING: Final = """
-    mail_draft_copies where account_id in (select id from mail_accounts where state <> 'disconnected' and not erasing)
-        and next_at is not null
+_WAITS: Final = """
+    account_id in (select id from mail_accounts where state <> 'disconnected' and not erasing) and next_at is not null
 """
 
 

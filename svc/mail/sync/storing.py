@@ -175,15 +175,15 @@ def _batch(
 ) -> _Batch:
     ids = json_array([message.provider_message_id for message in messages])
 
-    def among(columns: str, table: str) -> list[tuple[str, ...]]:
+    def among(rows: str) -> list[tuple[str, ...]]:
         return tx.all(
-            f"""
-            select provider_message_id, {columns} from {table}
-            where account_id = :account_id and provider_message_id in (select value from json_each(:ids))
-            """,
+            f"{rows} where account_id = :account_id and provider_message_id in (select value from json_each(:ids))",
             account_id=account.id,
             ids=ids,
         )
+
+    stored = among("select provider_message_id, id, thread_id from mail_messages")
+    failed = among("select provider_message_id, step from mail_ledger")
 
     return _Batch(
         tx=tx,
@@ -191,9 +191,9 @@ def _batch(
         steps=steps,
         backfill=backfill,
         confirmed=confirmed,
-        stored={one: (message_id, thread_id) for one, message_id, thread_id in among("id, thread_id", "mail_messages")},
-        pending=frozenset([one for one, _ in among("id", "mail_mirror")]),
-        failed=frozenset([one for one, step in among("step", "mail_ledger") if step != "change"]),
+        stored={one: (message_id, thread_id) for one, message_id, thread_id in stored},
+        pending=frozenset([one for (one,) in among("select provider_message_id from mail_mirror")]),
+        failed=frozenset([one for one, step in failed if step != "change"]),
         has_siblings=tx.value(
             "select exists (select 1 from mail_accounts where owner_id is :owner_id and id <> :id)",
             owner_id=account.owner_id,
