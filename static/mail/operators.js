@@ -1,5 +1,8 @@
 // @ts-check
-/** The search operators, as suggestions while a query is typed. Pure: the caller passes labels and people. */
+/**
+ * The search operators, as suggestions while a query is typed. Pure: the caller passes labels and people. The language
+ * is the server's: if they differ, `svc/mail/search/language.py` is right.
+ */
 
 import { matches } from "./matching.js";
 

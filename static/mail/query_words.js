@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * The words of a query, for the chips below the field: which words are filters, their values, and the query with one
- * word added or removed. Pure: the query is the only place where a search is stored.
+ * word added or removed. Pure: the query is the only place where a search is stored. The language is the server's: if
+ * they differ, `svc/mail/search/language.py` is right.
  */
 /** @typedef {{ source: string, name: string, value: string, negated: boolean }} Word `name`: its operator, or "" */
 /** @typedef {"from" | "attachment" | "time" | "unread" | "account" | "place" | "starred" | "to-me"} Narrowing */

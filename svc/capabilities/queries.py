@@ -1,4 +1,4 @@
-"""Every statement that reads the audit."""
+"""Queries of the audit."""
 
 from __future__ import annotations
 

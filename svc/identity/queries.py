@@ -1,4 +1,4 @@
-"""Every statement that reads identity."""
+"""Queries of users, their identities, sessions, devices and invites."""
 
 from __future__ import annotations
 

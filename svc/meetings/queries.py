@@ -1,4 +1,6 @@
-"""Every statement that reads meetings. The ``where`` checks the owner."""
+"""Queries of meetings, their lines and the choice of a recogniser. Those that take a principal check the owner in their
+``where``; the others are for the service itself, or come after that check.
+"""
 
 from __future__ import annotations
 

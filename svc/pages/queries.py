@@ -1,4 +1,6 @@
-"""Every statement that reads pages. The ``where`` limits it to what the caller may read (``access.py``)."""
+"""Queries of pages, their revisions and grants. Those that take a principal check in their ``where`` what they may read
+or write (``access.py``); the others are for the service itself, or come after that check.
+"""
 
 from __future__ import annotations
 

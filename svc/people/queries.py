@@ -1,5 +1,5 @@
-"""Every SQL statement that reads people. Each has the owner in its ``where``, so no user finds another
-user's people.
+"""Queries of people. Those that take a principal or an owner have the owner in their ``where``, so no user finds
+another user's people; the others are for the service itself, or come after that check.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""Every limit of the HTTP/1.1 side, each with its unit in its name.
+"""The limits of an HTTP/1.1 connection, each with its unit in its name.
 
 Owns the record and the defaults; the surface may tighten them, tests make them small. Nothing here enforces a limit.
+How large a body may be is a constant of the route that reads it (of procedures: ``trpc.BODY_MAX_BYTES``).
+``docs/limits.md`` lists the limits of all modules.
 """
 
 from __future__ import annotations

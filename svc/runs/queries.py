@@ -1,4 +1,4 @@
-"""Every SQL statement that reads runs and their steps."""
+"""Queries of runs and their steps."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """The allow-list: which elements stay, what happens to the others, and which attributes each may keep, in which form.
 
 Tables and pure checks only. Ids, names and classes are in no table: they could conflict with names that the surrounding
-page relies on.
+page relies on. The output is cached: whoever changes these tables so that the same input gives another output
+increases ``POLICY_VERSION`` (``model.py``).
 """
 
 from __future__ import annotations

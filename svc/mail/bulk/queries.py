@@ -1,4 +1,4 @@
-"""Every statement that reads bulk steps."""
+"""Queries of bulk steps."""
 
 from __future__ import annotations
 

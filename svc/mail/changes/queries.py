@@ -1,4 +1,4 @@
-"""Every statement that reads the queue of label changes for the provider (``outbox.py`` writes it)."""
+"""Queries of the queue of label changes for the provider (``outbox.py`` writes it)."""
 
 from __future__ import annotations
 

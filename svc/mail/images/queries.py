@@ -1,4 +1,4 @@
-"""Every statement that reads about pictures in mail. Each ``where`` checks who may see the row."""
+"""Queries of pictures in mail and of trusted senders. Each ``where`` checks who may see the row."""
 
 from __future__ import annotations
 

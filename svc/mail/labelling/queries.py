@@ -1,4 +1,4 @@
-"""Every statement of labelling that only reads: snoozes, and which of them are due."""
+"""Queries of snoozes, and of those that are due."""
 
 from __future__ import annotations
 

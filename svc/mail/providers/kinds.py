@@ -1,4 +1,6 @@
-"""The list of provider kinds: the only place outside their own folders that names them."""
+"""The list of provider kinds: the only place in mail outside their own folders that names them. With the fakes on,
+``svc/fakes/feature.py`` replaces those that reach outside (``Providers.replace_all``), and the list stays the same.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,9 @@
 
 There are no syntax errors: what is not an operator is searched as words, and a notice says so. Words and values match
 without case and diacritics. The last word also matches longer words that begin with it, because it may not be finished.
+
+The app repeats some of these words: ``static/mail/operators.js`` suggests them, ``static/mail/query_words.js`` finds
+them for its filters. If they differ, this module is right.
 """
 
 from __future__ import annotations

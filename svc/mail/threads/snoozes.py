@@ -1,4 +1,7 @@
-"""The rows of snoozed threads, which come back to the inbox at a set time: begin, end, hand over."""
+"""The rows of snoozed threads: begins and ends one, and hands it over to another thread.
+
+The job that brings threads back to the inbox when their time has come is ``labelling/tasks.py`` (``Waker``).
+"""
 
 from __future__ import annotations
 

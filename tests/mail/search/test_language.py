@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -201,3 +203,23 @@ def test_no_string_is_an_error_neither_here_nor_to_sqlite(database: sqlite3.Conn
         {"match": planned.match, "low": planned.low, "high": planned.high, **planned.params},
     ).fetchall()
     planned.matcher.matches(dict.fromkeys(COLUMNS, "one two"))
+
+
+STATIC = Path(__file__).parents[3] / "static" / "mail"
+
+
+def test_the_app_offers_only_words_that_are_understood() -> None:
+    offers = (STATIC / "operators.js").read_text()
+    operators = re.findall(r'\{ id: "(\w+):', offers)
+    values = {name: re.findall(r'"(\w+)"', line) for name, line in re.findall(r'"(\w+):": (\[.*\])', offers)}
+    assert {"from", "in", "is"} <= set(operators)
+    assert set(values) == {"in", "is", "has"}
+    offered = [f"{name}:{value}" for name in operators for value in values.get(name, ["2026-03-31"])]
+    filtered = (STATIC / "query_words.js").read_text()
+    times = re.search(r"TIMES = new Set\((\[.*\])\)", filtered)
+    places = re.search(r"PLACES = \{([^}]*)\}", filtered)
+    assert times
+    assert places
+    offered += [f"{name}:7d" for name in re.findall(r'"(\w+)"', times[1])]
+    offered += [f"in:{name}" for name in re.findall(r"(\w+):", places[1])]
+    assert {query: read(query).notices for query in offered if read(query).notices} == {}
