@@ -21,6 +21,7 @@ from svc.control_plane import settings as control_plane_settings
 from svc.control_plane.routes import ROUTES as ESCROW_ROUTES
 from svc.feature import routes_of
 from svc.generate_bounds import bounds
+from svc.generate_limits import limits
 from svc.generate_limits import rows as limit_rows
 from svc.generate_types import declarations
 from svc.machine import AnyMachine
@@ -185,7 +186,7 @@ def _limits() -> str:
         "What can be set stands in [configuration](configuration.md), too.\n"
     )
     head = ("what is bounded", "limit", "beyond it", "where")
-    tables = [f"## {title}\n\n{_table(head, rows)}" for title, rows in limit_rows().items()]
+    tables = [f"## {title}\n\n{_table(head, rows)}" for title, rows in limit_rows(limits()).items()]
     return f"# Limits\n\n{_NOTE}\n{intro}\n" + "\n".join(tables)
 
 

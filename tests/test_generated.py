@@ -10,7 +10,7 @@ import pytest
 
 from svc.app import FAKES, FEATURES
 from svc.generate import pages
-from svc.generate_limits import SVC, Limit, limits, written
+from svc.generate_limits import SVC, Limit, limits, rows, written
 from svc.generate_types import _Names, declarations, router
 from svc.protocol import DEFAULT_LIMITS, Limits, Wire
 from svc.protocol.trpc import BATCH_MAX_CALLS
@@ -80,6 +80,13 @@ def test_a_note_below_a_number_makes_a_row_of_limits_with_the_number_that_the_co
     )
     assert written(found["protocol/limits", "Limits.idle_s"]) == f"{DEFAULT_LIMITS.idle_s:g} s"
     assert "`SVC_UPLOAD_MAX_BYTES`" in written(found["files/settings", "UPLOAD_MAX_BYTES"])
+
+
+def test_limits_of_a_folder_that_no_table_names_get_a_table_of_their_own() -> None:
+    limit = Limit(module="new_habits/model", name="MAX_HABITS", value=7, bounds="Habits", beyond="409")
+    tables = rows([limit])
+    assert list(tables)[-1] == "New habits"
+    assert tables["New habits"] == [("Habits", "7", "409", "`new_habits/model`: `MAX_HABITS`")]
 
 
 @pytest.mark.parametrize(

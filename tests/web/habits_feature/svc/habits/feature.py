@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
-from sqlite_utils import Database
-from sqlite_utils.migrations import Migrations
+from svc.habits.migrations import MIGRATIONS
 
 from svc.command import JSON, OK, Command, Invocation
 from svc.config import Setting, whole_number
@@ -16,17 +15,9 @@ from svc.protocol import NOTHING, Nothing, Procedure, Wire
 from svc.store import Consumer, Event, ReadTx, Tx
 from svc.workspace import RequestContext, Workspace
 
-MIGRATIONS = Migrations("habits")
 GOAL: Setting[int] = Setting(
     name="SVC_HABITS_GOAL", parse=whole_number(1, 99), default=3, type="whole number", help="How often is often enough."
 )
-
-
-@MIGRATIONS(name="m001_habits")
-def m001_habits(db: Database) -> None:
-    db.execute(
-        "create table habits (name text primary key, done integer not null, met integer not null default 0) strict"
-    )
 
 
 class DoneInput(Wire, frozen=True):
