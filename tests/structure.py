@@ -113,7 +113,7 @@ INSIDE_MAIL: Final = (
     "commands",
     "feature",
 )
-"""Each folder or module of mail imports only those before it. The order is kept here and nowhere else."""
+"""Each folder or module of mail imports only those before it. A test compares with it what readers are shown."""
 
 SEAMS: Final = frozenset({"svc.mail.providers.seam"})
 """Faces for those who stand behind them: a provider is written against its seam."""

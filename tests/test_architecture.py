@@ -9,13 +9,19 @@ from typing import get_args
 
 import pytest
 
+from svc import mail
 from svc.app import FEATURES
 from svc.protocol import Access
 from tests.imports import module_of, statements_of, tree_of
 from tests.structure import (
+    BASE,
     GROUND,
     INSIDE_MAIL,
+    LAYERS,
     NAMED_AS_TYPES,
+    PURE,
+    ROOMS,
+    TOP,
     Tree,
     against_mails_order,
     against_the_order,
@@ -32,6 +38,7 @@ ROOT = Path(__file__).parent.parent
 TREE = Tree(ROOT)
 SOURCES = TREE.sources
 
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
 MAX_FILE_LINES = 500
 MAX_FUNCTION_LINES = 70
 
@@ -73,6 +80,24 @@ def test_a_feature_is_imported_by_its_package_face_only(path: Path) -> None:
 @each_file(sorted((ROOT / "svc" / "mail").rglob("*.py")), below=ROOT)
 def test_inside_mail_a_folder_imports_only_those_before_it(path: Path) -> None:
     assert list(against_mails_order(TREE, path)) == []
+
+
+def test_mails_order_is_the_one_that_readers_are_shown() -> None:
+    first_words = re.search(r"^  mail/ .*?\n(.*?)^  rules/", ARCHITECTURE, re.MULTILINE | re.DOTALL)
+    assert first_words
+    lines = [re.split(r"\s{2,}", line.strip())[0] for line in first_words[1].splitlines()]
+    assert " ".join(lines).replace("/", "").split() == list(INSIDE_MAIL)
+    told = re.search(r"::\n\n(.*?)\n\n", mail.__doc__ or "", re.DOTALL)
+    assert told
+    assert re.findall(r"\w+", told[1]) == list(INSIDE_MAIL)
+
+
+def test_the_picture_of_who_imports_whom_is_true() -> None:
+    picture = re.search(r"## Who may import whom\n\n(.*?)\n\n", ARCHITECTURE, re.DOTALL)
+    assert picture
+    shown = [frozenset(re.findall(r"\w+", part)) for part in picture[1].split("<-")]
+    assert shown[:-4] == [BASE, ROOMS | PURE, *LAYERS]
+    assert shown[-3] | shown[-2] | shown[-1] <= TOP
 
 
 def test_mails_order_names_what_is_there() -> None:

@@ -15,6 +15,7 @@ PAGES: Final = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
 LINK: Final = re.compile(r"\]\(([^)\s]+)\)")
 SECTION: Final = re.compile(r"\bSettings(?:, | > )([A-Z][a-z]+)")
 SERVER: Final = re.compile(r"`([a-z0-9-]+(?:\.[a-z0-9-]+)+)` (\d+)")
+FILE: Final = re.compile(r"`([\w./-]+(?:\.(?:py|js|mjs|css|md|sql)|/))`")
 LINKED: Final = re.compile(r"https://[^\s>]+")
 LABEL: Final = re.compile(r"""label: "([A-Z][^"]*)", title: """)
 
@@ -38,6 +39,19 @@ def test_every_link_leads_to_a_page_and_a_heading_that_are_there(page: Path) -> 
         target = (page.parent / path).resolve() if path else page
         assert target.exists(), link
         assert not anchor or anchor in anchors(target), link
+
+
+def test_every_file_that_the_map_of_the_code_names_is_there() -> None:
+    """Within a section a path may begin anywhere, as in ``tasks.py``."""
+    named = set(FILE.findall((ROOT / "ARCHITECTURE.md").read_text()))
+    there = [
+        f"/{path.relative_to(ROOT).as_posix()}{'/' * path.is_dir()}"
+        for top in ("svc", "static", "tests", "docs")
+        for path in (ROOT / top, *(ROOT / top).rglob("*"))
+        if not {"node_modules", "vendor"} & set(path.parts)
+    ]
+    assert len(named) > 100
+    assert [one for one in sorted(named) if not any(path.endswith(f"/{one}") for path in there)] == []
 
 
 def test_every_page_of_docs_is_found_from_the_readme() -> None:

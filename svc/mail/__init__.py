@@ -1,11 +1,14 @@
 """Mail: accounts of any provider, every thread synced, and the unified inbox.
 
 Owns the tables ``mail_*`` and one sync loop for each account. It never sends unsanitized HTML to a browser, and never
-counts messages to show a list. Each folder imports only the folders before it::
+counts messages to show a list. Each folder or module imports only those before it::
 
-    model wire < providers < accounts < threads < changes < sync < search < labelling < authentication < images
-        < proposing < reading
-        < connecting < sending < unsubscribing < invitations < health < feature
+    settings < wire < model < providers < accounts < threads < changes < sync < search < labelling < bulk < blocking
+        < authentication < images < proposing < reading < connecting < sending < snippets < unsubscribing < invitations
+        < sharing < porting < mending < health < ingest_steps < service < tables < migrations < owners < commands
+        < feature
+
+A folder has no names in its own ``__init__.py``: later folders import its modules.
 
 Other features use only this module: records, queries, and actions on a transaction. Each takes a principal, and
 answers as if the things that the principal may not see did not exist. After a commit that changed threads or accepted

@@ -1,4 +1,4 @@
 """The health of accounts: the state of their sync that a person can see, and actions on an account as a whole.
 
-Owns the erasing of an account, and the columns ``cause``, ``provider_total`` and ``erasing`` of ``mail_accounts``.
+Owns the erasing of an account, but no table: what it shows and sets of an account is written by ``accounts``.
 """
