@@ -14,8 +14,8 @@ from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from benchmarks.report import Table, median, percentile
 from tests.support.browser import DESKTOP, QUIET_FLAGS, launch
-from tests.web import fake_world
-from tests.web.fake_server import MODULES, World, serving
+from tests.web import fake_mail
+from tests.web.fake_server import MODULES, FakeAnswers, serving
 
 THREADS: Final = 100_000
 TIMES: Final = 300
@@ -57,12 +57,12 @@ def run(quick: bool) -> Iterable[Table]:
     table = Table(
         title=f"Key to paint, {THREADS:,} threads in the list", columns=("key", "median, ms", "p99, ms", "CPU, ms")
     )
-    with serving(World(threads=fake_world.many(THREADS))) as stage, sync_playwright() as playwright:
+    with serving(FakeAnswers(threads=fake_mail.many(THREADS))) as served, sync_playwright() as playwright:
         browser = launch(playwright.chromium, flags=QUIET_FLAGS)
         context = browser.new_context(viewport=DESKTOP, reduced_motion="reduce", service_workers="block")
         _add(table, "floor: a page of one element", _floor(context.new_page(), times))
         page = context.new_page()
-        loaded = _open(page, stage.origin)
+        loaded = _open(page, served.origin)
         _add(table, "j, from the top", _measure(page, ["j"], times)["j"])
         page.evaluate(SELECT, [MODULES, MIDDLE])
         page.wait_for_selector(f"#row-{MIDDLE}")
@@ -72,7 +72,7 @@ def run(quick: bool) -> Iterable[Table]:
         _add(table, "Enter", opened["Enter"])
         _add(table, "u", opened["u"])
         browser.close()
-        stage.hang_up()
+        served.hang_up()
     table.notes += [
         f"{times} of each; {loaded:,} rows in the list; the aim: p99 under {AIM_MS} ms",
         "CPU: the median time that the page's main thread worked for it, whatever else the machine did",

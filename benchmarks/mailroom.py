@@ -102,9 +102,9 @@ async def open_mailroom(home: Path, mails: Sequence[bytes]) -> AsyncIterator[Mai
     clock = WallClock()
     log = Log.to_stderr(form="readable", clock=clock, level="error")
     threads = ThreadPool(limit=THREADS, name="bench")
-    world = FakeWorld(journal=_journal(home, mails), clock=clock, threads=threads)
-    world.load()
-    provider = world.provider(ADDRESS)
+    fake_mail = FakeWorld(journal=_journal(home, mails), clock=clock, threads=threads)
+    fake_mail.load()
+    provider = fake_mail.provider(ADDRESS)
     store = Store.open(
         home / "svc.sqlite3",
         clock=clock,
@@ -162,7 +162,7 @@ def some_mails(wanted: int) -> tuple[list[bytes], str]:
 
 
 def _journal(home: Path, mails: Sequence[bytes]) -> Path:
-    """The fake world's journal as if each mail had been injected; written at once, where a hook would sync each."""
+    """The fake mailboxes' journal as if each mail had been injected. It is written at once; hooks sync each mail."""
     path = home / "fake.jsonl"
     with path.open("w") as file:
         for number, raw in enumerate(mails):

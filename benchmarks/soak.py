@@ -61,22 +61,22 @@ def soaked(seconds: float) -> Table:
     """The table of one soak of so many seconds."""
     with TemporaryDirectory() as directory, ExitStack() as stack:
         server = stack.enter_context(svc_serve(Path(directory) / "home"))
-        world = _World(server)
-        trio.run(world.soak, seconds)
+        load = _MixedLoad(server)
+        trio.run(load.soak, seconds)
     table = Table(
         title=f"{seconds:.0f} s of mixed load with slow and hostile clients",
         columns=("when", "memory, MiB (PSS)", "descriptors", "threads"),
     )
-    for when, (memory, descriptors, threads) in world.samples:
+    for when, (memory, descriptors, threads) in load.samples:
         table.add(when, f"{memory / MIB:.1f}", str(descriptors), str(threads))
-    done = ", ".join(f"{name} {number:,}" for name, number in sorted(world.done.items()))
+    done = ", ".join(f"{name} {number:,}" for name, number in sorted(load.done.items()))
     table.notes.append(f"done: {done}")
-    table.notes.append(f"wrong answers: {dict(world.wrong) or 'none'}")
+    table.notes.append(f"wrong answers: {dict(load.wrong) or 'none'}")
     table.notes.append("aim: memory and descriptors in the end as they were before, but for what caches took")
     return table
 
 
-class _World:
+class _MixedLoad:
     """The clients. ``done`` counts what they did, ``wrong`` ordinary calls that were not answered well."""
 
     def __init__(self, server: Server) -> None:

@@ -1,9 +1,9 @@
 """Cancels a flow at every step it takes, one attempt each, so that no checkpoint escapes a test.
 
     async def attempt(run: Interrupted) -> None:
-        world = fresh()
-        await run(flow, world)        # cut off somewhere, or done
-        assert world.is_consistent()
+        store = fresh()
+        await run(flow, store)        # cut off somewhere, or done
+        assert store.is_consistent()
 
     assert await cancel_everywhere(attempt) > 10
 

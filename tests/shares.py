@@ -2,8 +2,8 @@
 others too, and each takes seconds.
 
     @pytest.mark.share(3)  # each third of its cases
-    @pytest.mark.parametrize("office", SERVERS)
-    def test_a_mail_is_here(office): ...
+    @pytest.mark.parametrize("account", SERVERS)
+    def test_a_mail_is_here(account): ...
 
     pytestmark = [pytest.mark.share(2)]  # each second test of this file
     @pytest.mark.share(3, among="the app by another way")  # each third of all that name this

@@ -15,7 +15,7 @@ from svc.tools import calls as tool_calls
 from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, RpcError, Service, open_service
-from tests.tools.tools_world import asked, call, until
+from tests.tools.tool_runs import asked, call, until
 from tests.virtual_time import hours_pass
 
 AGENT = "---\ntools: [mail.*, pages.save, tasks.*]\napprovals: auto\n---\nSort the mail."

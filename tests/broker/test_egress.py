@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from svc.broker.outside import Outside
-from tests.broker.broker_world import Heard, ask, audited, run_token
-from tests.protocol.pinned_world import PUBLIC, Internet, answer, moved
+from tests.broker.broker_service import Heard, ask, audited, run_token
+from tests.protocol.small_internet import PUBLIC, Internet, answer, moved
 from tests.support.certificates import certificates
 from tests.support.http import Reply
 from tests.support.service import Service

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from svc.clock import VirtualClock
-from tests.broker.broker_world import ask, run_token, usage
+from tests.broker.broker_service import ask, run_token, usage
 from tests.recorded_log import RecordedLog
 from tests.support.http import Reply
 from tests.support.service import RpcError, Service, open_service

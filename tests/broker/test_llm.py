@@ -15,7 +15,7 @@ from svc.broker.in_flight import MAX_BODY_BYTES, MAX_CALLS_EACH, InFlight
 from svc.broker.vendors import Outgoing, Vendors
 from svc.clock import VirtualClock
 from svc.protocol.egress import EgressFault
-from tests.broker.broker_world import (
+from tests.broker.broker_service import (
     KEY_A,
     KEY_B,
     Heard,
@@ -59,7 +59,7 @@ def never_again() -> Script:
     return script
 
 
-class World:
+class ServiceWithVendor:
     """A service whose vendor A is a server that a test scripts."""
 
     def __init__(self, service: Service, vendor: Server) -> None:
@@ -91,12 +91,12 @@ class World:
 
 
 @pytest.fixture
-async def world(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[World]:
+async def scripted(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[ServiceWithVendor]:
     async with (
         vendor_with(says(whole({})), vendor="a") as (vendor, url),
         open_broker(tmp_path, clock=wall, log=log, SVC_LLM_A_URL=url, SVC_LLM_B_URL=url) as service,
     ):
-        yield World(service, vendor)
+        yield ServiceWithVendor(service, vendor)
 
 
 @pytest.mark.parametrize(
@@ -106,13 +106,15 @@ async def world(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIt
         (CHAT, "llm.b", {"choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 2}}),
     ],
 )
-async def test_a_whole_answer_comes_back_and_is_counted(world: World, path: str, grant: str, said: object) -> None:
-    world.says(whole(said))
-    token = await run_token(world.service, grant)
-    reply = await ask(world.service, path, {"model": "m"}, run=token)
+async def test_a_whole_answer_comes_back_and_is_counted(
+    scripted: ServiceWithVendor, path: str, grant: str, said: object
+) -> None:
+    scripted.says(whole(said))
+    token = await run_token(scripted.service, grant)
+    reply = await ask(scripted.service, path, {"model": "m"}, run=token)
     assert (reply.status, reply.json, reply.header("content-type")) == (200, said, "application/json")
-    assert await usage(world.service) == (10, 2)
-    assert await audited(world.service) == [(grant, "run", "granted")]
+    assert await usage(scripted.service) == (10, 2)
+    assert await audited(scripted.service) == [(grant, "run", "granted")]
 
 
 async def test_the_vendor_gets_path_and_body_as_they_are_and_our_key(
@@ -153,7 +155,7 @@ async def test_the_vendor_gets_path_and_body_as_they_are_and_our_key(
             assert token.encode() not in raw
 
 
-async def test_each_event_reaches_the_run_before_the_next_is_sent(world: World) -> None:
+async def test_each_event_reaches_the_run_before_the_next_is_sent(scripted: ServiceWithVendor) -> None:
     may_go_on = trio.Semaphore(0)
     events = [A_START, A_TEXT, A_END]
 
@@ -164,8 +166,8 @@ async def test_each_event_reaches_the_run_before_the_next_is_sent(world: World) 
             await may_go_on.acquire()
         await stream.send_all(LAST)
 
-    world.vendor.script = script
-    stream = await begun(world.service, MESSAGES, {"stream": True}, run=await run_token(world.service, "llm.a"))
+    scripted.vendor.script = script
+    stream = await begun(scripted.service, MESSAGES, {"stream": True}, run=await run_token(scripted.service, "llm.a"))
     seen = b""
     with trio.fail_after(HANGS_S):
         for event in events:
@@ -175,21 +177,21 @@ async def test_each_event_reaches_the_run_before_the_next_is_sent(world: World) 
         while not seen.endswith(LAST):
             seen += await stream.receive_some()
     assert b"content-type: text/event-stream" in seen
-    assert await usage(world.service) == (125, 15)
+    assert await usage(scripted.service) == (125, 15)
     await stream.aclose()
 
 
 @pytest.mark.parametrize(("events", "said"), [((B_TEXT, B_END, B_DONE), (9, 4)), ((B_TEXT, B_DONE), (None, None))])
 async def test_what_a_stream_does_not_say_is_unknown_and_not_zero(
-    world: World, events: tuple[bytes, ...], said: tuple[int | None, ...]
+    scripted: ServiceWithVendor, events: tuple[bytes, ...], said: tuple[int | None, ...]
 ) -> None:
-    world.says(STREAM + b"".join(map(chunk, events)) + LAST)
-    reply = await ask(world.service, CHAT, {}, run=await run_token(world.service, "llm.b"))
+    scripted.says(STREAM + b"".join(map(chunk, events)) + LAST)
+    reply = await ask(scripted.service, CHAT, {}, run=await run_token(scripted.service, "llm.b"))
     assert reply.body == b"".join(events)
-    assert await usage(world.service) == said
+    assert await usage(scripted.service) == said
 
 
-async def test_a_run_that_hangs_up_does_not_lose_what_it_used(world: World) -> None:
+async def test_a_run_that_hangs_up_does_not_lose_what_it_used(scripted: ServiceWithVendor) -> None:
     gone = trio.Event()
 
     async def script(stream: trio.SocketStream) -> None:
@@ -199,20 +201,20 @@ async def test_a_run_that_hangs_up_does_not_lose_what_it_used(world: World) -> N
             await stream.send_all(chunk(A_TEXT))
         await stream.send_all(chunk(A_END) + LAST)
 
-    world.vendor.script = script
-    stream = await begun(world.service, MESSAGES, {}, run=await run_token(world.service, "llm.a"))
+    scripted.vendor.script = script
+    stream = await begun(scripted.service, MESSAGES, {}, run=await run_token(scripted.service, "llm.a"))
     with trio.fail_after(HANGS_S):
         while A_START not in await stream.receive_some():
             pass
     await stream.aclose()
     gone.set()
-    await world.ends(125, 15)
-    await world.is_empty()
+    await scripted.ends(125, 15)
+    await scripted.is_empty()
 
 
 @pytest.mark.parametrize("ends_in", ["more and more", "silence"])
 async def test_what_nobody_reads_is_read_on_within_a_bound(
-    world: World, monkeypatch: pytest.MonkeyPatch, ends_in: str
+    scripted: ServiceWithVendor, monkeypatch: pytest.MonkeyPatch, ends_in: str
 ) -> None:
     monkeypatch.setattr(forwarding, "READ_ON_BYTES" if ends_in == "more and more" else "READ_ON_S", 0.1)
     gone = trio.Event()
@@ -225,35 +227,37 @@ async def test_what_nobody_reads_is_read_on_within_a_bound(
             await stream.send_all(chunk(A_TEXT))
         await trio.sleep_forever()
 
-    world.vendor.script = script
-    stream = await begun(world.service, MESSAGES, {}, run=await run_token(world.service, "llm.a"))
+    scripted.vendor.script = script
+    stream = await begun(scripted.service, MESSAGES, {}, run=await run_token(scripted.service, "llm.a"))
     with trio.fail_after(HANGS_S):
         while A_START not in await stream.receive_some():
             pass
     await stream.aclose()
     gone.set()
-    await world.ends(125, None)
-    await world.is_empty()
+    await scripted.ends(125, None)
+    await scripted.is_empty()
 
 
 @pytest.mark.parametrize("status", ["401 Unauthorized", "400 Bad Request", "529 Overloaded"])
-async def test_a_refusal_of_the_vendor_is_passed_on_without_the_key_it_echoes(world: World, status: str) -> None:
+async def test_a_refusal_of_the_vendor_is_passed_on_without_the_key_it_echoes(
+    scripted: ServiceWithVendor, status: str
+) -> None:
     echo = {"error": {"message": f"bad key {KEY_A}, or Bearer {KEY_A}"}}
-    world.says(whole(echo, f"Request-Id: {KEY_A}-7", "Retry-After: 3", "Set-Cookie: a=b", status=status))
-    reply = await ask(world.service, MESSAGES, {}, run=await run_token(world.service, "llm.a"))
+    scripted.says(whole(echo, f"Request-Id: {KEY_A}-7", "Retry-After: 3", "Set-Cookie: a=b", status=status))
+    reply = await ask(scripted.service, MESSAGES, {}, run=await run_token(scripted.service, "llm.a"))
     assert reply.status == int(status[:3])
     masked = "*" * len(KEY_A)
     assert reply.json == {"error": {"message": f"bad key {masked}, or Bearer {masked}"}}
     assert (reply.header("request-id"), reply.header("retry-after")) == (f"{masked}-7", "3")
     assert reply.header("set-cookie") is None
-    assert KEY_A not in world.service.log.text
+    assert KEY_A not in scripted.service.log.text
 
 
-async def test_a_key_that_an_event_echoes_in_two_pieces_is_masked(world: World) -> None:
+async def test_a_key_that_an_event_echoes_in_two_pieces_is_masked(scripted: ServiceWithVendor) -> None:
     half = len(KEY_A) // 2
     first, second = f"data: {KEY_A[:half]}".encode(), f"{KEY_A[half:]}\n\n".encode()
-    world.says(STREAM + chunk(first) + chunk(second) + LAST)
-    reply = await ask(world.service, MESSAGES, {}, run=await run_token(world.service, "llm.a"))
+    scripted.says(STREAM + chunk(first) + chunk(second) + LAST)
+    reply = await ask(scripted.service, MESSAGES, {}, run=await run_token(scripted.service, "llm.a"))
     assert reply.body == b"data: " + b"*" * len(KEY_A) + b"\n\n"
 
 
@@ -267,50 +271,50 @@ async def test_a_key_that_an_event_echoes_in_two_pieces_is_masked(world: World) 
     ],
 )
 async def test_a_vendor_that_gives_no_answer_is_told_in_words_and_asked_once(
-    world: World, answer: bytes, *, charges: bool
+    scripted: ServiceWithVendor, answer: bytes, *, charges: bool
 ) -> None:
-    world.says(answer)
-    reply = await ask(world.service, MESSAGES, {}, run=await run_token(world.service, "llm.a"))
+    scripted.says(answer)
+    reply = await ask(scripted.service, MESSAGES, {}, run=await run_token(scripted.service, "llm.a"))
     assert (reply.status, reply.json["status"]) == (502, 502)
-    kept = await world.service.rows("select state from model_calls")
+    kept = await scripted.service.rows("select state from model_calls")
     assert kept == ([("reserved",)] if charges else []), "who hung up may charge for it all the same"
-    assert len(world.vendor.heard) == 1
-    assert await usage(world.service) == (None, None)
-    await world.is_empty()
+    assert len(scripted.vendor.heard) == 1
+    assert await usage(scripted.service) == (None, None)
+    await scripted.is_empty()
 
 
 async def test_a_vendor_that_hangs_is_given_up_and_not_asked_again(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    scripted: ServiceWithVendor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("svc.broker.vendors.HEAD_S", 0.2)
-    world.vendor.script = never_again()
-    reply = await ask(world.service, MESSAGES, {}, run=await run_token(world.service, "llm.a"))
+    scripted.vendor.script = never_again()
+    reply = await ask(scripted.service, MESSAGES, {}, run=await run_token(scripted.service, "llm.a"))
     assert reply.status == 504
-    assert len(world.vendor.heard) <= 1
+    assert len(scripted.vendor.heard) <= 1
 
 
 @pytest.mark.parametrize("sent", [False, True])
-async def test_a_call_of_which_nothing_was_sent_keeps_no_cost(world: World, *, sent: bool) -> None:
+async def test_a_call_of_which_nothing_was_sent_keeps_no_cost(scripted: ServiceWithVendor, *, sent: bool) -> None:
     async def fails(call: Outgoing) -> Streamed:
         raise EgressFault("timeout", "it took too long", may_have_happened=sent)
 
-    world.service.workspace.service(Vendors).replace_all(fails)
-    reply = await ask(world.service, MESSAGES, {}, run=await run_token(world.service, "llm.a"))
+    scripted.service.workspace.service(Vendors).replace_all(fails)
+    reply = await ask(scripted.service, MESSAGES, {}, run=await run_token(scripted.service, "llm.a"))
     assert reply.status == 504
-    assert await world.service.rows("select state from model_calls") == ([("reserved",)] if sent else [])
+    assert await scripted.service.rows("select state from model_calls") == ([("reserved",)] if sent else [])
 
 
-async def test_an_answer_that_is_cut_is_cut_and_what_is_known_is_counted(world: World) -> None:
-    world.says(STREAM + chunk(A_START) + chunk(A_TEXT))
-    stream = await begun(world.service, MESSAGES, {}, run=await run_token(world.service, "llm.a"))
+async def test_an_answer_that_is_cut_is_cut_and_what_is_known_is_counted(scripted: ServiceWithVendor) -> None:
+    scripted.says(STREAM + chunk(A_START) + chunk(A_TEXT))
+    stream = await begun(scripted.service, MESSAGES, {}, run=await run_token(scripted.service, "llm.a"))
     seen = b""
     with trio.fail_after(HANGS_S):
         while more := await stream.receive_some():
             seen += more
     assert A_TEXT in seen
     assert not seen.endswith(LAST)
-    assert await usage(world.service) == (125, None)
-    await world.is_empty()
+    assert await usage(scripted.service) == (125, None)
+    await scripted.is_empty()
 
 
 async def test_a_vendor_that_is_not_there_is_tried_again_for_nothing_was_sent(
@@ -336,8 +340,10 @@ async def test_a_vendor_that_is_not_there_is_tried_again_for_nothing_was_sent(
 
 
 @pytest.mark.thorough
-async def test_a_key_that_is_replaced_goes_on_for_calls_under_way_and_is_masked_in_them(world: World) -> None:
-    service = world.service
+async def test_a_key_that_is_replaced_goes_on_for_calls_under_way_and_is_masked_in_them(
+    scripted: ServiceWithVendor,
+) -> None:
+    service = scripted.service
     replaced = trio.Event()
 
     async def script(stream: trio.SocketStream) -> None:
@@ -345,7 +351,7 @@ async def test_a_key_that_is_replaced_goes_on_for_calls_under_way_and_is_masked_
         await replaced.wait()
         await stream.send_all(chunk(KEY_A.encode()) + LAST)
 
-    world.vendor.script = script
+    scripted.vendor.script = script
     token = await run_token(service, "llm.a")
     stream = await begun(service, MESSAGES, {}, run=token)
     seen = b""
@@ -359,45 +365,45 @@ async def test_a_key_that_is_replaced_goes_on_for_calls_under_way_and_is_masked_
     assert chunk(b"*" * len(KEY_A)) in seen
     await stream.aclose()
     assert (await ask(service, MESSAGES, {}, run=token)).status == 200
-    assert [Heard.read(raw).headers["x-api-key"] for raw in world.vendor.heard] == [KEY_A, "a-newer-key"]
+    assert [Heard.read(raw).headers["x-api-key"] for raw in scripted.vendor.heard] == [KEY_A, "a-newer-key"]
 
 
 @pytest.mark.thorough
-async def test_a_run_that_floods_is_held_back_and_others_are_not(world: World) -> None:
-    service = world.service
+async def test_a_run_that_floods_is_held_back_and_others_are_not(scripted: ServiceWithVendor) -> None:
+    service = scripted.service
     await service.mutate("models.setCeilings", dayUsd=1_000, runUsd=1_000, dayTokens=10**9)
-    world.vendor.script = never_again()
+    scripted.vendor.script = never_again()
     flooding, other = await run_token(service, "llm.a"), await run_token(service, "llm.a")
     streams = [await begun(service, MESSAGES, {}, run=flooding) for _ in range(MAX_CALLS_EACH)]
 
     async def all_are_asked() -> bool:
-        return len(world.vendor.heard) == MAX_CALLS_EACH
+        return len(scripted.vendor.heard) == MAX_CALLS_EACH
 
     await until(all_are_asked)
     reply = await ask(service, MESSAGES, {}, run=flooding)
     assert (reply.status, reply.json["code"], reply.header("retry-after")) == (429, "rate_limited", "1")
-    world.says(whole({}))
+    scripted.says(whole({}))
     assert (await ask(service, MESSAGES, {}, run=other)).status == 200
     for stream in streams:
         await stream.aclose()
 
 
-async def test_a_body_over_the_bound_is_refused_before_it_is_read(world: World) -> None:
-    token = await run_token(world.service, "llm.a")
-    stream = await begun(world.service, MESSAGES, {}, run=token, declared=MAX_BODY_BYTES + 1)
+async def test_a_body_over_the_bound_is_refused_before_it_is_read(scripted: ServiceWithVendor) -> None:
+    token = await run_token(scripted.service, "llm.a")
+    stream = await begun(scripted.service, MESSAGES, {}, run=token, declared=MAX_BODY_BYTES + 1)
     with trio.fail_after(HANGS_S):
         assert b" 413 " in await stream.receive_some()
     await stream.aclose()
-    assert world.vendor.heard == []
-    await world.is_empty()
+    assert scripted.vendor.heard == []
+    await scripted.is_empty()
 
 
-async def test_the_models_are_listed_and_cost_nothing(world: World) -> None:
-    world.says(whole({"data": []}))
-    token = await run_token(world.service, "llm.a")
-    assert (await ask(world.service, "/llm-a/v1/models", run=token, method="GET")).json == {"data": []}
-    assert world.heard.line == "GET /v1/models HTTP/1.1"
-    assert (await ask(world.service, "/llm-a/v1/models", run=token, method="PUT")).status == 405
-    assert (await ask(world.service, "/llm-a/v2/models", run=token, method="GET")).status == 404
-    assert (await ask(world.service, "/llm-a/v1/%2e%2e/admin", run=token, method="GET")).status == 400
-    assert await usage(world.service) == (None, None)
+async def test_the_models_are_listed_and_cost_nothing(scripted: ServiceWithVendor) -> None:
+    scripted.says(whole({"data": []}))
+    token = await run_token(scripted.service, "llm.a")
+    assert (await ask(scripted.service, "/llm-a/v1/models", run=token, method="GET")).json == {"data": []}
+    assert scripted.heard.line == "GET /v1/models HTTP/1.1"
+    assert (await ask(scripted.service, "/llm-a/v1/models", run=token, method="PUT")).status == 405
+    assert (await ask(scripted.service, "/llm-a/v2/models", run=token, method="GET")).status == 404
+    assert (await ask(scripted.service, "/llm-a/v1/%2e%2e/admin", run=token, method="GET")).status == 400
+    assert await usage(scripted.service) == (None, None)

@@ -16,9 +16,9 @@ from svc.clock import VirtualClock
 from svc.errors import Forbidden, Unavailable
 from svc.principal import Principal
 from svc.store import Tx
-from tests.broker.broker_world import Heard, ask, audited, open_broker, run_token
-from tests.protocol.pinned_world import PUBLIC, Internet, answer
+from tests.broker.broker_service import Heard, ask, audited, open_broker, run_token
 from tests.protocol.raw_server import says, served
+from tests.protocol.small_internet import PUBLIC, Internet, answer
 from tests.recorded_log import RecordedLog
 from tests.support.certificates import certificates
 from tests.support.service import Service

@@ -17,11 +17,11 @@ from svc.clock import VirtualClock
 from svc.worker.models import Question, Said, Text, Tool, ask
 from svc.worker.models.terms import Event, ModelFault, TextDelta
 from svc.workflow import Json, Run
-from tests.broker.broker_world import BROKER, KEY_A, KEY_B, OWN, internal_fields, open_broker, run_token, usage
+from tests.broker.broker_service import BROKER, KEY_A, KEY_B, OWN, internal_fields, open_broker, run_token, usage
 from tests.peers.aimock import SDKS_PATH, STORY, aimock, journal
 from tests.peers.needs import AIMOCK, VENDOR_SDKS, needs
 from tests.recorded_log import RecordedLog
-from tests.runs.bench import Bench, bench_of, workflow
+from tests.runs.workflow_runner import WorkflowRunner, runner_with, workflow
 from tests.sizes import HANGS_S
 from tests.support.service import Service
 
@@ -68,8 +68,8 @@ async def test_a_run_of_ours_understands_them_too_and_uses_nothing_of_an_answer_
 ) -> None:
     with aimock(tmp_path, keys=(KEY_A, KEY_B)) as vendor:
         urls = {"SVC_LLM_A_URL": vendor, "SVC_LLM_B_URL": vendor, "LLM_A_API_KEY": KEY_A, "LLM_B_API_KEY": KEY_B}
-        async with bench_of(tmp_path / "home", wall, log, asks, **urls) as bench:
-            run = await bench.until(await bench.begin("asks"), "done", "failed")
+        async with runner_with(tmp_path / "home", wall, log, asks, **urls) as runner:
+            run = await runner.until(await runner.begin("asks"), "done", "failed")
     assert run["state"] == "done", run["error"]
     for model in MODELS:
         story, weather, cut = run["output"][model]
@@ -82,7 +82,7 @@ MODELS: Final = ("claude-sonnet-4-5", "b/gpt-4.1-mini")
 WEATHER: Final = Tool(name="get_weather", about="The weather.", schema={"type": "object"})
 
 
-def asks(bench: Bench) -> Any:
+def asks(runner: WorkflowRunner) -> Any:
     async def code(run: Run, input: Json) -> Json:
         async def work(key: str) -> Json:
             texts = ("long story", "weather", "cut off")

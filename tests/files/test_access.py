@@ -23,7 +23,7 @@ def sha(content: bytes) -> str:
 
 
 @dataclass(frozen=True)
-class House:
+class ClaimedInstance:
     """A claimed instance: Mia, its admin, and Ben, a member."""
 
     service: Service
@@ -32,10 +32,10 @@ class House:
 
 
 @pytest.fixture
-async def house(service: Service) -> House:
+async def instance(service: Service) -> ClaimedInstance:
     mia = await sign_in(service, "mia@example.org")
     invite = await mia.mutate("auth.createInvite")
-    return House(service, mia, await sign_in(service, "ben@example.org", invite=invite["code"]))
+    return ClaimedInstance(service, mia, await sign_in(service, "ben@example.org", invite=invite["code"]))
 
 
 async def content(person: Person, record: dict[str, object], method: str = "GET") -> Reply:
@@ -52,16 +52,16 @@ def told(reply: Reply) -> tuple[int, dict[str, str], bytes]:
     return reply.status, fields, reply.body
 
 
-async def test_the_owner_reads_a_file_and_its_blob_from_any_device(house: House) -> None:
-    record = await uploaded(house.mia, SECRET)
-    for person in (house.mia, await pair(house.mia)):
+async def test_the_owner_reads_a_file_and_its_blob_from_any_device(instance: ClaimedInstance) -> None:
+    record = await uploaded(instance.mia, SECRET)
+    for person in (instance.mia, await pair(instance.mia)):
         assert (await content(person, record)).body == SECRET
         assert (await blob(person, sha(SECRET))).body == SECRET
 
 
-async def test_to_everybody_else_it_is_as_missing_as_what_never_was(house: House) -> None:
+async def test_to_everybody_else_it_is_as_missing_as_what_never_was(instance: ClaimedInstance) -> None:
     """A member's file to the admin too: a role opens nothing."""
-    for owner, other in ((house.mia, house.ben), (house.ben, house.mia)):
+    for owner, other in ((instance.mia, instance.ben), (instance.ben, instance.mia)):
         secret = SECRET + owner.fields["cookie"].encode()
         record = await uploaded(owner, secret)
         for method in ("GET", "HEAD"):
@@ -71,59 +71,61 @@ async def test_to_everybody_else_it_is_as_missing_as_what_never_was(house: House
             assert told(foreign) == told(missing)
             assert missing.status == 404
         for field, value in (("range", "bytes=0-3"), ("if-none-match", f'"{sha(secret)}"'), ("if-none-match", "*")):
-            asked = Person(house.service, {**other.fields, field: value})
+            asked = Person(instance.service, {**other.fields, field: value})
             assert told(await blob(asked, sha(secret))) == told(await blob(asked, "0" * 64))
             assert told(await content(asked, record)) == told(await content(asked, {"id": "fil_none"}))
 
 
-async def test_a_stranger_is_turned_away_before_anything_is_looked_up(house: House) -> None:
-    record = await uploaded(house.mia, SECRET)
-    stranger = Person(house.service)
+async def test_a_stranger_is_turned_away_before_anything_is_looked_up(instance: ClaimedInstance) -> None:
+    record = await uploaded(instance.mia, SECRET)
+    stranger = Person(instance.service)
     for reply in (await content(stranger, record), await blob(stranger, sha(SECRET)), await blob(stranger, "0" * 64)):
         assert reply.status == 401
 
 
-async def test_to_upload_what_another_has_opens_ones_own_copy_and_nothing_of_theirs(house: House) -> None:
-    theirs = await uploaded(house.mia, SECRET, x_svc_filename="mia.txt", content_type="text/plain")
-    own = await uploaded(house.ben, SECRET, x_svc_filename="ben.bin")
-    assert (await content(house.ben, theirs)).status == 404
-    reply = await blob(house.ben, sha(SECRET))
+async def test_to_upload_what_another_has_opens_ones_own_copy_and_nothing_of_theirs(instance: ClaimedInstance) -> None:
+    theirs = await uploaded(instance.mia, SECRET, x_svc_filename="mia.txt", content_type="text/plain")
+    own = await uploaded(instance.ben, SECRET, x_svc_filename="ben.bin")
+    assert (await content(instance.ben, theirs)).status == 404
+    reply = await blob(instance.ben, sha(SECRET))
     assert reply.body == SECRET
     assert "ben.bin" in (reply.header("content-disposition") or "")
     assert "mia" not in str(told(reply))
-    assert [file["id"] for file in (await house.ben.query("files.list"))["files"]] == [own["id"]]
-    await house.ben.mutate("files.delete", id=own["id"])
-    assert (await blob(house.ben, sha(SECRET))).status == 404
-    assert (await content(house.mia, theirs)).body == SECRET
+    assert [file["id"] for file in (await instance.ben.query("files.list"))["files"]] == [own["id"]]
+    await instance.ben.mutate("files.delete", id=own["id"])
+    assert (await blob(instance.ben, sha(SECRET))).status == 404
+    assert (await content(instance.mia, theirs)).body == SECRET
 
 
 @pytest.mark.parametrize("grant", ["everyone", "user"])
-async def test_a_file_on_a_page_is_read_by_who_reads_the_page_and_no_longer(house: House, grant: str) -> None:
-    record = await uploaded(house.mia, SECRET, x_svc_filename="shared.bin")
-    await uploaded(house.mia, SECRET, x_svc_filename="private.bin")
+async def test_a_file_on_a_page_is_read_by_who_reads_the_page_and_no_longer(
+    instance: ClaimedInstance, grant: str
+) -> None:
+    record = await uploaded(instance.mia, SECRET, x_svc_filename="shared.bin")
+    await uploaded(instance.mia, SECRET, x_svc_filename="private.bin")
     body = f"![it](/files/{record['id']}/content)"
-    await house.mia.mutate("pages.save", path="notes/plan", body=body)
-    assert (await content(house.ben, record)).status == 404
-    assert (await blob(house.ben, sha(SECRET))).status == 404
-    to = "everyone" if grant == "everyone" else (await house.ben.me())["user"]["id"]
-    await house.mia.mutate(
+    await instance.mia.mutate("pages.save", path="notes/plan", body=body)
+    assert (await content(instance.ben, record)).status == 404
+    assert (await blob(instance.ben, sha(SECRET))).status == 404
+    to = "everyone" if grant == "everyone" else (await instance.ben.me())["user"]["id"]
+    await instance.mia.mutate(
         "pages.setAccess", path="notes/plan", access="explicit", grants=[{"to": to, "level": "read"}]
     )
-    assert (await content(house.ben, record)).body == SECRET
-    reply = await blob(house.ben, sha(SECRET))
+    assert (await content(instance.ben, record)).body == SECRET
+    reply = await blob(instance.ben, sha(SECRET))
     assert reply.body == SECRET
     assert "shared.bin" in (reply.header("content-disposition") or "")
-    assert (await house.ben.query("files.list"))["files"] == []  # to read is not to own
-    await house.mia.mutate("pages.save", path="notes/plan", body="nothing any more")
-    assert (await content(house.ben, record)).status == 404
-    assert (await blob(house.ben, sha(SECRET))).status == 404
+    assert (await instance.ben.query("files.list"))["files"] == []  # to read is not to own
+    await instance.mia.mutate("pages.save", path="notes/plan", body="nothing any more")
+    assert (await content(instance.ben, record)).status == 404
+    assert (await blob(instance.ben, sha(SECRET))).status == 404
 
 
-async def test_to_name_anothers_file_on_a_page_of_ones_own_opens_nothing(house: House) -> None:
-    record = await uploaded(house.mia, SECRET)
-    await house.ben.mutate("pages.save", path="ben", body=f"[x](/files/{record['id']}/content)")
-    assert (await content(house.ben, record)).status == 404
-    assert (await blob(house.ben, sha(SECRET))).status == 404
+async def test_to_name_anothers_file_on_a_page_of_ones_own_opens_nothing(instance: ClaimedInstance) -> None:
+    record = await uploaded(instance.mia, SECRET)
+    await instance.ben.mutate("pages.save", path="ben", body=f"[x](/files/{record['id']}/content)")
+    assert (await content(instance.ben, record)).status == 404
+    assert (await blob(instance.ben, sha(SECRET))).status == 404
 
 
 async def test_while_nobody_has_claimed_it_everybody_reads_and_then_the_first_admin_alone(service: Service) -> None:
@@ -147,10 +149,10 @@ async def test_while_nobody_has_claimed_it_everybody_reads_and_then_the_first_ad
     assert {file["id"] for file in listed} == {record["id"] for record in records}
 
 
-async def test_with_identity_off_everything_is_readable(house: House) -> None:
-    record = await uploaded(house.ben, SECRET)
-    assert (await house.service.get_as(AUTH_OFF, f"/files/{record['id']}/content")).body == SECRET
-    assert (await house.service.get_as(AUTH_OFF, f"/blobs/{sha(SECRET)}")).body == SECRET
+async def test_with_identity_off_everything_is_readable(instance: ClaimedInstance) -> None:
+    record = await uploaded(instance.ben, SECRET)
+    assert (await instance.service.get_as(AUTH_OFF, f"/files/{record['id']}/content")).body == SECRET
+    assert (await instance.service.get_as(AUTH_OFF, f"/blobs/{sha(SECRET)}")).body == SECRET
 
 
 # The blob itself
@@ -235,11 +237,11 @@ async def test_what_a_browser_could_run_it_may_only_save(service: Service, mime:
         assert not any(word in declared for word in ("html", "svg", "xml", "script", "css"))
 
 
-async def test_the_attachment_of_a_mail_is_its_account_owners(house: House) -> None:
+async def test_the_attachment_of_a_mail_is_its_account_owners(instance: ClaimedInstance) -> None:
     attachments = [{"filename": "a.txt", "mime": "text/plain", "text": "from afar"}]
     wanted = {"address": MIA, "from": "n@example.org", "subject": "Hi", "attachments": attachments}
-    await house.mia.mutate("fake.mail.inject", **wanted)
-    await house.mia.mutate("fake.mail.syncNow", address=MIA)
-    ((file_id,),) = await house.service.rows("select id from files")
-    assert (await content(house.mia, {"id": file_id})).body == b"from afar"
-    assert (await content(house.ben, {"id": file_id})).status == 404
+    await instance.mia.mutate("fake.mail.inject", **wanted)
+    await instance.mia.mutate("fake.mail.syncNow", address=MIA)
+    ((file_id,),) = await instance.service.rows("select id from files")
+    assert (await content(instance.mia, {"id": file_id})).body == b"from afar"
+    assert (await content(instance.ben, {"id": file_id})).status == 404

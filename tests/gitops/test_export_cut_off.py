@@ -11,9 +11,9 @@ import pytest
 from svc.gitops.git import Git
 from svc.nursery import ThreadPool
 from tests.gitops.conftest import MakeMirror
+from tests.gitops.pages_and_repository import PagesAndRepository, open_store
 from tests.gitops.upstream import Upstream
-from tests.gitops.workspace_rig import Desk, open_store
-from tests.pages.rig import MIA, NOA, OLE
+from tests.pages.people_and_pages import MIA, NOA, OLE
 
 pytestmark = pytest.mark.thorough
 
@@ -25,15 +25,17 @@ class _Ended(BaseException):
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, threads: ThreadPool, upstream: Upstream, mirror_of: MakeMirror) -> AsyncIterator[Desk]:
+async def pages(
+    tmp_path: Path, threads: ThreadPool, upstream: Upstream, mirror_of: MakeMirror
+) -> AsyncIterator[PagesAndRepository]:
     store = open_store(tmp_path / "svc.sqlite3", threads)
     upstream.push({"README.md": "not a page\n"})
-    desk = Desk(store, mirror=await mirror_of(upstream.url), upstream=upstream)
-    await desk.follow(plan=TEXT, notes=TEXT, old=TEXT)
+    pages = PagesAndRepository(store, mirror=await mirror_of(upstream.url), upstream=upstream)
+    await pages.follow(plan=TEXT, notes=TEXT, old=TEXT)
     for path in ("plan", "notes", "old"):
-        desk.open_to_all(path)
-    await desk.export()
-    yield desk
+        pages.open_to_all(path)
+    await pages.export()
+    yield pages
     store.close_now()
 
 
@@ -58,37 +60,37 @@ def end_at(monkeypatch: pytest.MonkeyPatch, step: int, *, after: bool) -> list[i
 @pytest.mark.share(2)
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 async def test_an_export_that_is_cut_off_at_any_step_is_done_once(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, after: bool
+    pages: PagesAndRepository, monkeypatch: pytest.MonkeyPatch, after: bool
 ) -> None:
     step, ended = 1, True
     while ended:
         mark = f"{step} {after}"
-        desk.save(NOA, "plan", TEXT.replace("one", f"first {mark}"), title="plan")
-        desk.save(OLE, "plan", TEXT.replace("one", f"second {mark}"), title="plan")
-        desk.save(NOA, "notes", TEXT.replace("two", mark), title="notes")
-        desk.move(MIA, "old", f"moved {step}")
-        before = len(desk.log())
-        desk.upstream.push({"pages/plan.md": desk.upstream.file("pages/plan.md").replace("three", f"three {step}")})
+        pages.save(NOA, "plan", TEXT.replace("one", f"first {mark}"), title="plan")
+        pages.save(OLE, "plan", TEXT.replace("one", f"second {mark}"), title="plan")
+        pages.save(NOA, "notes", TEXT.replace("two", mark), title="notes")
+        pages.move(MIA, "old", f"moved {step}")
+        before = len(pages.log())
+        pages.upstream.push({"pages/plan.md": pages.upstream.file("pages/plan.md").replace("three", f"three {step}")})
         with monkeypatch.context() as patched:
             end_at(patched, step, after=after)
             try:
-                await desk.export()
+                await pages.export()
                 ended = False
             except _Ended:
                 ended = True
-        await desk.export()
-        assert (desk.waiting(), desk.conflicts()) == (0, [])
-        assert desk.log()[before:] == [
+        await pages.export()
+        assert (pages.waiting(), pages.conflicts()) == (0, [])
+        assert pages.log()[before:] == [
             "Mia: Change",
             "Noa: Change plan",
             "Ole: Change plan",
             "Noa: Change notes",
             f"Mia: Move old to moved {step}",
         ]
-        assert f"second {mark}" in desk.upstream.file("pages/plan.md")
-        assert f"three {step}" in desk.upstream.file("pages/plan.md")
-        assert mark in desk.upstream.file("pages/notes.md")
-        desk.move(MIA, f"moved {step}", "old")
-        await desk.export()
+        assert f"second {mark}" in pages.upstream.file("pages/plan.md")
+        assert f"three {step}" in pages.upstream.file("pages/plan.md")
+        assert mark in pages.upstream.file("pages/notes.md")
+        pages.move(MIA, f"moved {step}", "old")
+        await pages.export()
         step += 1
     assert step > 8, "it has more steps than that"

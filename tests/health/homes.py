@@ -40,7 +40,7 @@ async def _with_a_file(service: Service) -> None:
 
 
 @dataclass(kw_only=True)
-class Staged:
+class HomeCopy:
     """A copy of that home, what is set, and what ``svc doctor`` says of it."""
 
     directory: Path
@@ -67,11 +67,11 @@ class Staged:
         return list((self.home / "blobs").glob("??/*"))
 
     @classmethod
-    def copied(cls, lived_in: Path, to: Path, **more: Any) -> Staged:
+    def copied(cls, lived_in: Path, to: Path, **more: Any) -> HomeCopy:
         shutil.copytree(lived_in, to, dirs_exist_ok=True)
-        staged = cls(directory=to, **more)
-        Home.tell(staged.home, INTERNAL_PORT_FILE, str(free_port()))  # on 4780 a service of somebody else may answer
-        return staged
+        home_copy = cls(directory=to, **more)
+        Home.tell(home_copy.home, INTERNAL_PORT_FILE, str(free_port()))  # on 4780 a service of somebody else may answer
+        return home_copy
 
     def examined(self) -> list[dict[str, str]]:
         """What ``svc doctor --json`` prints; its exit code is kept."""

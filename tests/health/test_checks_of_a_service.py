@@ -32,7 +32,7 @@ Rows = list[dict[str, str]]
 
 
 @dataclass(kw_only=True)
-class World:
+class CheckedService:
     service: Service
     outside: Outside
     wall: VirtualClock
@@ -47,7 +47,7 @@ class World:
         return found
 
 
-Stage = Callable[[World], Awaitable[None]]
+Arrange = Callable[[CheckedService], Awaitable[None]]
 
 
 @pytest.fixture
@@ -57,23 +57,25 @@ def wall() -> VirtualClock:
 
 
 @asynccontextmanager
-async def world_of(directory: Path, wall: VirtualClock, log: RecordedLog, **settings: str) -> AsyncIterator[World]:
+async def checked_service(
+    directory: Path, wall: VirtualClock, log: RecordedLog, **settings: str
+) -> AsyncIterator[CheckedService]:
     outside = Outside()
     settings = {"IDP_CLIENT_ID": CLIENT_ID, **settings}
     async with connected_to(outside, directory, wall, log, **settings) as service:
-        yield World(service=service, outside=outside, wall=wall)
+        yield CheckedService(service=service, outside=outside, wall=wall)
 
 
 @pytest.fixture
-async def world(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[World]:
-    async with world_of(tmp_path, wall, log, LLM_A_API_KEY="canary-key") as opened:
+async def checked(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[CheckedService]:
+    async with checked_service(tmp_path, wall, log, LLM_A_API_KEY="canary-key") as opened:
         opened.outside.says[MODELS] = answer({"data": []})
         yield opened
 
 
-async def test_where_all_is_well_nothing_is_complained_of(world: World) -> None:
-    await world.connected()
-    rows = await world.rows()
+async def test_where_all_is_well_nothing_is_complained_of(checked: CheckedService) -> None:
+    await checked.connected()
+    rows = await checked.rows()
     assert {row["name"]: row["state"] for row in rows if row["state"] not in {"ok", "skipped"}} == {}
     assert {"provider", "sign-in", "mail-provider", "mail-consent", "accounts", "credentials", "jobs", "engine"} <= {
         row["name"] for row in rows if row["state"] == "ok"
@@ -84,73 +86,73 @@ async def test_where_all_is_well_nothing_is_complained_of(world: World) -> None:
 # What is staged
 
 
-def consent_says(said: object) -> Stage:
-    async def stage(world: World) -> None:
-        world.outside.consent = said  # type: ignore[assignment]
+def consent_says(said: object) -> Arrange:
+    async def arrange(checked: CheckedService) -> None:
+        checked.outside.consent = said  # type: ignore[assignment]
 
-    return stage
-
-
-def says(url: str, said: object) -> Stage:
-    async def stage(world: World) -> None:
-        world.outside.says[url] = said  # type: ignore[assignment]
-
-    return stage
+    return arrange
 
 
-def no_tokens(error: str, status: int = 400) -> Stage:
-    async def stage(world: World) -> None:
-        world.outside.refusal = answer({"error": error}, status=status)
+def says(url: str, said: object) -> Arrange:
+    async def arrange(checked: CheckedService) -> None:
+        checked.outside.says[url] = said  # type: ignore[assignment]
 
-    return stage
+    return arrange
+
+
+def no_tokens(error: str, status: int = 400) -> Arrange:
+    async def arrange(checked: CheckedService) -> None:
+        checked.outside.refusal = answer({"error": error}, status=status)
+
+    return arrange
 
 
 def unreached(kind: str, why: str) -> EgressFault:
     return EgressFault(kind, f"GET {ISSUER}: {why}", may_have_happened=False)  # type: ignore[arg-type]
 
 
-async def seven_days_of_testing(world: World) -> None:
-    await world.connected()
-    world.wall.offset_ms = 7 * DAY_MS - HOUR_MS
+async def seven_days_of_testing(checked: CheckedService) -> None:
+    await checked.connected()
+    checked.wall.offset_ms = 7 * DAY_MS - HOUR_MS
     await trio.sleep(60)
-    world.outside.refusal = answer({"error": "invalid_grant"}, status=400)
-    world.wall.offset_ms += 2 * HOUR_MS
+    checked.outside.refusal = answer({"error": "invalid_grant"}, status=400)
+    checked.wall.offset_ms += 2 * HOUR_MS
     await trio.sleep(60)
 
 
-def mailbox_says(reason: str) -> Stage:
-    async def stage(world: World) -> None:
-        await world.connected()
-        world.outside.trouble = google_error(403, reason=reason)
+def mailbox_says(reason: str) -> Arrange:
+    async def arrange(checked: CheckedService) -> None:
+        await checked.connected()
+        checked.outside.trouble = google_error(403, reason=reason)
         await trio.sleep(40)
 
-    return stage
+    return arrange
 
 
-async def revoked(world: World) -> None:
-    await world.connected()
-    world.outside.refusal = answer({"error": "invalid_grant"}, status=400)
-    world.wall.offset_ms = 2 * HOUR_MS
+async def revoked(checked: CheckedService) -> None:
+    await checked.connected()
+    checked.outside.refusal = answer({"error": "invalid_grant"}, status=400)
+    checked.wall.offset_ms = 2 * HOUR_MS
     await trio.sleep(40)
 
 
-async def mail_provider_is_broken(world: World) -> None:
-    await world.connected()
-    world.outside.says[MAIL_API] = answer(b"", status=503)
+async def mail_provider_is_broken(checked: CheckedService) -> None:
+    await checked.connected()
+    checked.outside.says[MAIL_API] = answer(b"", status=503)
 
 
-async def clock_is_ahead(world: World) -> None:
-    date = formatdate((world.wall.now() - 3 * HOUR_MS) / SECOND_MS, usegmt=True)
-    world.outside.says[DOCUMENT] = answer({"issuer": ISSUER}, date=date)
+async def clock_is_ahead(checked: CheckedService) -> None:
+    date = formatdate((checked.wall.now() - 3 * HOUR_MS) / SECOND_MS, usegmt=True)
+    checked.outside.says[DOCUMENT] = answer({"issuer": ISSUER}, date=date)
 
 
-async def a_blob_is_damaged(world: World) -> None:
-    await world.service.workspace.store.write(damage.record, {"ab" * 32: "missing"})
+async def a_blob_is_damaged(checked: CheckedService) -> None:
+    await checked.service.workspace.store.write(damage.record, {"ab" * 32: "missing"})
 
 
 @dataclass(frozen=True, kw_only=True)
 class Fault:
-    stage: Stage
+    arrange: Arrange
     check: str
     cause: str
     remedy: str
@@ -163,43 +165,43 @@ _POLICY: Final = "You can't sign in to this app because it doesn't comply with G
 
 FAULTS: Final = {
     "Google does not know the redirect URI": Fault(
-        stage=consent_says(refused_by_google("redirect_uri_mismatch", _POLICY)),
+        arrange=consent_says(refused_by_google("redirect_uri_mismatch", _POLICY)),
         check="sign-in",
         cause=f"does not know the redirect URI {_CALLBACK} (redirect_uri_mismatch)",
         remedy=f"Add exactly {_CALLBACK} to the authorized redirect URIs",
     ),
     "Google does not know the redirect URI of mail": Fault(
-        stage=consent_says(refused_by_google("redirect_uri_mismatch", _POLICY)),
+        arrange=consent_says(refused_by_google("redirect_uri_mismatch", _POLICY)),
         check="mail-consent",
         cause=f"does not know the redirect URI {_MAIL_CALLBACK} (redirect_uri_mismatch)",
         remedy=f"Add exactly {_MAIL_CALLBACK} to the authorized redirect URIs",
     ),
     "another provider does not know the redirect URI": Fault(
-        stage=consent_says(answer(b"<p>Invalid parameter: <b>redirect_uri</b></p>", status=400)),
+        arrange=consent_says(answer(b"<p>Invalid parameter: <b>redirect_uri</b></p>", status=400)),
         check="sign-in",
         cause="redirect_uri_mismatch",
         remedy=_CALLBACK,
     ),
     "the client is unknown": Fault(
-        stage=consent_says(refused_by_google("invalid_client", "The OAuth client was not found.")),
+        arrange=consent_says(refused_by_google("invalid_client", "The OAuth client was not found.")),
         check="sign-in",
         cause="does not know the OAuth client (invalid_client)",
         remedy="Copy the client id from the provider's console again",
     ),
     "the client was deleted": Fault(
-        stage=consent_says(refused_by_google("deleted_client", "The OAuth client was deleted.")),
+        arrange=consent_says(refused_by_google("deleted_client", "The OAuth client was deleted.")),
         check="sign-in",
         cause="was deleted or disabled",
         remedy="Create a new OAuth client of the type Web application",
     ),
     "the client is of the wrong type": Fault(
-        stage=consent_says(answer(b"", status=302, location=f"{_CALLBACK}?error=unauthorized_client&state=x")),
+        arrange=consent_says(answer(b"", status=302, location=f"{_CALLBACK}?error=unauthorized_client&state=x")),
         check="sign-in",
         cause="of the wrong type: it may not send people to a consent screen (unauthorized_client)",
         remedy="Create an OAuth client of the type Web application",
     ),
     "the app is its organisation's own": Fault(
-        stage=consent_says(
+        arrange=consent_says(
             refused_by_google("org_internal", "This client is restricted to users within its organization.")
         ),
         check="sign-in",
@@ -208,111 +210,111 @@ FAULTS: Final = {
         state="warning",
     ),
     "the consent screen has a reason of its own": Fault(
-        stage=consent_says(refused_by_google("invalid_request", "device_id and device_name are required")),
+        arrange=consent_says(refused_by_google("invalid_request", "device_id and device_name are required")),
         check="sign-in",
         cause="refuses the request for",
         remedy="Compare the OAuth client at the provider with this server",
     ),
     "the secret of the client is wrong": Fault(
-        stage=no_tokens("invalid_client", 401),
+        arrange=no_tokens("invalid_client", 401),
         check="credentials",
         cause="does not accept this server's client id or secret (invalid_client)",
         remedy="Copy both again from the provider's console, and set its id and secret under Settings > Credentials",
     ),
     "the token endpoint takes no client of that type": Fault(
-        stage=no_tokens("unauthorized_client"),
+        arrange=no_tokens("unauthorized_client"),
         check="credentials",
         cause="OAuth client is of the wrong type",
         remedy="of the type Web application",
     ),
     "the token endpoint does not know the redirect URI": Fault(
-        stage=no_tokens("redirect_uri_mismatch"),
+        arrange=no_tokens("redirect_uri_mismatch"),
         check="credentials",
         cause="does not know the redirect URI of this server",
         remedy="/oauth/mail/callback and with /auth/idp/callback, to the authorized redirect URIs",
     ),
     "a model vendor does not take the key": Fault(
-        stage=says(MODELS, answer({"error": {"message": "invalid x-api-key canary-key"}}, status=401)),
+        arrange=says(MODELS, answer({"error": {"message": "invalid x-api-key canary-key"}}, status=401)),
         check="credentials",
         cause="Model vendor A (Anthropic): The service answered 401: invalid x-api-key ********",
         remedy="Where to get it: console.anthropic.com",
     ),
     "the certificate of the provider is not trusted": Fault(
-        stage=says(DOCUMENT, unreached("tls", "self-signed certificate")),
+        arrange=says(DOCUMENT, unreached("tls", "self-signed certificate")),
         check="provider",
         cause="can't be reached: GET https://accounts.google.com: self-signed certificate",
         remedy="Check the clock of this machine, and whether something in between",
     ),
     "the provider does not answer in time": Fault(
-        stage=says(DOCUMENT, unreached("timeout", "no whole answer within 15 s")),
+        arrange=says(DOCUMENT, unreached("timeout", "no whole answer within 15 s")),
         check="provider",
         cause="no whole answer within 15 s",
         remedy="Check the network of this machine",
     ),
     "the provider has trouble of its own": Fault(
-        stage=says(DOCUMENT, answer(b"", status=503)),
+        arrange=says(DOCUMENT, answer(b"", status=503)),
         check="provider",
         cause="has trouble of its own (status 503)",
         remedy="goes on by itself once it works again",
     ),
     "somebody answers in the provider's place": Fault(
-        stage=says(DOCUMENT, answer(b"<html>Hotel WiFi</html>")),
+        arrange=says(DOCUMENT, answer(b"<html>Hotel WiFi</html>")),
         check="provider",
         cause="does not answer as an OpenID provider",
         remedy="look who answers in its place",
     ),
     "the clock is hours ahead": Fault(
-        stage=clock_is_ahead,
+        arrange=clock_is_ahead,
         check="clock",
         cause="The clock of this machine is 3 hours ahead",
         remedy="timedatectl set-ntp true",
     ),
     "the mail provider is broken": Fault(
-        stage=mail_provider_is_broken,
+        arrange=mail_provider_is_broken,
         check="mail-provider",
         cause="The mail provider has trouble of its own (status 503)",
         remedy="goes on by itself",
     ),
     "the API is disabled": Fault(
-        stage=mailbox_says("accessNotConfigured"),
+        arrange=mailbox_says("accessNotConfigured"),
         check="accounts",
         cause="API is switched off in the Google Cloud project",
         remedy="Enable the API in the project of the OAuth client",
     ),
     "the service is disabled, in Google's new manner": Fault(
-        stage=mailbox_says("SERVICE_DISABLED"),
+        arrange=mailbox_says("SERVICE_DISABLED"),
         check="accounts",
         cause="API is switched off in the Google Cloud project",
         remedy="Enable the API in the project of the OAuth client",
     ),
     "a testing grant is over": Fault(
-        stage=seven_days_of_testing,
+        arrange=seven_days_of_testing,
         check="accounts",
         cause="mia@example.org: Access ended seven days after it was granted",
         remedy="Publish the OAuth app at the provider's console, so that access does not end after 7 days",
     ),
     "a box was left unticked": Fault(
-        stage=mailbox_says("insufficientPermissions"),
+        arrange=mailbox_says("insufficientPermissions"),
         check="accounts",
         cause="Access to the mailbox was not granted",
         remedy="leave every box ticked",
     ),
     "access was revoked": Fault(
-        stage=revoked,
+        arrange=revoked,
         check="accounts",
         cause="it was revoked, or the password was changed",
         remedy="Connect the account again, under Settings > Accounts",
     ),
     "stored content is known to be damaged": Fault(
-        stage=a_blob_is_damaged, check="blobs", cause="1 damaged", remedy="svc fsck --deep", state="warning"
+        arrange=a_blob_is_damaged, check="blobs", cause="1 damaged", remedy="svc fsck --deep", state="warning"
     ),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
-async def test_a_fault_is_named_with_what_to_do(world: World, fault: Fault) -> None:
-    await fault.stage(world)
-    rows = await world.rows()
+async def test_a_fault_is_named_with_what_to_do(checked: CheckedService, fault: Fault) -> None:
+    await fault.arrange(checked)
+    rows = await checked.rows()
     found = [row for row in rows if (row["name"], row["state"]) == (fault.check, fault.state)]
     assert [row for row in found if fault.cause in row["detail"] and fault.remedy in row["remedy"]], rows
     assert "canary" not in json.dumps(rows)
@@ -321,8 +323,8 @@ async def test_a_fault_is_named_with_what_to_do(world: World, fault: Fault) -> N
 async def test_an_id_that_is_no_oauth_clients_is_the_wrong_type(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
-    async with world_of(tmp_path, wall, log, IDP_CLIENT_ID="104857600000000000000") as world:
-        (found,) = [row for row in await world.rows() if row["name"] == "sign-in"]
+    async with checked_service(tmp_path, wall, log, IDP_CLIENT_ID="104857600000000000000") as checked:
+        (found,) = [row for row in await checked.rows() if row["name"] == "sign-in"]
     assert found["state"] == "failed"
     assert "A service account is of the wrong type" in found["detail"].replace("An API key or a", "A")
     assert "of the type Web application" in found["remedy"]

@@ -40,7 +40,7 @@ class _Place:
 
 
 @dataclass(kw_only=True)
-class Desk:
+class Caller:
     """``acted`` counts what really was done: rows of the store, written in the transaction that acts."""
 
     store: Store
@@ -70,7 +70,7 @@ class Desk:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, wall: VirtualClock, threads: ThreadPool) -> AsyncIterator[Desk]:
+async def caller(tmp_path: Path, wall: VirtualClock, threads: ThreadPool) -> AsyncIterator[Caller]:
     lay_database(tmp_path / "svc.sqlite3", [MIGRATIONS])
     store = Store.open(tmp_path / "svc.sqlite3", clock=wall, threads=threads, migrations=[MIGRATIONS])
     try:
@@ -78,75 +78,77 @@ async def desk(tmp_path: Path, wall: VirtualClock, threads: ThreadPool) -> Async
             started = trio.Event()
             nursery.start_soon(lambda: store.run_writer(started=started.set))
             await started.wait()
-            yield Desk(store=store, wall=wall)
+            yield Caller(store=store, wall=wall)
             nursery.cancel_scope.cancel()
     finally:
         store.close_now()
 
 
-async def test_what_is_said_again_is_answered_as_the_first_time_and_done_once(desk: Desk) -> None:
-    first = await desk.say()
-    assert [await desk.say() for _ in range(3)] == [first] * 3
-    assert await desk.acted() == 1
+async def test_what_is_said_again_is_answered_as_the_first_time_and_done_once(caller: Caller) -> None:
+    first = await caller.say()
+    assert [await caller.say() for _ in range(3)] == [first] * 3
+    assert await caller.acted() == 1
 
 
-async def test_without_a_key_everything_is_done_as_often_as_it_is_said(desk: Desk) -> None:
-    await desk.say(None)
-    await desk.say(None)
-    assert (await desk.acted(), await desk.kept()) == (2, 0)
+async def test_without_a_key_everything_is_done_as_often_as_it_is_said(caller: Caller) -> None:
+    await caller.say(None)
+    await caller.say(None)
+    assert (await caller.acted(), await caller.kept()) == (2, 0)
 
 
-async def test_ten_who_say_it_at_the_same_time_have_it_done_once(desk: Desk) -> None:
+async def test_ten_who_say_it_at_the_same_time_have_it_done_once(caller: Caller) -> None:
     answers: list[dict[str, str]] = []
 
     async def say() -> None:
-        answers.append(await desk.say())
+        answers.append(await caller.say())
 
     async with trio.open_nursery() as nursery:
         for _ in range(10):
             nursery.start_soon(say)
     assert answers == [answers[0]] * 10
-    assert await desk.acted() == 1
+    assert await caller.acted() == 1
 
 
-async def test_a_key_that_was_used_for_something_else_is_refused(desk: Desk) -> None:
-    await desk.say()
+async def test_a_key_that_was_used_for_something_else_is_refused(caller: Caller) -> None:
+    await caller.say()
     with pytest.raises(Conflict, match="used for something else"):
-        await desk.say(what="another")
-    assert await desk.acted() == 1
+        await caller.say(what="another")
+    assert await caller.acted() == 1
 
 
-async def test_a_refusal_leaves_the_key_unused(desk: Desk) -> None:
+async def test_a_refusal_leaves_the_key_unused(caller: Caller) -> None:
     with pytest.raises(Invalid):
-        await desk.say(refuse=True)
-    assert (await desk.acted(), await desk.kept()) == (0, 0)
-    await desk.say()
-    assert await desk.acted() == 1
+        await caller.say(refuse=True)
+    assert (await caller.acted(), await caller.kept()) == (0, 0)
+    await caller.say()
+    assert await caller.acted() == 1
 
 
-async def test_the_same_key_of_two_people_is_two_keys(desk: Desk) -> None:
-    await desk.say(who=MIA)
-    await desk.say(who=UNCLAIMED, what="another")
-    assert await desk.acted() == 2
+async def test_the_same_key_of_two_people_is_two_keys(caller: Caller) -> None:
+    await caller.say(who=MIA)
+    await caller.say(who=UNCLAIMED, what="another")
+    assert await caller.acted() == 2
 
 
-async def test_what_was_said_before_the_claim_is_the_first_admins(desk: Desk) -> None:
-    first = await desk.say(who=UNCLAIMED)
+async def test_what_was_said_before_the_claim_is_the_first_admins(caller: Caller) -> None:
+    first = await caller.say(who=UNCLAIMED)
     claim = idempotency.FEATURE.claim
     assert claim is not None
-    await desk.store.write(claim, "usr_mia")
-    assert await desk.say(who=MIA) == first
-    assert await desk.acted() == 1
+    await caller.store.write(claim, "usr_mia")
+    assert await caller.say(who=MIA) == first
+    assert await caller.acted() == 1
 
 
-async def test_old_keys_are_forgotten_and_so_is_what_is_too_much(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_old_keys_are_forgotten_and_so_is_what_is_too_much(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("svc.idempotency.keys.KEEP_KEYS", 3)
     for number in range(5):
-        await desk.say(f"a-key-of-its-own-{number}")
-    assert await desk.kept() == 3
-    desk.wall.offset_ms += 31 * DAY_MS
-    await desk.say("a-key-of-its-own-9")
-    assert await desk.kept() == 1
+        await caller.say(f"a-key-of-its-own-{number}")
+    assert await caller.kept() == 3
+    caller.wall.offset_ms += 31 * DAY_MS
+    await caller.say("a-key-of-its-own-9")
+    assert await caller.kept() == 1
 
 
 @pytest.mark.parametrize("key", ["short", "x" * 101, "with a space in it", "with/a-slash-in-it"])

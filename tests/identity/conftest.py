@@ -9,7 +9,7 @@ import pytest
 
 from svc.clock import VirtualClock
 from tests.identity.oidc_door import open_door
-from tests.identity.oidc_world import ScriptedProvider
+from tests.identity.scripted_provider import ScriptedProvider
 from tests.recorded_log import RecordedLog
 from tests.support.service import Service
 

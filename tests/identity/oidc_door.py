@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from svc.clock import VirtualClock
-from tests.identity.oidc_world import CLIENT_ID, CLIENT_SECRET, ISSUER, ScriptedProvider
 from tests.identity.people import Person
+from tests.identity.scripted_provider import CLIENT_ID, CLIENT_SECRET, ISSUER, ScriptedProvider
 from tests.recorded_log import RecordedLog
 from tests.support.http import Reply
 from tests.support.service import HOST, Service, open_service

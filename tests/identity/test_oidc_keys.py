@@ -7,7 +7,7 @@ import trio
 
 from svc.identity.discovery import ProviderAway
 from svc.identity.oidc_keys import KEYS_LIFETIME_S, MAX_KEYS, REFETCH_PAUSE_S, KeyCache
-from tests.identity.oidc_world import ISSUER, ScriptedProvider, key, public
+from tests.identity.scripted_provider import ISSUER, ScriptedProvider, key, public
 from tests.mail.scripted_http import ScriptedHttp, answer
 
 URL = f"{ISSUER}/keys"

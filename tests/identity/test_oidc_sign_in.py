@@ -12,8 +12,8 @@ from svc.identity.oauth_states import begin_round_trip
 from svc.principal import UNCLAIMED, system
 from svc.store import Tx
 from tests.identity.oidc_door import MIA, NOA, NOT_ADMITTED, Browser, invite, open_door, people, place, reason
-from tests.identity.oidc_world import ABSENT, CLIENT_SECRET, ISSUER, ScriptedProvider, key, signed
 from tests.identity.people import Person
+from tests.identity.scripted_provider import ABSENT, CLIENT_SECRET, ISSUER, ScriptedProvider, key, signed
 from tests.mail.scripted_http import answer
 from tests.recorded_log import RecordedLog
 from tests.support.service import ORIGIN, Service

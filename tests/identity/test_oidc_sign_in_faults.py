@@ -18,7 +18,7 @@ from svc.store import Tx
 from svc.surface.assets import static_directory
 from svc.workspace import Workspace
 from tests.identity.oidc_door import MIA, Browser, open_door, people, place, reason
-from tests.identity.oidc_world import ABSENT, CLIENT_ID, CLIENT_SECRET, ISSUER, ScriptedProvider, key, signed
+from tests.identity.scripted_provider import ABSENT, CLIENT_ID, CLIENT_SECRET, ISSUER, ScriptedProvider, key, signed
 from tests.mail.scripted_http import Answer, answer, no_answer
 from tests.recorded_log import RecordedLog
 from tests.support.service import Service

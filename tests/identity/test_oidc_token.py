@@ -20,7 +20,7 @@ from svc.identity.oidc_keys import KEYS_LIFETIME_S, REFETCH_PAUSE_S, KeyCache
 from svc.identity.oidc_refusal import Claims, SignInRefused
 from svc.identity.oidc_token import verified_claims
 from svc.identity.roca import has_roca_mark
-from tests.identity.oidc_world import (
+from tests.identity.scripted_provider import (
     ABSENT,
     CLIENT_ID,
     ISSUER,

@@ -1,4 +1,4 @@
-"""The rig, and a Gmail mailbox on a scripted wire, as fixtures."""
+"""Fixtures: a mailbox with its sync, and a Gmail mailbox on a scripted wire."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from svc.clock import VirtualClock
 from svc.log import Log
 from svc.nursery import ThreadPool
 from tests.mail.gmail_wire import Mailbox
-from tests.support.mailbox import Rig, open_rig
+from tests.support.mailbox import MailSync, open_mail_sync
 
 
 @pytest.fixture
-async def rig(tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadPool) -> AsyncIterator[Rig]:
-    async with open_rig(tmp_path, clock=wall, log=log, threads=threads) as opened:
+async def mail_sync(tmp_path: Path, wall: VirtualClock, log: Log, threads: ThreadPool) -> AsyncIterator[MailSync]:
+    async with open_mail_sync(tmp_path, clock=wall, log=log, threads=threads) as opened:
         yield opened
 
 

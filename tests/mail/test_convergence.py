@@ -22,7 +22,7 @@ from svc.mail.providers.seam import HistoryPage, ListPage, ProviderFault
 from svc.nursery import ThreadPool
 from tests.recorded_log import RecordedLog
 from tests.sizes import examples
-from tests.support.mailbox import MIA, Rig, mail, open_rig
+from tests.support.mailbox import MIA, MailSync, mail, open_mail_sync
 
 pytestmark = pytest.mark.thorough
 
@@ -69,23 +69,23 @@ async def test_any_script_of_events_faults_and_steps_ends_as_a_fresh_sync_does(
     script: Sequence[tuple[object, ...]], seed: int
 ) -> None:
     with TemporaryDirectory() as home:
-        async with _rig(Path(home) / "lived") as rig:
-            untidy = Untidy(world=rig.world, address=MIA, rng=random.Random(seed))
-            await rig.inject(raw=_dated(0))
-            assert (await rig.world.create_label(MIA, "Clients")).id == MADE_LABEL
-            account_id = await rig.connect()
+        async with _mail_sync(Path(home) / "lived") as mail_sync:
+            untidy = Untidy(world=mail_sync.fake_mail, address=MIA, rng=random.Random(seed))
+            await mail_sync.inject(raw=_dated(0))
+            assert (await mail_sync.fake_mail.create_label(MIA, "Clients")).id == MADE_LABEL
+            account_id = await mail_sync.connect()
             for number, (kind, *values) in enumerate(script, 1):
-                await _play(rig, account_id, untidy, number, kind, values)
+                await _play(mail_sync, account_id, untidy, number, kind, values)
             lied = any(event[:2] == ("fault", "get") and event[2] in (403, 404) for event in script)
-            await _settle(rig, account_id, untidy, lied=lied)
-            lived = await rig.state()
-            announced = await rig.rows("select count(*) from events where type = 'mail-received'")
-            assert await rig.problems() == []
-        async with _rig(Path(home) / "fresh", journal=Path(home) / "lived" / "fake.jsonl") as rig:
-            account_id = await rig.connect()
-            await rig.sync_of(account_id).step()
-            assert lived == await rig.state()
-            assert announced[0][0] >= (await rig.account(account_id)).messages
+            await _settle(mail_sync, account_id, untidy, lied=lied)
+            lived = await mail_sync.state()
+            announced = await mail_sync.rows("select count(*) from events where type = 'mail-received'")
+            assert await mail_sync.problems() == []
+        async with _mail_sync(Path(home) / "fresh", journal=Path(home) / "lived" / "fake.jsonl") as mail_sync:
+            account_id = await mail_sync.connect()
+            await mail_sync.sync_of(account_id).step()
+            assert lived == await mail_sync.state()
+            assert announced[0][0] >= (await mail_sync.account(account_id)).messages
 
 
 @settings(max_examples=examples(15))
@@ -94,46 +94,48 @@ async def test_history_told_in_any_order_ends_in_the_mailbox_as_it_is(
     relabels: Sequence[tuple[int, frozenset[str]]], rng: random.Random
 ) -> None:
     with TemporaryDirectory() as home:
-        async with _rig(Path(home)) as rig:
-            account_id = await rig.synced("one", "two", "three")
+        async with _mail_sync(Path(home)) as mail_sync:
+            account_id = await mail_sync.synced("one", "two", "three")
             for number, labels in relabels:
-                await rig.world.set_labels(address=MIA, message_id=f"fake-{number % 3 + 1}", labels=labels)
-            await rig.sync_of(account_id, Untidy(world=rig.world, address=MIA, rng=rng)).step()
+                await mail_sync.fake_mail.set_labels(address=MIA, message_id=f"fake-{number % 3 + 1}", labels=labels)
+            await mail_sync.sync_of(account_id, Untidy(world=mail_sync.fake_mail, address=MIA, rng=rng)).step()
             for number in (1, 2, 3):
-                here = await rig.labels_here(account_id, f"fake-{number}")
-                assert here == await rig.labels_at_provider(f"fake-{number}")
+                here = await mail_sync.labels_here(account_id, f"fake-{number}")
+                assert here == await mail_sync.labels_at_provider(f"fake-{number}")
 
 
 @settings(max_examples=examples(20))
 @given(st.lists(st.tuples(st.sampled_from(("here", "there", "step")), a_message, st.booleans()), max_size=25))
 async def test_changes_here_and_there_end_in_agreement(script: Sequence[tuple[str, int, bool]]) -> None:
     with TemporaryDirectory() as home:
-        async with _rig(Path(home)) as rig:
-            account_id = await rig.synced("one", "two", "three")
-            loop = rig.loop_of(account_id)
+        async with _mail_sync(Path(home)) as mail_sync:
+            account_id = await mail_sync.synced("one", "two", "three")
+            loop = mail_sync.loop_of(account_id)
             for where, number, inbox in script:
                 message_id = f"fake-{number % 3 + 1}"
                 if where == "here":
                     act = inbox_actions.unarchive if inbox else inbox_actions.archive
-                    thread_id = await rig.thread_id_of(message_id)
-                    await rig.store.write(act, rig.principal, thread_ids=[thread_id])
+                    thread_id = await mail_sync.thread_id_of(message_id)
+                    await mail_sync.store.write(act, mail_sync.principal, thread_ids=[thread_id])
                 elif where == "there":
                     labels = frozenset({"INBOX"}) if inbox else frozenset({"STARRED"})
-                    await rig.world.set_labels(address=MIA, message_id=message_id, labels=labels)
+                    await mail_sync.fake_mail.set_labels(address=MIA, message_id=message_id, labels=labels)
                 else:
                     await loop.sync_now()
             await loop.sync_now()
             await loop.sync_now()
-            assert await rig.pending() == []
+            assert await mail_sync.pending() == []
             for message_id in ("fake-1", "fake-2", "fake-3"):
-                assert await rig.labels_here(account_id, message_id) == await rig.labels_at_provider(message_id)
-            assert await rig.problems() == []
+                assert await mail_sync.labels_here(account_id, message_id) == await mail_sync.labels_at_provider(
+                    message_id
+                )
+            assert await mail_sync.problems() == []
 
 
-def _rig(home: Path, *, journal: Path | None = None):  # type: ignore[no-untyped-def]
+def _mail_sync(home: Path, *, journal: Path | None = None):  # type: ignore[no-untyped-def]
     clock = VirtualClock()
     threads = ThreadPool(limit=8, name="test")
-    return open_rig(home, clock=clock, log=RecordedLog(clock), threads=threads, journal=journal)
+    return open_mail_sync(home, clock=clock, log=RecordedLog(clock), threads=threads, journal=journal)
 
 
 def _dated(number: int) -> bytes:
@@ -141,41 +143,41 @@ def _dated(number: int) -> bytes:
 
 
 async def _play(
-    rig: Rig, account_id: str, provider: FakeProvider, number: int, kind: object, values: Sequence[object]
+    mail_sync: MailSync, account_id: str, provider: FakeProvider, number: int, kind: object, values: Sequence[object]
 ) -> None:
     match kind, *values:
         case "insert", int(thread), frozenset() as labels:
-            await rig.inject(raw=_dated(number), thread=f"t{thread}", labels=labels)
+            await mail_sync.inject(raw=_dated(number), thread=f"t{thread}", labels=labels)
         case "relabel", int(chosen), frozenset() as labels:
-            if message_id := _chosen(rig.world, chosen):
-                await rig.world.set_labels(address=MIA, message_id=message_id, labels=labels)
+            if message_id := _chosen(mail_sync.fake_mail, chosen):
+                await mail_sync.fake_mail.set_labels(address=MIA, message_id=message_id, labels=labels)
         case "delete", int(chosen):
-            if message_id := _chosen(rig.world, chosen):
-                await rig.world.delete(address=MIA, message_id=message_id)
+            if message_id := _chosen(mail_sync.fake_mail, chosen):
+                await mail_sync.fake_mail.delete(address=MIA, message_id=message_id)
         case "expire", *_:
-            await rig.world.expire_history(address=MIA)
+            await mail_sync.fake_mail.expire_history(address=MIA)
         case "fault", operation, fault:
-            rig.world.fault(address=MIA, operation=operation, fault=fault, times=1)  # type: ignore[arg-type]
+            mail_sync.fake_mail.fault(address=MIA, operation=operation, fault=fault, times=1)  # type: ignore[arg-type]
         case _:
             with suppress(ProviderFault):
-                await rig.sync_of(account_id, provider).step()
+                await mail_sync.sync_of(account_id, provider).step()
     await trio.sleep(1)
 
 
-def _chosen(world: FakeWorld, number: int) -> str | None:
-    ids = list(world.mailbox(MIA).messages)
+def _chosen(fake_mail: FakeWorld, number: int) -> str | None:
+    ids = list(fake_mail.mailbox(MIA).messages)
     return ids[number % len(ids)] if ids else None
 
 
-async def _settle(rig: Rig, account_id: str, provider: FakeProvider, *, lied: bool) -> None:
+async def _settle(mail_sync: MailSync, account_id: str, provider: FakeProvider, *, lied: bool) -> None:
     """The weather clears, and one step brings everything. Where the provider said of a message that is there that it
     was gone or refused, only the next full sync can find it."""
     operations: tuple[Operation, ...] = ("list", "get", "history")
     for operation in operations:
-        while rig.world.next_fault(MIA, operation):
+        while mail_sync.fake_mail.next_fault(MIA, operation):
             pass
     if lied:
-        await rig.store.write(lambda tx: tx.run("delete from mail_ledger"))
-        await rig.world.expire_history(address=MIA)
-    await rig.sync_of(account_id, provider).step()
-    assert (await rig.account(account_id)).state == "caught-up"
+        await mail_sync.store.write(lambda tx: tx.run("delete from mail_ledger"))
+        await mail_sync.fake_mail.expire_history(address=MIA)
+    await mail_sync.sync_of(account_id, provider).step()
+    assert (await mail_sync.account(account_id)).state == "caught-up"

@@ -22,7 +22,7 @@ from svc.nursery import ThreadPool
 from svc.store import ReadTx
 from tests.recorded_log import RecordedLog, StoppedClock
 from tests.sizes import KILLS_A_HOME, SYNC_HOMES
-from tests.support.mailbox import MIA, State, mail, open_rig, state_of
+from tests.support.mailbox import MIA, State, mail, open_mail_sync, state_of
 from tests.support.process import ServiceProcess
 
 pytestmark = pytest.mark.thorough
@@ -68,41 +68,41 @@ def _messages(service: ServiceProcess) -> int:
     return int(count)
 
 
-def _world(journal: Path) -> FakeWorld:
-    world = FakeWorld(journal=journal, clock=StoppedClock(), threads=ThreadPool(limit=1, name="fake"))
-    world.load()
-    return world
+def _fake_mail(journal: Path) -> FakeWorld:
+    fake_mail = FakeWorld(journal=journal, clock=StoppedClock(), threads=ThreadPool(limit=1, name="fake"))
+    fake_mail.load()
+    return fake_mail
 
 
 async def _fill(journal: Path, rng: random.Random) -> None:
-    world = _world(journal)
+    fake_mail = _fake_mail(journal)
     for number in range(MESSAGES):
-        await _arrive(world, f"Mail {number}", rng)
+        await _arrive(fake_mail, f"Mail {number}", rng)
 
 
 async def _meanwhile(journal: Path, rng: random.Random) -> None:
     """The mailbox goes on without the service."""
-    world = _world(journal)
-    ids = sorted(world.mailbox(MIA).messages)
+    fake_mail = _fake_mail(journal)
+    ids = sorted(fake_mail.mailbox(MIA).messages)
     gone, starred = rng.sample(ids, 2)
-    await world.delete(address=MIA, message_id=gone)
-    await world.set_labels(address=MIA, message_id=starred, labels=frozenset({"STARRED"}))
-    await _arrive(world, f"Late {world.mailbox(MIA).next_number}", rng)
+    await fake_mail.delete(address=MIA, message_id=gone)
+    await fake_mail.set_labels(address=MIA, message_id=starred, labels=frozenset({"STARRED"}))
+    await _arrive(fake_mail, f"Late {fake_mail.mailbox(MIA).next_number}", rng)
     if rng.random() < 0.3:
-        await world.expire_history(address=MIA)
+        await fake_mail.expire_history(address=MIA)
 
 
-async def _arrive(world: FakeWorld, subject: str, rng: random.Random) -> None:
+async def _arrive(fake_mail: FakeWorld, subject: str, rng: random.Random) -> None:
     second = int(subject.rpartition(" ")[2]) * 1_009 % 3_600  # in no order, and no two the same
     date = f"Mon, 19 Oct 2026 10:{second // 60:02}:{second % 60:02} +0000"
     raw = mail(subject, text=f"The body of {subject}.", date=date)
     labels = frozenset({"INBOX", "UNREAD"} if rng.random() < 0.5 else {"INBOX"})
-    await world.inject(address=MIA, raw=raw, thread_key=str(rng.randrange(80)), labels=labels)
+    await fake_mail.inject(address=MIA, raw=raw, thread_key=str(rng.randrange(80)), labels=labels)
 
 
 async def _undisturbed(home: Path, journal: Path) -> State:
     clock = WallClock()
     threads = ThreadPool(limit=8, name="test")
-    async with open_rig(home, clock=clock, log=RecordedLog(clock), threads=threads, journal=journal) as rig:
-        await rig.sync_of(await rig.connect()).step()
-        return await rig.state()
+    async with open_mail_sync(home, clock=clock, log=RecordedLog(clock), threads=threads, journal=journal) as mail_sync:
+        await mail_sync.sync_of(await mail_sync.connect()).step()
+        return await mail_sync.state()

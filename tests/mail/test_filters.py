@@ -11,7 +11,7 @@ from sqlite_utils import Database
 from svc.mail.labelling import actions
 from svc.mail.migrations import MIGRATIONS
 from svc.mail.threads import filtered
-from tests.support.mailbox import MIA, Rig, mail
+from tests.support.mailbox import MIA, MailSync, mail
 from tests.support.service import Service
 
 NOA = "noa@example.org"
@@ -32,13 +32,15 @@ async def subjects(service: Service, **wanted: object) -> list[str]:
     return [thread["subject"] for thread in (await service.query("mail.threads", **wanted))["threads"]]
 
 
-async def listed(rig: Rig, lists: dict[str, str], *, leading: bool) -> list[str]:
-    rows = await rig.store.read(filtered.threads, lists=[lists], only="starred", cursor=None, limit=9, leading=leading)
+async def listed(mail_sync: MailSync, lists: dict[str, str], *, leading: bool) -> list[str]:
+    rows = await mail_sync.store.read(
+        filtered.threads, lists=[lists], only="starred", cursor=None, limit=9, leading=leading
+    )
     return [row.id for row in rows]
 
 
-async def passing(rig: Rig, name: str) -> dict[str, list[str]]:
-    rows = await rig.rows(
+async def passing(mail_sync: MailSync, name: str) -> dict[str, list[str]]:
+    rows = await mail_sync.rows(
         """
         select f.filter, t.subject from mail_filtered_threads f join mail_threads t on t.id = f.thread_id
         where f.list = :name order by f.at desc
@@ -51,7 +53,7 @@ async def passing(rig: Rig, name: str) -> dict[str, list[str]]:
     return found
 
 
-async def test_each_filter_shows_what_passes_it_and_no_more(rig: Rig) -> None:
+async def test_each_filter_shows_what_passes_it_and_no_more(mail_sync: MailSync) -> None:
     for raw, labels in (
         (letter("plain", to="list@example.org"), {"INBOX"}),
         (letter("to me"), {"INBOX"}),
@@ -59,41 +61,43 @@ async def test_each_filter_shows_what_passes_it_and_no_more(rig: Rig) -> None:
         (letter("a file", to="list@example.org", file=True), {"INBOX", "STARRED"}),
         (letter("away", file=True), {"UNREAD", "Label_7"}),
     ):
-        await rig.inject(raw=raw, labels=frozenset(labels))
+        await mail_sync.inject(raw=raw, labels=frozenset(labels))
         await trio.sleep(60)
-    account_id = await rig.connect()
-    await rig.sync_of(account_id).step()
-    assert await passing(rig, "in:inbox") == {
+    account_id = await mail_sync.connect()
+    await mail_sync.sync_of(account_id).step()
+    assert await passing(mail_sync, "in:inbox") == {
         "unread": ["a copy"],
         "to-me": ["a copy", "to me"],
         "attachment": ["a file"],
         "starred": ["a file"],
     }
-    assert await passing(rig, "in:skipped") == {"unread": ["away"], "to-me": ["away"], "attachment": ["away"]}
-    assert await passing(rig, "label:Label_7") == await passing(rig, "in:skipped")
-    assert await passing(rig, "label:STARRED") == {"attachment": ["a file"], "starred": ["a file"]}
-    assert await rig.problems() == []
+    assert await passing(mail_sync, "in:skipped") == {"unread": ["away"], "to-me": ["away"], "attachment": ["away"]}
+    assert await passing(mail_sync, "label:Label_7") == await passing(mail_sync, "in:skipped")
+    assert await passing(mail_sync, "label:STARRED") == {"attachment": ["a file"], "starred": ["a file"]}
+    assert await mail_sync.problems() == []
 
 
-async def test_filtered_lists_follow_each_change(rig: Rig) -> None:
-    account_id = await rig.synced("one", "two", thread="t")
-    sync = rig.sync_of(account_id)
-    assert await passing(rig, "in:inbox") == {"unread": ["two"], "to-me": ["two"]}
-    ((thread_id,),) = await rig.rows("select id from mail_threads")
+async def test_filtered_lists_follow_each_change(mail_sync: MailSync) -> None:
+    account_id = await mail_sync.synced("one", "two", thread="t")
+    sync = mail_sync.sync_of(account_id)
+    assert await passing(mail_sync, "in:inbox") == {"unread": ["two"], "to-me": ["two"]}
+    ((thread_id,),) = await mail_sync.rows("select id from mail_threads")
     star = frozenset({"STARRED"})
     gone = frozenset({"UNREAD", "INBOX"})
-    await rig.store.write(actions.set_labels, rig.principal, thread_ids=[str(thread_id)], add=star, remove=gone)
-    assert await passing(rig, "in:inbox") == {}
-    assert await passing(rig, "in:skipped") == {"starred": ["two"], "to-me": ["two"]}
-    await rig.inject("three", thread="t")
+    await mail_sync.store.write(
+        actions.set_labels, mail_sync.principal, thread_ids=[str(thread_id)], add=star, remove=gone
+    )
+    assert await passing(mail_sync, "in:inbox") == {}
+    assert await passing(mail_sync, "in:skipped") == {"starred": ["two"], "to-me": ["two"]}
+    await mail_sync.inject("three", thread="t")
     await sync.step()
-    assert await passing(rig, "in:inbox") == {"unread": ["three"], "starred": ["three"], "to-me": ["three"]}
-    assert await rig.problems() == []
+    assert await passing(mail_sync, "in:inbox") == {"unread": ["three"], "starred": ["three"], "to-me": ["three"]}
+    assert await mail_sync.problems() == []
     for number in (1, 2, 3):
-        await rig.world.delete(address=MIA, message_id=f"fake-{number}")
+        await mail_sync.fake_mail.delete(address=MIA, message_id=f"fake-{number}")
     await sync.step()
-    assert await rig.rows("select * from mail_filtered_threads") == []
-    assert await rig.problems() == []
+    assert await mail_sync.rows("select * from mail_filtered_threads") == []
+    assert await mail_sync.problems() == []
 
 
 async def test_a_filter_goes_with_any_list_and_page_by_page(service: Service) -> None:
@@ -116,24 +120,24 @@ async def test_a_filter_goes_with_any_list_and_page_by_page(service: Service) ->
     assert await subjects(service, labelName="Sent", only="to-me") == []
 
 
-async def test_one_mail_in_two_accounts_is_one_row_of_a_filtered_list(rig: Rig) -> None:
+async def test_one_mail_in_two_accounts_is_one_row_of_a_filtered_list(mail_sync: MailSync) -> None:
     raw = mail("For both").replace(b"Subject:", b"Message-ID: <1@example.org>\r\nSubject:", 1)
     ids = {}
     for address in (MIA, NOA):
-        await rig.inject(address=address, raw=raw, labels=frozenset({"INBOX", "STARRED"}))
-        ids[address] = await rig.connect(address)
-        await rig.sync_of(ids[address], address=address).step()
-    ((leader,),) = await rig.rows("select id from mail_threads where leads")
+        await mail_sync.inject(address=address, raw=raw, labels=frozenset({"INBOX", "STARRED"}))
+        ids[address] = await mail_sync.connect(address)
+        await mail_sync.sync_of(ids[address], address=address).step()
+    ((leader,),) = await mail_sync.rows("select id from mail_threads where leads")
     for name, leading in (("in:inbox", True), ("label:STARRED", False)):
         lists = dict.fromkeys(ids.values(), name)
-        assert await listed(rig, lists, leading=leading) == [leader]
+        assert await listed(mail_sync, lists, leading=leading) == [leader]
         for account_id in ids.values():
-            assert len(await listed(rig, {account_id: name}, leading=leading)) == 1
+            assert len(await listed(mail_sync, {account_id: name}, leading=leading)) == 1
 
 
-async def test_a_page_of_a_filtered_list_is_one_walk(rig: Rig) -> None:
-    await rig.synced("one")
-    plan = await rig.rows(
+async def test_a_page_of_a_filtered_list_is_one_walk(mail_sync: MailSync) -> None:
+    await mail_sync.synced("one")
+    plan = await mail_sync.rows(
         """
         explain query plan select t.id from mail_filtered_threads l join mail_threads t on t.id = l.thread_id
         where l.account_id = 'a' and l.list = 'b' and l.filter = 'c' and (l.at, l.thread_id) < (1, 'd')

@@ -84,7 +84,7 @@ def test_a_change_of_labels_is_a_move(add: set[str], remove: set[str], folder: s
 
 
 @dataclass(kw_only=True)
-class Office:
+class FolderAccount:
     """The service with one account, whose mailbox has folders."""
 
     service: Service
@@ -116,7 +116,7 @@ class Office:
 
 
 @pytest.fixture
-async def office(tmp_path: Path, log: RecordedLog, wall: VirtualClock) -> AsyncIterator[Office]:
+async def folder_account(tmp_path: Path, log: RecordedLog, wall: VirtualClock) -> AsyncIterator[FolderAccount]:
     async with open_service(tmp_path, clock=wall, log=log) as service:
         box = FolderMailbox(address=MIA, clock=wall)
         for folder in (INBOX, ARCHIVE, SPAM, TRASH, SENT):
@@ -126,115 +126,115 @@ async def office(tmp_path: Path, log: RecordedLog, wall: VirtualClock) -> AsyncI
         workspace.service(Providers).replace_all("folders", lambda account: FolderProvider(box=box))
         account_id = await workspace.store.write(account_actions.connect, UNCLAIMED, address=MIA, provider="folders")
         await workspace.service(MailEngine).start_account(account_id)
-        yield Office(service=service, box=box, account_id=account_id)
+        yield FolderAccount(service=service, box=box, account_id=account_id)
 
 
-async def test_the_folders_are_the_sections(office: Office) -> None:
-    await office.agreed()
-    assert list(await office.listed()) == ["In INBOX"]
-    assert set(await office.listed("skipped")) == {"In the archive", "In SENT"}
-    (account,) = await office.service.query("mail.accounts")
+async def test_the_folders_are_the_sections(folder_account: FolderAccount) -> None:
+    await folder_account.agreed()
+    assert list(await folder_account.listed()) == ["In INBOX"]
+    assert set(await folder_account.listed("skipped")) == {"In the archive", "In SENT"}
+    (account,) = await folder_account.service.query("mail.accounts")
     assert (account["state"], account["unread"]) == ("caught-up", 1)
 
 
-async def test_archiving_here_is_a_move_there_and_taking_it_back_is_one_too(office: Office) -> None:
-    await office.synced()
-    thread_id = (await office.listed())["In INBOX"]
-    await office.service.mutate("mail.archive", threadIds=[thread_id])
-    await office.agreed()
-    assert office.box.kept["m0"].place == Place(folder=ARCHIVE, seen=False)
-    await office.service.mutate("mail.undo")
-    await office.agreed()
-    assert office.box.kept["m0"].place == Place(folder=INBOX, seen=False)
-    assert list(await office.listed()) == ["In INBOX"]
+async def test_archiving_here_is_a_move_there_and_taking_it_back_is_one_too(folder_account: FolderAccount) -> None:
+    await folder_account.synced()
+    thread_id = (await folder_account.listed())["In INBOX"]
+    await folder_account.service.mutate("mail.archive", threadIds=[thread_id])
+    await folder_account.agreed()
+    assert folder_account.box.kept["m0"].place == Place(folder=ARCHIVE, seen=False)
+    await folder_account.service.mutate("mail.undo")
+    await folder_account.agreed()
+    assert folder_account.box.kept["m0"].place == Place(folder=INBOX, seen=False)
+    assert list(await folder_account.listed()) == ["In INBOX"]
 
 
-async def test_reading_and_starring_here_are_flags_there(office: Office) -> None:
-    await office.synced()
-    thread_id = (await office.listed())["In INBOX"]
-    await office.service.mutate("mail.open", threadId=thread_id)
-    await office.service.mutate("mail.setLabels", threadIds=[thread_id], add=[STARRED])
-    await office.agreed()
-    assert office.box.kept["m0"].place == Place(folder=INBOX, seen=True, flagged=True)
-    await office.service.mutate("mail.undo")
-    await office.service.mutate("mail.markUnread", threadIds=[thread_id])
-    await office.agreed()
-    assert office.box.kept["m0"].place == Place(folder=INBOX, seen=False)
+async def test_reading_and_starring_here_are_flags_there(folder_account: FolderAccount) -> None:
+    await folder_account.synced()
+    thread_id = (await folder_account.listed())["In INBOX"]
+    await folder_account.service.mutate("mail.open", threadId=thread_id)
+    await folder_account.service.mutate("mail.setLabels", threadIds=[thread_id], add=[STARRED])
+    await folder_account.agreed()
+    assert folder_account.box.kept["m0"].place == Place(folder=INBOX, seen=True, flagged=True)
+    await folder_account.service.mutate("mail.undo")
+    await folder_account.service.mutate("mail.markUnread", threadIds=[thread_id])
+    await folder_account.agreed()
+    assert folder_account.box.kept["m0"].place == Place(folder=INBOX, seen=False)
 
 
 @pytest.mark.parametrize("subject", ["In INBOX", "In the archive", "In SENT"])
 @pytest.mark.parametrize("away", [TRASH, SPAM])
 async def test_what_is_thrown_away_here_lies_there_too_until_it_is_taken_back(
-    office: Office, subject: str, away: str
+    folder_account: FolderAccount, subject: str, away: str
 ) -> None:
-    await office.synced()
-    thread_id = (await office.listed() | await office.listed("skipped"))[subject]
-    before = {one.id: one.place for one in office.box.kept.values()}
-    await office.service.mutate("mail.setLabels", threadIds=[thread_id], add=[away])
-    await office.agreed()
-    moved = [one.place.folder for one in office.box.kept.values() if one.place != before[one.id]]
+    await folder_account.synced()
+    thread_id = (await folder_account.listed() | await folder_account.listed("skipped"))[subject]
+    before = {one.id: one.place for one in folder_account.box.kept.values()}
+    await folder_account.service.mutate("mail.setLabels", threadIds=[thread_id], add=[away])
+    await folder_account.agreed()
+    moved = [one.place.folder for one in folder_account.box.kept.values() if one.place != before[one.id]]
     assert moved == [away]
-    assert subject not in await office.listed() | await office.listed("skipped")
-    await office.service.mutate("mail.undo")
-    await office.agreed()
-    assert {one.id: one.place for one in office.box.kept.values()} == before
-    assert subject in await office.listed() | await office.listed("skipped")
+    assert subject not in await folder_account.listed() | await folder_account.listed("skipped")
+    await folder_account.service.mutate("mail.undo")
+    await folder_account.agreed()
+    assert {one.id: one.place for one in folder_account.box.kept.values()} == before
+    assert subject in await folder_account.listed() | await folder_account.listed("skipped")
 
 
-async def test_what_is_moved_flagged_and_deleted_there_is_so_here(office: Office) -> None:
-    await office.synced()
-    box = office.box
+async def test_what_is_moved_flagged_and_deleted_there_is_so_here(folder_account: FolderAccount) -> None:
+    await folder_account.synced()
+    box = folder_account.box
     box.move("m0", ARCHIVE)
     box.move("m2", INBOX)
     box.put("m1", replace(box.kept["m1"].place, seen=False, flagged=True))
     box.delete("m3")
     box.deliver(mail("New"), folder=INBOX)
-    await office.agreed()
-    assert set(await office.listed()) == {"In SPAM", "New"}
-    assert {"In INBOX", "In the archive"} <= set(await office.listed("skipped"))
+    await folder_account.agreed()
+    assert set(await folder_account.listed()) == {"In SPAM", "New"}
+    assert {"In INBOX", "In the archive"} <= set(await folder_account.listed("skipped"))
 
 
-async def test_a_mail_larger_than_its_provider_takes_fails_and_says_so(office: Office) -> None:
-    await office.synced()
-    loop = office.service.workspace.service(MailEngine).loop(office.account_id)
+async def test_a_mail_larger_than_its_provider_takes_fails_and_says_so(folder_account: FolderAccount) -> None:
+    await folder_account.synced()
+    loop = folder_account.service.workspace.service(MailEngine).loop(folder_account.account_id)
     assert loop is not None
     object.__setattr__(loop.provider, "capabilities", replace(loop.provider.capabilities, max_message_bytes=100))
-    mailer = Mailer(office.service, account_id=office.account_id)
+    mailer = Mailer(folder_account.service, account_id=folder_account.account_id)
     sent = await mailer.send(subject="Boats")
     row = await mailer.until(sent["outgoingId"], "failed")
     assert "larger than" in row["lastError"]
-    assert all(b"Boats" not in one.raw for one in office.box.kept.values())
+    assert all(b"Boats" not in one.raw for one in folder_account.box.kept.values())
 
 
-async def test_a_place_that_the_server_forgot_is_made_good_by_a_sweep(office: Office) -> None:
-    await office.synced()
-    box = office.box
+async def test_a_place_that_the_server_forgot_is_made_good_by_a_sweep(folder_account: FolderAccount) -> None:
+    await folder_account.synced()
+    box = folder_account.box
     box.move("m0", TRASH)
     box.move("m1", INBOX)
     box.delete("m2")
     box.forget_changes()
-    await office.agreed()
-    assert list(await office.listed()) == ["In the archive"]
+    await folder_account.agreed()
+    assert list(await folder_account.listed()) == ["In the archive"]
 
 
 @pytest.mark.parametrize("names", [(), ("of@the.server",)])
 async def test_a_mail_that_is_sent_lies_in_sent_once_and_answers_stand_below_it(
-    office: Office, names: tuple[str, ...]
+    folder_account: FolderAccount, names: tuple[str, ...]
 ) -> None:
     """Answers to the name that its server says it went under, too."""
-    await office.synced()
-    office.box.names = names
-    mailer = Mailer(office.service, account_id=office.account_id)
+    await folder_account.synced()
+    folder_account.box.names = names
+    mailer = Mailer(folder_account.service, account_id=folder_account.account_id)
     sent = await mailer.send(subject="Boats")
     await mailer.until(sent["outgoingId"], "sent")
-    await office.agreed()
-    (kept,) = [one for one in office.box.kept.values() if b"Subject: Boats" in one.raw]
+    await folder_account.agreed()
+    (kept,) = [one for one in folder_account.box.kept.values() if b"Subject: Boats" in one.raw]
     assert kept.place == Place(folder=SENT)
     name = names[0] if names else mime.parse_message(kept.raw).message_id
     head = f"In-Reply-To: <{name}>\r\n".encode()
-    office.box.deliver(head + mail("Re: Boats", date="Sun, 22 Nov 2026 12:00:00 +0000"), folder=INBOX)
-    await office.agreed()
-    rows = await office.service.rows(
+    folder_account.box.deliver(head + mail("Re: Boats", date="Sun, 22 Nov 2026 12:00:00 +0000"), folder=INBOX)
+    await folder_account.agreed()
+    rows = await folder_account.service.rows(
         "select count(*), count(distinct thread_id) from mail_messages where subject like '%Boats'"
     )
     assert rows == [(2, 1)]

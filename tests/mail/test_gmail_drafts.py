@@ -116,7 +116,7 @@ class Tokens:
 
 
 @dataclass
-class Desk:
+class GmailClient:
     """The service, as often as it is started anew."""
 
     wall: VirtualClock
@@ -177,25 +177,25 @@ class Desk:
 
 
 @pytest.fixture
-def desk(wall: VirtualClock) -> Desk:
-    desk = Desk(wall)
+def client(wall: VirtualClock) -> GmailClient:
+    client = GmailClient(wall)
     for name in ("One", "Two", "Three"):
-        desk.google.put(f"Date: Mon, 2 Nov 2026 09:00:00 +0000\r\nSubject: {name}\r\n\r\n".encode())
-    return desk
+        client.google.put(f"Date: Mon, 2 Nov 2026 09:00:00 +0000\r\nSubject: {name}\r\n\r\n".encode())
+    return client
 
 
 OTHERS: Final = ["One", "Three", "Two"]
 
 
-async def test_a_draft_lies_there_once_and_is_changed_where_it_lies(desk: Desk) -> None:
-    await desk.keep("Boats", thread_id="thread-1")
-    draft_id = next(iter(desk.google.drafts))
-    await desk.keep("Ships", thread_id="thread-1")
-    assert desk.google.subjects() == sorted(["Ships", *OTHERS])
-    assert next(iter(desk.google.drafts)) == draft_id
-    assert await desk.there()
-    await desk.drop()
-    assert (desk.google.subjects(), desk.notes(), await desk.there()) == (OTHERS, [], False)
+async def test_a_draft_lies_there_once_and_is_changed_where_it_lies(client: GmailClient) -> None:
+    await client.keep("Boats", thread_id="thread-1")
+    draft_id = next(iter(client.google.drafts))
+    await client.keep("Ships", thread_id="thread-1")
+    assert client.google.subjects() == sorted(["Ships", *OTHERS])
+    assert next(iter(client.google.drafts)) == draft_id
+    assert await client.there()
+    await client.drop()
+    assert (client.google.subjects(), client.notes(), await client.there()) == (OTHERS, [], False)
 
 
 WAYS: Final = (("keep",), ("keep", "keep"), ("keep", "drop"), ("take up",))
@@ -209,25 +209,25 @@ async def test_killed_at_any_step_it_finds_its_own_again_and_leaves_one(
     """The last act of ``way`` is killed at each of its steps, and done ``then`` by whoever is started next."""
     last = 0
     while True:
-        desk = Desk(wall)
-        theirs = desk.google.put(b"Date: Mon, 2 Nov 2026 09:00:00 +0000\r\nSubject: Theirs\r\n\r\n")
+        client = GmailClient(wall)
+        theirs = client.google.put(b"Date: Mon, 2 Nov 2026 09:00:00 +0000\r\nSubject: Theirs\r\n\r\n")
         others = [] if way == ("take up",) else ["Theirs"]
         more: dict[str, Any] = {} if others else {"instead_of": [theirs]}
         for _ in way[:-1]:
-            await desk.keep("Boats")
-        provider, steps = desk.started(last=last)
+            await client.keep("Boats")
+        provider, steps = client.started(last=last)
         assert provider.drafts is not None
         try:
             if way[-1] == "drop":
                 await provider.drafts.drop(MARK)
             else:
-                await provider.drafts.keep(desk.letter("Ships"), mark=MARK, **more)
+                await provider.drafts.keep(client.letter("Ships"), mark=MARK, **more)
             is_dead = False
         except Killed:
             is_dead = True
-        await (desk.keep("Rafts", **more) if then == "keep" else desk.drop(**more))
-        assert desk.google.subjects() == sorted(["Rafts", *others] if then == "keep" else others), last
-        assert len(desk.notes()) == (then == "keep")
+        await (client.keep("Rafts", **more) if then == "keep" else client.drop(**more))
+        assert client.google.subjects() == sorted(["Rafts", *others] if then == "keep" else others), last
+        assert len(client.notes()) == (then == "keep")
         if not is_dead:
             assert last == steps.seen
             return
@@ -235,113 +235,119 @@ async def test_killed_at_any_step_it_finds_its_own_again_and_leaves_one(
 
 
 @pytest.mark.parametrize("then", ["keep", "drop"])
-async def test_one_whose_answer_was_lost_is_found_again(desk: Desk, then: str) -> None:
-    desk.google.lost = 1
+async def test_one_whose_answer_was_lost_is_found_again(client: GmailClient, then: str) -> None:
+    client.google.lost = 1
     with pytest.raises(LostAnswer):
-        await desk.keep("Boats")
-    assert await desk.there()
-    await (desk.keep("Ships") if then == "keep" else desk.drop())
-    assert desk.google.subjects() == sorted(["Ships", *OTHERS] if then == "keep" else OTHERS)
+        await client.keep("Boats")
+    assert await client.there()
+    await (client.keep("Ships") if then == "keep" else client.drop())
+    assert client.google.subjects() == sorted(["Ships", *OTHERS] if then == "keep" else OTHERS)
 
 
-async def test_what_certainly_did_not_go_is_not_looked_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_certainly_did_not_go_is_not_looked_for(
+    client: GmailClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def refused(*_: object, **__: object) -> EgressResponse:
         raise no_answer(may_have_happened=False)
 
     with monkeypatch.context() as patch:
-        patch.setattr(desk.google, "request", refused)
+        patch.setattr(client.google, "request", refused)
         with pytest.raises(Unreachable):
-            await desk.keep("Boats")
-    assert desk.notes() == []
+            await client.keep("Boats")
+    assert client.notes() == []
 
 
-async def test_one_that_comes_a_moment_after_the_first_look_is_found_all_the_same(desk: Desk) -> None:
+async def test_one_that_comes_a_moment_after_the_first_look_is_found_all_the_same(client: GmailClient) -> None:
     """The process that sent it is dead, and Gmail still works on it."""
-    letter = desk.letter("Boats")
-    provider, _ = desk.started(last=2)
+    letter = client.letter("Boats")
+    provider, _ = client.started(last=2)
     assert provider.drafts is not None
     with pytest.raises(Killed):
         await provider.drafts.keep(letter, mark=MARK)
-    assert len(desk.notes()) == 1
+    assert len(client.notes()) == 1
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(desk.keep, "Ships")
+        nursery.start_soon(client.keep, "Ships")
         await trio.sleep(1)
-        desk.google.put(letter)
-    assert desk.google.subjects() == sorted(["Ships", *OTHERS])
+        client.google.put(letter)
+    assert client.google.subjects() == sorted(["Ships", *OTHERS])
 
 
-async def test_what_another_program_made_of_it_stays_beside_ours_or_is_replaced_once_it_is_taken_up(desk: Desk) -> None:
-    await desk.keep("Boats")
-    draft_id = next(iter(desk.google.drafts))
+async def test_what_another_program_made_of_it_stays_beside_ours_or_is_replaced_once_it_is_taken_up(
+    client: GmailClient,
+) -> None:
+    await client.keep("Boats")
+    draft_id = next(iter(client.google.drafts))
     theirs = b"Date: Mon, 2 Jan 2040 10:00:00 +0000\r\nSubject: Canoes\r\n\r\n"
-    edited = desk.google.put(theirs, draft_id)
-    assert not await desk.there()
-    provider, _ = desk.started()
+    edited = client.google.put(theirs, draft_id)
+    assert not await client.there()
+    provider, _ = client.started()
     assert (await provider.get(edited)).draft_of == MARK
-    await desk.keep("Ships", instead_of=[edited])
-    assert desk.google.subjects() == sorted(["Ships", *OTHERS])
-    desk.google.put(theirs, draft_id)
-    await desk.keep("Rafts")
-    assert desk.google.subjects() == sorted(["Rafts", "Canoes", *OTHERS])
+    await client.keep("Ships", instead_of=[edited])
+    assert client.google.subjects() == sorted(["Ships", *OTHERS])
+    client.google.put(theirs, draft_id)
+    await client.keep("Rafts")
+    assert client.google.subjects() == sorted(["Rafts", "Canoes", *OTHERS])
 
 
-async def test_our_own_copy_is_no_message_here_also_before_it_is_noted(desk: Desk) -> None:
-    await desk.keep("Boats")
-    desk.google.lost = 1
+async def test_our_own_copy_is_no_message_here_also_before_it_is_noted(client: GmailClient) -> None:
+    await client.keep("Boats")
+    client.google.lost = 1
     with pytest.raises(ProviderFault):
-        await desk.keep("Ships")
-    provider, _ = desk.started()
+        await client.keep("Ships")
+    provider, _ = client.started()
     with pytest.raises(MessageGone):
-        await provider.get(next(iter(desk.google.drafts.values())))
-    (last, *_) = reversed(desk.google.drafts.values())
+        await provider.get(next(iter(client.google.drafts.values())))
+    (last, *_) = reversed(client.google.drafts.values())
     assert (await provider.get(last)).draft_of is None
 
 
 @pytest.mark.parametrize("listed_before", [False, True])
 async def test_an_earlier_copy_of_ours_that_was_read_before_it_was_replaced_is_no_message_here(
-    desk: Desk, listed_before: bool
+    client: GmailClient, listed_before: bool
 ) -> None:
-    await desk.keep("Boats")
+    await client.keep("Boats")
     earlier, raw = (
-        next(iter(desk.google.drafts.values())),
-        desk.google.messages[next(iter(desk.google.drafts.values()))],
+        next(iter(client.google.drafts.values())),
+        client.google.messages[next(iter(client.google.drafts.values()))],
     )
-    drafts = desk.started()[0].drafts
+    drafts = client.started()[0].drafts
     assert drafts is not None
     if listed_before:
-        theirs = desk.google.put(b"Date: Mon, 2 Nov 2026 09:00:00 +0000\r\nSubject: Four\r\n\r\n")
-        assert await drafts.whose(theirs, desk.google.messages[theirs]) is None
-    await desk.keep("Ships")
+        theirs = client.google.put(b"Date: Mon, 2 Nov 2026 09:00:00 +0000\r\nSubject: Four\r\n\r\n")
+        assert await drafts.whose(theirs, client.google.messages[theirs]) is None
+    await client.keep("Ships")
     with pytest.raises(MessageGone):
         await drafts.whose(earlier, raw)
 
 
-async def test_what_another_program_changed_and_left_our_mark_in_is_a_draft_made_of_ours(desk: Desk) -> None:
-    await desk.keep("Boats")
-    drafts = desk.started()[0].drafts
+async def test_what_another_program_changed_and_left_our_mark_in_is_a_draft_made_of_ours(client: GmailClient) -> None:
+    await client.keep("Boats")
+    drafts = client.started()[0].drafts
     assert drafts is not None
-    theirs = desk.letter("Canoes")
-    changed = desk.google.put(theirs, next(iter(desk.google.drafts)))
+    theirs = client.letter("Canoes")
+    changed = client.google.put(theirs, next(iter(client.google.drafts)))
     assert await drafts.whose(changed, theirs) == MARK
 
 
-async def test_what_another_program_changed_and_left_our_mark_and_date_in_is_a_draft_made_of_ours(desk: Desk) -> None:
-    await desk.keep("Boats")
-    drafts = desk.started()[0].drafts
+async def test_what_another_program_changed_and_left_our_mark_and_date_in_is_a_draft_made_of_ours(
+    client: GmailClient,
+) -> None:
+    await client.keep("Boats")
+    drafts = client.started()[0].drafts
     assert drafts is not None
-    draft_id, ours = next(iter(desk.google.drafts.items()))
-    theirs = desk.google.messages[ours].replace(b"Hi.", b"Ho!")
-    changed = desk.google.put(theirs, draft_id)
+    draft_id, ours = next(iter(client.google.drafts.items()))
+    theirs = client.google.messages[ours].replace(b"Hi.", b"Ho!")
+    changed = client.google.put(theirs, draft_id)
     assert await drafts.whose(changed, theirs) == MARK
-    await desk.keep("Ships")
-    assert desk.google.messages[changed] == theirs
+    await client.keep("Ships")
+    assert client.google.messages[changed] == theirs
 
 
-async def test_a_draft_whose_thread_or_place_is_gone_is_kept_all_the_same(desk: Desk) -> None:
-    await desk.keep("Boats", thread_id="gone")
-    assert desk.google.subjects() == sorted(["Boats", *OTHERS])
-    await desk.keep("Ships", thread_id="gone")
-    assert desk.google.subjects() == sorted(["Ships", *OTHERS])
-    desk.google.messages.pop(desk.google.drafts.pop(next(iter(desk.google.drafts))))
-    await desk.keep("Rafts")
-    assert desk.google.subjects() == sorted(["Rafts", *OTHERS])
+async def test_a_draft_whose_thread_or_place_is_gone_is_kept_all_the_same(client: GmailClient) -> None:
+    await client.keep("Boats", thread_id="gone")
+    assert client.google.subjects() == sorted(["Boats", *OTHERS])
+    await client.keep("Ships", thread_id="gone")
+    assert client.google.subjects() == sorted(["Ships", *OTHERS])
+    client.google.messages.pop(client.google.drafts.pop(next(iter(client.google.drafts))))
+    await client.keep("Rafts")
+    assert client.google.subjects() == sorted(["Rafts", *OTHERS])

@@ -58,7 +58,7 @@ def peer() -> Iterator[Google]:
 
 
 @pytest.fixture
-def world(peer: Google) -> Iterator[Google]:
+def emulator(peer: Google) -> Iterator[Google]:
     """The emulator, healthy, with both mailboxes empty."""
     peer.heal()
     for address in (ALICE, BOB):
@@ -92,13 +92,13 @@ class Connection:
     """An account, from the consent screen on."""
 
     egress: Egress
-    world: Google
+    emulator: Google
     client: ClientCredentials = CLIENT
     endpoints: OAuthEndpoints = field(init=False)
     store: KeptTokens = field(default_factory=lambda: KeptTokens(None))
 
     def __post_init__(self) -> None:
-        discovery = Discovery(http=self.egress, clock=WallClock(), issuer=self.world.base)
+        discovery = Discovery(http=self.egress, clock=WallClock(), issuer=self.emulator.base)
         self.endpoints = OAuthEndpoints(discovery=discovery)
 
     async def consent(self, address: str) -> str:
@@ -113,7 +113,7 @@ class Connection:
             code_challenge=challenge,
             login_hint=address,
         )
-        location = urlsplit(self.world.authorize(url, address))
+        location = urlsplit(self.emulator.authorize(url, address))
         assert f"{location.scheme}://{location.netloc}{location.path}" == REDIRECT_URI
         query = parse_qs(location.query)
         assert query["state"] == ["st&te"]
@@ -135,7 +135,7 @@ class Connection:
         self.store.tokens = (await self.redeem(await self.consent(address))).tokens
         return GmailProvider(
             address=address,
-            base_url=self.world.base,
+            base_url=self.emulator.base,
             http=self.egress,
             tokens=MailboxTokens(source=self.token_source()),
             quota=QuotaLimiter(units_per_minute=1_000_000),
@@ -157,8 +157,8 @@ class Connection:
 
 
 @pytest.fixture
-def connection(egress: Egress, world: Google) -> Connection:
-    return Connection(egress, world)
+def connection(egress: Egress, emulator: Google) -> Connection:
+    return Connection(egress, emulator)
 
 
 # Consent and tokens
@@ -189,32 +189,32 @@ async def test_a_wrong_client_secret_is_named_as_such(connection: Connection) ->
     assert caught.value.cause == "client-rejected"
 
 
-async def test_expired_tokens_of_many_callers_are_renewed_once(connection: Connection, world: Google) -> None:
+async def test_expired_tokens_of_many_callers_are_renewed_once(connection: Connection, emulator: Google) -> None:
     mailbox = await connection.mailbox()
     await mailbox.profile()
-    world.expire_tokens()
-    before = len(world.requests())
+    emulator.expire_tokens()
+    before = len(emulator.requests())
     async with trio.open_nursery() as nursery:
         for _ in range(12):
             nursery.start_soon(mailbox.profile)
-    assert sum("/oauth2/token" in line for line in world.requests()[before:]) == 1
+    assert sum("/oauth2/token" in line for line in emulator.requests()[before:]) == 1
     assert connection.store.saved == 1
 
 
 async def test_a_grant_the_user_took_back_is_lost_and_a_new_consent_mends_it(
-    connection: Connection, world: Google
+    connection: Connection, emulator: Google
 ) -> None:
     mailbox = await connection.mailbox()
-    world.revoke_grants()
+    emulator.revoke_grants()
     with pytest.raises(GrantLost, match="revoked"):
         await mailbox.profile()
     await connection.mailbox()  # consents anew, into the same store
     assert (await mailbox.profile()).address == ALICE
 
 
-async def test_a_rotated_client_secret_is_used_without_a_restart(connection: Connection, world: Google) -> None:
+async def test_a_rotated_client_secret_is_used_without_a_restart(connection: Connection, emulator: Google) -> None:
     mailbox = await connection.mailbox()
-    world.expire_tokens()
+    emulator.expire_tokens()
     connection.client = ClientCredentials(client_id=CLIENT_ID, client_secret="wrong")
     with pytest.raises(GrantLost, match="client id or secret is wrong"):
         await mailbox.profile()
@@ -222,8 +222,8 @@ async def test_a_rotated_client_secret_is_used_without_a_restart(connection: Con
     assert (await mailbox.profile()).address == ALICE
 
 
-async def test_nobody_reads_another_persons_mailbox(connection: Connection, world: Google) -> None:
-    world.insert(BOB, HARD_MAIL)
+async def test_nobody_reads_another_persons_mailbox(connection: Connection, emulator: Google) -> None:
+    emulator.insert(BOB, HARD_MAIL)
     mailbox = await connection.mailbox(ALICE)
     assert (await mailbox.list_messages()).messages == ()
 
@@ -231,10 +231,10 @@ async def test_nobody_reads_another_persons_mailbox(connection: Connection, worl
 # Reading
 
 
-async def test_the_profile_counts_the_mailbox(connection: Connection, world: Google) -> None:
+async def test_the_profile_counts_the_mailbox(connection: Connection, emulator: Google) -> None:
     mailbox = await connection.mailbox()
-    world.insert(ALICE, HARD_MAIL)
-    world.insert(ALICE, HARD_MAIL, labels=["SPAM"])
+    emulator.insert(ALICE, HARD_MAIL)
+    emulator.insert(ALICE, HARD_MAIL, labels=["SPAM"])
     profile = await mailbox.profile()
     assert (profile.address, profile.messages_total) == (ALICE, 2)
     assert profile.cursor.isdigit()
@@ -247,8 +247,8 @@ async def test_the_addresses_begin_with_the_mailboxs_own_and_it_may_send_from_it
     assert not any(one.own for one in others)
 
 
-async def test_pages_hold_every_message_once(connection: Connection, world: Google) -> None:
-    inserted = {world.insert(ALICE, HARD_MAIL, labels=[label]) for label in ["INBOX", "SPAM", "TRASH", "SENT"] * 3}
+async def test_pages_hold_every_message_once(connection: Connection, emulator: Google) -> None:
+    inserted = {emulator.insert(ALICE, HARD_MAIL, labels=[label]) for label in ["INBOX", "SPAM", "TRASH", "SENT"] * 3}
     mailbox = await connection.mailbox()
     listed: list[str] = []
     token = None
@@ -263,9 +263,9 @@ async def test_pages_hold_every_message_once(connection: Connection, world: Goog
 
 
 @needs(CORPUS)
-async def test_real_mail_comes_back_byte_for_byte(connection: Connection, world: Google) -> None:
+async def test_real_mail_comes_back_byte_for_byte(connection: Connection, emulator: Google) -> None:
     originals = [path.read_bytes() for path in paths()[::10]] + [HARD_MAIL]
-    ids = [world.insert(ALICE, original) for original in originals]
+    ids = [emulator.insert(ALICE, original) for original in originals]
     mailbox = await connection.mailbox()
     for message_id, original in zip(ids, originals, strict=True):
         message = await mailbox.get(message_id)
@@ -273,24 +273,24 @@ async def test_real_mail_comes_back_byte_for_byte(connection: Connection, world:
         assert message.labels == frozenset({"INBOX", "UNREAD"})
 
 
-async def test_a_message_deleted_meanwhile_is_gone(connection: Connection, world: Google) -> None:
-    message_id = world.insert(ALICE, HARD_MAIL)
+async def test_a_message_deleted_meanwhile_is_gone(connection: Connection, emulator: Google) -> None:
+    message_id = emulator.insert(ALICE, HARD_MAIL)
     mailbox = await connection.mailbox()
-    world.delete(ALICE, message_id)
+    emulator.delete(ALICE, message_id)
     with pytest.raises(MessageGone):
         await mailbox.get(message_id)
     with pytest.raises(MessageGone):
         await mailbox.modify(message_id, add=frozenset({"STARRED"}), remove=frozenset())
 
 
-async def test_history_tells_what_happened_in_its_order(connection: Connection, world: Google) -> None:
+async def test_history_tells_what_happened_in_its_order(connection: Connection, emulator: Google) -> None:
     mailbox = await connection.mailbox()
-    old = world.insert(ALICE, HARD_MAIL)
+    old = emulator.insert(ALICE, HARD_MAIL)
     start = (await mailbox.profile()).cursor
 
-    new = world.insert(ALICE, HARD_MAIL)
-    world.modify(ALICE, old, add=["STARRED"], remove=["UNREAD"])
-    world.delete(ALICE, old)
+    new = emulator.insert(ALICE, HARD_MAIL)
+    emulator.modify(ALICE, old, add=["STARRED"], remove=["UNREAD"])
+    emulator.delete(ALICE, old)
     page = await mailbox.history(since=start)
 
     def of(message_id: str) -> list[tuple[str, frozenset[str]]]:
@@ -306,14 +306,14 @@ async def test_history_tells_what_happened_in_its_order(connection: Connection, 
 # Writing
 
 
-async def test_a_change_of_labels_shows_in_history(connection: Connection, world: Google) -> None:
+async def test_a_change_of_labels_shows_in_history(connection: Connection, emulator: Google) -> None:
     mailbox = await connection.mailbox()
-    message_id = world.insert(ALICE, HARD_MAIL)
+    message_id = emulator.insert(ALICE, HARD_MAIL)
     start = (await mailbox.profile()).cursor
     await mailbox.modify(message_id, add=frozenset(), remove=frozenset({"INBOX", "UNREAD"}))
     await mailbox.modify(message_id, add=frozenset({"INBOX"}), remove=frozenset())
 
-    assert world.labels_of(ALICE, message_id) == {"INBOX"}
+    assert emulator.labels_of(ALICE, message_id) == {"INBOX"}
     changes = (await mailbox.history(since=start)).changes
     thread_id = changes[0].thread_id
 
@@ -323,9 +323,9 @@ async def test_a_change_of_labels_shows_in_history(connection: Connection, world
     assert changes == (change("labels-removed", "INBOX", "UNREAD"), change("labels-added", "INBOX"))
 
 
-async def test_a_label_is_made_once_and_carried_by_messages(connection: Connection, world: Google) -> None:
+async def test_a_label_is_made_once_and_carried_by_messages(connection: Connection, emulator: Google) -> None:
     mailbox = await connection.mailbox()
-    name = f"Öps/{len(world.requests())}"
+    name = f"Öps/{len(emulator.requests())}"
     label = await mailbox.create_label(name)
     assert (label.name, label.system) == (name, False)
     assert label in await mailbox.labels()
@@ -333,45 +333,47 @@ async def test_a_label_is_made_once_and_carried_by_messages(connection: Connecti
     with pytest.raises(Refused):
         await mailbox.create_label(name)
 
-    message_id = world.insert(ALICE, HARD_MAIL)
+    message_id = emulator.insert(ALICE, HARD_MAIL)
     await mailbox.modify(message_id, add=frozenset({label.id}), remove=frozenset())
     assert label.id in (await mailbox.get(message_id)).labels
 
 
 async def test_many_messages_change_in_one_call_and_those_that_are_gone_are_passed_over(
-    connection: Connection, world: Google
+    connection: Connection, emulator: Google
 ) -> None:
     mailbox = await connection.mailbox()
-    message_ids = [world.insert(ALICE, HARD_MAIL) for _ in range(12)]
-    world.delete(ALICE, message_ids[3])
+    message_ids = [emulator.insert(ALICE, HARD_MAIL) for _ in range(12)]
+    emulator.delete(ALICE, message_ids[3])
     start = (await mailbox.profile()).cursor
     await mailbox.modify_many(message_ids, add=frozenset({"STARRED"}), remove=frozenset({"INBOX", "UNREAD"}))
     left = [message_id for message_id in message_ids if message_id != message_ids[3]]
-    assert all(world.labels_of(ALICE, message_id) == {"STARRED"} for message_id in left)
+    assert all(emulator.labels_of(ALICE, message_id) == {"STARRED"} for message_id in left)
     changed = {change.message_id for change in (await mailbox.history(since=start)).changes}
     assert changed == set(left)
 
 
-async def test_a_label_that_is_not_there_is_refused_for_one_and_for_many(connection: Connection, world: Google) -> None:
+async def test_a_label_that_is_not_there_is_refused_for_one_and_for_many(
+    connection: Connection, emulator: Google
+) -> None:
     mailbox = await connection.mailbox()
-    message_id = world.insert(ALICE, HARD_MAIL)
+    message_id = emulator.insert(ALICE, HARD_MAIL)
     with pytest.raises(Refused):
         await mailbox.modify(message_id, add=frozenset({"Label_404"}), remove=frozenset())
     with pytest.raises(Refused):
         await mailbox.modify_many([message_id], add=frozenset({"Label_404"}), remove=frozenset())
 
 
-async def test_a_label_is_made_in_its_colour(connection: Connection, world: Google) -> None:
+async def test_a_label_is_made_in_its_colour(connection: Connection, emulator: Google) -> None:
     mailbox = await connection.mailbox()
-    name = f"Coloured/{len(world.requests())}"
+    name = f"Coloured/{len(emulator.requests())}"
     label = await mailbox.create_label(name, color="#17A868")
     assert label.color == "#16a766"
     assert label in await mailbox.labels()
 
 
-async def test_sent_mail_stands_in_its_thread_as_it_was_sent(connection: Connection, world: Google) -> None:
+async def test_sent_mail_stands_in_its_thread_as_it_was_sent(connection: Connection, emulator: Google) -> None:
     mailbox = await connection.mailbox()
-    thread_id = (await mailbox.get(world.insert(ALICE, HARD_MAIL))).thread_id
+    thread_id = (await mailbox.get(emulator.insert(ALICE, HARD_MAIL))).thread_id
     raw = b"From: alice@acme.test\r\nTo: eve@x.test\r\nSubject: Re\r\nMessage-ID: <1@svc>\r\n\r\nhi\r\n"
     sent = await mailbox.send(raw, thread_id=thread_id)
     assert sent.thread_id == thread_id
@@ -379,27 +381,27 @@ async def test_sent_mail_stands_in_its_thread_as_it_was_sent(connection: Connect
     assert (await mailbox.get(sent.id)).raw == raw
 
 
-async def test_a_large_mail_is_sent_byte_for_byte(connection: Connection, world: Google) -> None:
+async def test_a_large_mail_is_sent_byte_for_byte(connection: Connection, emulator: Google) -> None:
     mailbox = await connection.mailbox()
     raw = b"From: alice@acme.test\r\nTo: eve@x.test\r\nSubject: Large\r\n\r\n" + b"0123456789abcde\r\n" * 400_000
     sent = await mailbox.send(raw)
     assert (await mailbox.get(sent.id)).raw == raw
-    assert any("/upload/gmail/v1/" in line for line in world.requests())
+    assert any("/upload/gmail/v1/" in line for line in emulator.requests())
 
 
 # Trouble on the wire
 
 
-async def test_an_expired_history_is_told_as_such(connection: Connection, world: Google) -> None:
+async def test_an_expired_history_is_told_as_such(connection: Connection, emulator: Google) -> None:
     mailbox = await connection.mailbox()
-    world.fault("GET .*/history", status=404)
+    emulator.fault("GET .*/history", status=404)
     with pytest.raises(HistoryExpired):
         await mailbox.history(since="1")
 
 
-async def test_a_busy_google_is_waited_for(connection: Connection, world: Google) -> None:
+async def test_a_busy_google_is_waited_for(connection: Connection, emulator: Google) -> None:
     mailbox = await connection.mailbox()
-    world.fault("/messages", status=429, headers={"retry-after": "1"})
+    emulator.fault("/messages", status=429, headers={"retry-after": "1"})
     with pytest.raises(Throttled) as caught:
         await mailbox.list_messages()
     assert caught.value.retry_after_s == 1
@@ -410,24 +412,24 @@ async def test_a_busy_google_is_waited_for(connection: Connection, world: Google
 
 @pytest.mark.parametrize("trouble", [{"status": 500}, {"cut": "before"}, {"cut": "after"}, {"truncate": 20}])
 async def test_a_page_that_does_not_arrive_whole_is_asked_for_again(
-    trouble: dict[str, object], connection: Connection, world: Google
+    trouble: dict[str, object], connection: Connection, emulator: Google
 ) -> None:
-    world.insert(ALICE, HARD_MAIL)
+    emulator.insert(ALICE, HARD_MAIL)
     mailbox = await connection.mailbox()
-    world.fault("GET .*/messages", **trouble)  # type: ignore[arg-type]
+    emulator.fault("GET .*/messages", **trouble)  # type: ignore[arg-type]
     with pytest.raises(Unreachable) as caught:
         await mailbox.list_messages()
     assert not caught.value.may_have_happened
     assert len((await mailbox.list_messages()).messages) == 1
 
 
-async def test_a_sent_mail_whose_answer_is_lost_may_have_been_sent(connection: Connection, world: Google) -> None:
+async def test_a_sent_mail_whose_answer_is_lost_may_have_been_sent(connection: Connection, emulator: Google) -> None:
     mailbox = await connection.mailbox()
-    world.fault("POST .*/messages/send", cut="after")
+    emulator.fault("POST .*/messages/send", cut="after")
     with pytest.raises(LostAnswer) as caught:
         await mailbox.send(HARD_MAIL)
     assert caught.value.may_have_happened
-    assert len(world.message_ids(ALICE)) == 1
+    assert len(emulator.message_ids(ALICE)) == 1
 
 
 async def test_with_nobody_listening_nothing_can_have_happened(connection: Connection) -> None:

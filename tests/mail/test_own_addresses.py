@@ -16,7 +16,7 @@ from svc.mail.health import actions as health_actions
 from svc.mail.model import Account
 from svc.mail.providers.seam import Refused, SendingAddress
 from tests.mail.sending.mailer import Mailer, mailer_of
-from tests.support.mailbox import MIA, Rig
+from tests.support.mailbox import MIA, MailSync
 from tests.support.service import RpcError, Service
 
 HELLO = "hello@studio.example"
@@ -37,61 +37,63 @@ def told(address: str, *, name: str = "", default: bool = False, confirmed: bool
     return SendingAddress(address=address, name=name, own=address == MIA, default=default, confirmed=confirmed)
 
 
-async def synced(rig: Rig, *says: SendingAddress) -> str:
-    await rig.inject("Hello")
-    account_id = await rig.connect()
-    await hear(rig, account_id, *says)
+async def synced(mail_sync: MailSync, *says: SendingAddress) -> str:
+    await mail_sync.inject("Hello")
+    account_id = await mail_sync.connect()
+    await hear(mail_sync, account_id, *says)
     return account_id
 
 
-async def hear(rig: Rig, account_id: str, *says: SendingAddress) -> None:
-    provider = Telling(world=rig.world, address=MIA, says=(told(MIA, name="Mia"), *says))
-    await rig.sync_of(account_id, provider).step()
+async def hear(mail_sync: MailSync, account_id: str, *says: SendingAddress) -> None:
+    provider = Telling(world=mail_sync.fake_mail, address=MIA, says=(told(MIA, name="Mia"), *says))
+    await mail_sync.sync_of(account_id, provider).step()
 
 
-async def rows(rig: Rig, account_id: str) -> list[tuple[str, str, str, bool, bool]]:
-    account = await rig.account(account_id)
-    found = await rig.store.read(own_addresses.addresses, account)
+async def rows(mail_sync: MailSync, account_id: str) -> list[tuple[str, str, str, bool, bool]]:
+    account = await mail_sync.account(account_id)
+    found = await mail_sync.store.read(own_addresses.addresses, account)
     return [(one.address, one.name, one.source, one.confirmed, one.is_default) for one in found]
 
 
 # What the provider tells
 
 
-async def test_the_providers_addresses_are_the_accounts_as_soon_as_they_are_confirmed(rig: Rig) -> None:
-    account_id = await synced(rig, told(HELLO, name="The Studio"), told(OTHER, confirmed=False))
-    assert await rows(rig, account_id) == [
+async def test_the_providers_addresses_are_the_accounts_as_soon_as_they_are_confirmed(mail_sync: MailSync) -> None:
+    account_id = await synced(mail_sync, told(HELLO, name="The Studio"), told(OTHER, confirmed=False))
+    assert await rows(mail_sync, account_id) == [
         (MIA, "Mia", "account", True, True),
         (HELLO, "The Studio", "provider", True, False),
         (OTHER, "", "provider", False, False),
     ]
-    assert (await rig.account(account_id)).aliases == (HELLO,)
-    await hear(rig, account_id, told(OTHER, default=True))
-    assert await rows(rig, account_id) == [
+    assert (await mail_sync.account(account_id)).aliases == (HELLO,)
+    await hear(mail_sync, account_id, told(OTHER, default=True))
+    assert await rows(mail_sync, account_id) == [
         (MIA, "Mia", "account", True, False),
         (OTHER, "", "provider", True, True),
     ]
 
 
-async def test_what_a_person_has_added_no_provider_changes(rig: Rig) -> None:
-    account_id = await synced(rig)
-    await rig.store.write(
-        addressing.set_address, rig.principal, account_id=account_id, address=HELLO.upper(), name="By hand"
+async def test_what_a_person_has_added_no_provider_changes(mail_sync: MailSync) -> None:
+    account_id = await synced(mail_sync)
+    await mail_sync.store.write(
+        addressing.set_address, mail_sync.principal, account_id=account_id, address=HELLO.upper(), name="By hand"
     )
-    await hear(rig, account_id, told(HELLO, name="The Studio"))
-    await hear(rig, account_id)
-    assert (HELLO, "By hand", "person", True, False) in await rows(rig, account_id)
+    await hear(mail_sync, account_id, told(HELLO, name="The Studio"))
+    await hear(mail_sync, account_id)
+    assert (HELLO, "By hand", "person", True, False) in await rows(mail_sync, account_id)
 
 
-async def test_what_the_provider_tells_may_be_nonsense(rig: Rig) -> None:
-    account_id = await synced(rig, told("no address"), told("a@b\r\nc"), told(HELLO, name="A\r\nBcc: x"), told(HELLO))
-    assert [(address, name) for address, name, *_ in await rows(rig, account_id)] == [(MIA, "Mia"), (HELLO, "")]
-    deaf = Telling(world=rig.world, address=MIA, says=None)
-    await rig.store.write(health_actions.resync, rig.principal, account_id=account_id)
-    await rig.sync_of(account_id, deaf).step()
-    await rig.store.write(health_actions.resync, rig.principal, account_id=account_id)
-    await rig.sync_of(account_id, replace(deaf, says=())).step()
-    account = await rig.account(account_id)
+async def test_what_the_provider_tells_may_be_nonsense(mail_sync: MailSync) -> None:
+    account_id = await synced(
+        mail_sync, told("no address"), told("a@b\r\nc"), told(HELLO, name="A\r\nBcc: x"), told(HELLO)
+    )
+    assert [(address, name) for address, name, *_ in await rows(mail_sync, account_id)] == [(MIA, "Mia"), (HELLO, "")]
+    deaf = Telling(world=mail_sync.fake_mail, address=MIA, says=None)
+    await mail_sync.store.write(health_actions.resync, mail_sync.principal, account_id=account_id)
+    await mail_sync.sync_of(account_id, deaf).step()
+    await mail_sync.store.write(health_actions.resync, mail_sync.principal, account_id=account_id)
+    await mail_sync.sync_of(account_id, replace(deaf, says=())).step()
+    account = await mail_sync.account(account_id)
     assert (account.state, account.problem, account.aliases) == ("caught-up", None, (HELLO,))
 
 
@@ -137,11 +139,13 @@ async def test_what_can_not_be_is_refused(
     assert await addresses(service) == [(MIA, "", "account", True)]
 
 
-async def test_the_providers_are_not_changed_by_hand_and_there_are_only_so_many(rig: Rig) -> None:
-    account_id = await synced(rig, told(HELLO), told(OTHER, confirmed=False))
+async def test_the_providers_are_not_changed_by_hand_and_there_are_only_so_many(mail_sync: MailSync) -> None:
+    account_id = await synced(mail_sync, told(HELLO), told(OTHER, confirmed=False))
     of = {"account_id": account_id}
     for at in range(MAX_BY_HAND):
-        await rig.store.write(addressing.set_address, rig.principal, **of, address=f"a{at}@b.example", name="")
+        await mail_sync.store.write(
+            addressing.set_address, mail_sync.principal, **of, address=f"a{at}@b.example", name=""
+        )
     for change, wanted in (
         (addressing.set_address, {"address": HELLO, "name": "x"}),
         (addressing.set_address, {"address": "one@more.example", "name": ""}),
@@ -149,7 +153,7 @@ async def test_the_providers_are_not_changed_by_hand_and_there_are_only_so_many(
         (addressing.set_default, {"address": OTHER}),
     ):
         with pytest.raises(Exception, match=r"already|can’t be removed|not confirmed"):
-            await rig.store.write(change, rig.principal, **of, **wanted)  # type: ignore[arg-type]
+            await mail_sync.store.write(change, mail_sync.principal, **of, **wanted)  # type: ignore[arg-type]
 
 
 # Which one a mail is from
@@ -202,7 +206,7 @@ async def aliased(service: Service, *aliases: str) -> Mailer:
 async def arrived(mailer: Mailer, *fields: str, labels: frozenset[str] = frozenset({"INBOX", "UNREAD"})) -> str:
     """Its thread."""
     head = "\r\n".join(("From: Noa <noa@example.org>", "Subject: Boats", *fields))
-    _, thread_id = await mailer.world.inject(
+    _, thread_id = await mailer.fake_mail.inject(
         address=mailer.address, raw=f"{head}\r\n\r\nHi".encode(), thread_key=None, labels=labels, stamped=True
     )
     await mailer.sync()

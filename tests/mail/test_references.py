@@ -32,7 +32,7 @@ from svc.principal import UNCLAIMED
 from svc.store import Tx
 from tests.mail.bare import bare_tx
 from tests.mail.folder_provider import FolderMailbox, FolderProvider
-from tests.support.mailbox import Rig
+from tests.support.mailbox import MailSync
 
 MIA = "mia@example.org"
 BOTH = frozenset({INBOX, UNREAD})
@@ -323,25 +323,27 @@ def test_a_step_is_taken_back_in_the_thread_that_its_messages_are_in_now() -> No
     box.check()
 
 
-async def test_a_mailbox_without_threads_is_synced_into_threads(rig: Rig, wall: VirtualClock, tmp_path: Path) -> None:
+async def test_a_mailbox_without_threads_is_synced_into_threads(
+    mail_sync: MailSync, wall: VirtualClock, tmp_path: Path
+) -> None:
     """The whole way: raw mails behind the seam, read by a full sync and then by polls, with search beside it."""
     box = FolderMailbox(address=MIA, clock=wall)
-    account_id = await rig.store.write(account_actions.connect, UNCLAIMED, address=MIA, provider="folders")
-    sync = rig.sync_of(account_id, FolderProvider(box=box))
+    account_id = await mail_sync.store.write(account_actions.connect, UNCLAIMED, address=MIA, provider="folders")
+    sync = mail_sync.sync_of(account_id, FolderProvider(box=box))
     box.deliver(_raw("<c@x>", references="<a@x> <b@x>"), folder=INBOX)
     await sync.step()
     box.deliver(_raw("<q@x>"), folder=INBOX)
     await sync.step()
-    await rig.follow()
-    await rig.indexer().catch_up()
+    await mail_sync.follow()
+    await mail_sync.indexer().catch_up()
     box.deliver(_raw("<a@x>"), folder=INBOX)
     box.deliver(_raw("<z@x>", references="<q@x> <c@x>"), folder=INBOX)
     await sync.step()
-    assert await rig.rows("select count(*), count(distinct thread_id) from mail_messages") == [(4, 1)]
-    assert await rig.rows("select count(*), unread_threads from mail_threads, mail_accounts") == [(1, 1)]
-    found = await rig.rows("select distinct s.thread_id = t.id from mail_search s, mail_threads t")
+    assert await mail_sync.rows("select count(*), count(distinct thread_id) from mail_messages") == [(4, 1)]
+    assert await mail_sync.rows("select count(*), unread_threads from mail_threads, mail_accounts") == [(1, 1)]
+    found = await mail_sync.rows("select distinct s.thread_id = t.id from mail_search s, mail_threads t")
     assert found == [(1,)]
-    assert await rig.problems() == []
+    assert await mail_sync.problems() == []
 
 
 def _raw(own: str, *, references: str = "") -> bytes:

@@ -13,7 +13,7 @@ from svc.mail.accounts.sender_names import MAX_SENDER_NAME_CHARS
 from svc.mail.health import actions as health_actions
 from svc.mail.providers.seam import GrantLost, Provider, ProviderFault, Refused, SendingAddress, Throttled, Unreachable
 from tests.mail.sending.mailer import Mailer, mailer_of
-from tests.support.mailbox import MIA, Rig
+from tests.support.mailbox import MIA, MailSync
 from tests.support.service import RpcError, Service
 
 
@@ -31,45 +31,45 @@ class Named(FakeProvider):
         return (SendingAddress(address=self.address, name=self.says or "", own=True, default=True),)
 
 
-def named(rig: Rig, says: str | ProviderFault | None) -> Named:
-    return Named(world=rig.world, address=MIA, says=says, asked=[])
+def named(mail_sync: MailSync, says: str | ProviderFault | None) -> Named:
+    return Named(world=mail_sync.fake_mail, address=MIA, says=says, asked=[])
 
 
-async def swept(rig: Rig, provider: Provider) -> str:
-    await rig.inject("Hello")
-    account_id = await rig.connect()
-    await rig.sync_of(account_id, provider).step()
+async def swept(mail_sync: MailSync, provider: Provider) -> str:
+    await mail_sync.inject("Hello")
+    account_id = await mail_sync.connect()
+    await mail_sync.sync_of(account_id, provider).step()
     return account_id
 
 
-async def name_of(rig: Rig, account_id: str) -> str | None:
-    return (await rig.account(account_id)).sender_name
+async def name_of(mail_sync: MailSync, account_id: str) -> str | None:
+    return (await mail_sync.account(account_id)).sender_name
 
 
-async def resync(rig: Rig, account_id: str, provider: Provider) -> None:
-    await rig.store.write(health_actions.resync, rig.principal, account_id=account_id)
-    await rig.sync_of(account_id, provider).step()
+async def resync(mail_sync: MailSync, account_id: str, provider: Provider) -> None:
+    await mail_sync.store.write(health_actions.resync, mail_sync.principal, account_id=account_id)
+    await mail_sync.sync_of(account_id, provider).step()
 
 
-async def choose(rig: Rig, account_id: str, name: str) -> None:
-    await rig.store.write(sender_names.set_sender_name, rig.principal, account_id=account_id, name=name)
+async def choose(mail_sync: MailSync, account_id: str, name: str) -> None:
+    await mail_sync.store.write(sender_names.set_sender_name, mail_sync.principal, account_id=account_id, name=name)
 
 
-async def test_the_provider_is_asked_when_an_account_is_connected_and_once_a_connection(rig: Rig) -> None:
-    provider = named(rig, "Mia Lindqvist")
-    account_id = await swept(rig, provider)
-    assert await name_of(rig, account_id) == "Mia Lindqvist"
-    sync = rig.sync_of(account_id, provider)
+async def test_the_provider_is_asked_when_an_account_is_connected_and_once_a_connection(mail_sync: MailSync) -> None:
+    provider = named(mail_sync, "Mia Lindqvist")
+    account_id = await swept(mail_sync, provider)
+    assert await name_of(mail_sync, account_id) == "Mia Lindqvist"
+    sync = mail_sync.sync_of(account_id, provider)
     for _ in range(3):
         await sync.step()
     assert provider.asked == [MIA, MIA]
 
 
-async def test_an_account_from_before_names_were_known_is_asked_for_once_a_connection(rig: Rig) -> None:
-    account_id = await swept(rig, named(rig, None))
-    provider = named(rig, "Mia Lindqvist")
-    await rig.sync_of(account_id, provider).step()
-    assert await name_of(rig, account_id) == "Mia Lindqvist"
+async def test_an_account_from_before_names_were_known_is_asked_for_once_a_connection(mail_sync: MailSync) -> None:
+    account_id = await swept(mail_sync, named(mail_sync, None))
+    provider = named(mail_sync, "Mia Lindqvist")
+    await mail_sync.sync_of(account_id, provider).step()
+    assert await name_of(mail_sync, account_id) == "Mia Lindqvist"
 
 
 @pytest.mark.parametrize(
@@ -81,31 +81,31 @@ async def test_an_account_from_before_names_were_known_is_asked_for_once_a_conne
         GrantLost("The scope is too small.", trouble="scope"),
     ],
 )
-async def test_no_fault_of_the_question_is_the_accounts_trouble(rig: Rig, fault: ProviderFault) -> None:
-    provider = named(rig, fault)
-    account_id = await swept(rig, provider)
-    account = await rig.account(account_id)
+async def test_no_fault_of_the_question_is_the_accounts_trouble(mail_sync: MailSync, fault: ProviderFault) -> None:
+    provider = named(mail_sync, fault)
+    account_id = await swept(mail_sync, provider)
+    account = await mail_sync.account(account_id)
     assert (account.state, account.problem, account.sender_name) == ("caught-up", None, None)
-    await rig.sync_of(account_id, replace(provider, says=None)).step()
-    again = named(rig, "Mia")
-    await resync(rig, account_id, again)
-    assert (await name_of(rig, account_id), again.asked) == ("Mia", [MIA])
+    await mail_sync.sync_of(account_id, replace(provider, says=None)).step()
+    again = named(mail_sync, "Mia")
+    await resync(mail_sync, account_id, again)
+    assert (await name_of(mail_sync, account_id), again.asked) == ("Mia", [MIA])
 
 
 @pytest.mark.parametrize("chosen", ["Mia at the sea", ""])
-async def test_what_a_person_chose_no_provider_changes(rig: Rig, chosen: str) -> None:
-    account_id = await swept(rig, named(rig, "Mia Lindqvist"))
-    await choose(rig, account_id, chosen)
-    provider = named(rig, "Mia Lindqvist")
-    await resync(rig, account_id, provider)
-    assert await name_of(rig, account_id) == chosen
+async def test_what_a_person_chose_no_provider_changes(mail_sync: MailSync, chosen: str) -> None:
+    account_id = await swept(mail_sync, named(mail_sync, "Mia Lindqvist"))
+    await choose(mail_sync, account_id, chosen)
+    provider = named(mail_sync, "Mia Lindqvist")
+    await resync(mail_sync, account_id, provider)
+    assert await name_of(mail_sync, account_id) == chosen
 
 
-async def test_a_name_that_was_chosen_while_the_provider_was_asked_stays(rig: Rig) -> None:
-    account_id = await swept(rig, named(rig, None))
-    await choose(rig, account_id, "Mia at the sea")
-    await rig.sync_of(account_id, named(rig, "Mia Lindqvist")).step()
-    assert await name_of(rig, account_id) == "Mia at the sea"
+async def test_a_name_that_was_chosen_while_the_provider_was_asked_stays(mail_sync: MailSync) -> None:
+    account_id = await swept(mail_sync, named(mail_sync, None))
+    await choose(mail_sync, account_id, "Mia at the sea")
+    await mail_sync.sync_of(account_id, named(mail_sync, "Mia Lindqvist")).step()
+    assert await name_of(mail_sync, account_id) == "Mia at the sea"
 
 
 @pytest.mark.parametrize(
@@ -118,13 +118,16 @@ async def test_a_name_that_was_chosen_while_the_provider_was_asked_stays(rig: Ri
         ("x" * (MAX_SENDER_NAME_CHARS + 1), None),
     ],
 )
-async def test_of_what_the_provider_says_one_line_is_kept(rig: Rig, said: str, kept: str | None) -> None:
-    assert await name_of(rig, await swept(rig, named(rig, said))) == kept
+async def test_of_what_the_provider_says_one_line_is_kept(mail_sync: MailSync, said: str, kept: str | None) -> None:
+    assert await name_of(mail_sync, await swept(mail_sync, named(mail_sync, said))) == kept
 
 
-async def test_the_fake_mailboxes_bear_the_names_of_the_demo_world(rig: Rig) -> None:
-    await rig.world.seed()
-    names = {address: (await rig.world.provider(address).addresses())[0].name for address in rig.world.addresses}
+async def test_the_fake_mailboxes_bear_the_names_of_the_demo_world(mail_sync: MailSync) -> None:
+    await mail_sync.fake_mail.seed()
+    names = {
+        address: (await mail_sync.fake_mail.provider(address).addresses())[0].name
+        for address in mail_sync.fake_mail.addresses
+    }
     assert names == {
         "mia@ternandtide.example": "Mia Lindqvist",
         "hello@ternandtide.example": "Tern & Tide",
@@ -138,7 +141,7 @@ async def test_the_fake_mailboxes_bear_the_names_of_the_demo_world(rig: Rig) -> 
 async def from_of(mailer: Mailer) -> str:
     sent = await mailer.send()
     await mailer.until(sent["outgoingId"], "sent")
-    raw = mailer.world.mailbox(mailer.address).sent[-1].raw
+    raw = mailer.fake_mail.mailbox(mailer.address).sent[-1].raw
     head = raw.partition(b"\r\n\r\n")[0].decode("ascii")
     assert not re.search("(?im)^(bcc|x-evil):", head)
     (value,) = re.findall(r"(?m)^From: (.*(?:\r\n[ \t].*)*)", head)

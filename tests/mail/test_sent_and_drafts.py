@@ -14,7 +14,7 @@ from svc.fakes.mail.provider import FakeWorld
 from svc.mail.migrations import MIGRATIONS
 from svc.people.migrations import MIGRATIONS as PEOPLE
 from svc.undo.migrations import MIGRATIONS as UNDO
-from tests.support.mailbox import MIA, Rig, mail
+from tests.support.mailbox import MIA, MailSync, mail
 from tests.support.service import MIA as SERVICE_MIA
 from tests.support.service import Service
 
@@ -51,8 +51,8 @@ async def arrived(
         await service.synced("The first", address=address)
     own = bool(set(labels) & {"SENT", "DRAFT"})
     raw = letter(to or (sender if own else address), text, sender=address if own else sender)
-    world = service.workspace.service(FakeWorld)
-    await world.inject(address=address, raw=raw, thread_key=thread, labels=frozenset(labels))
+    fake_mail = service.workspace.service(FakeWorld)
+    await fake_mail.inject(address=address, raw=raw, thread_key=thread, labels=frozenset(labels))
     await service.mutate("fake.mail.syncNow", address=address)
 
 
@@ -126,50 +126,52 @@ async def test_a_draft_is_no_message_of_its_thread_until_it_is_sent(service: Ser
     assert (row["messageCount"], row["draftCount"]) == (2, 1)
 
 
-async def test_the_kept_columns_follow_a_message_that_goes_and_fsck_knows(rig: Rig) -> None:
-    await rig.inject(raw=letter("noa@example.net", "Yes."), thread="a", labels=frozenset(SENT))
+async def test_the_kept_columns_follow_a_message_that_goes_and_fsck_knows(mail_sync: MailSync) -> None:
+    await mail_sync.inject(raw=letter("noa@example.net", "Yes."), thread="a", labels=frozenset(SENT))
     await trio.sleep(60)
-    second = await rig.inject(raw=letter("ivo@example.net", "Yes again."), thread="a", labels=frozenset(SENT))
-    account_id = await rig.connect()
-    await rig.sync_of(account_id).step()
+    second = await mail_sync.inject(raw=letter("ivo@example.net", "Yes again."), thread="a", labels=frozenset(SENT))
+    account_id = await mail_sync.connect()
+    await mail_sync.sync_of(account_id).step()
     columns = "select sent ->> '$.snippet', sent ->> '$.to[0].address', last_sent_at from mail_threads"
-    ((snippet, to, _),) = await rig.rows(columns)
+    ((snippet, to, _),) = await mail_sync.rows(columns)
     assert (snippet, to) == ("Yes again.", "ivo@example.net")
-    await rig.world.provider(MIA).modify(second, add=frozenset({"TRASH"}), remove=frozenset())
-    await rig.sync_of(account_id).step()
-    ((snippet, to, _),) = await rig.rows(columns)
+    await mail_sync.fake_mail.provider(MIA).modify(second, add=frozenset({"TRASH"}), remove=frozenset())
+    await mail_sync.sync_of(account_id).step()
+    ((snippet, to, _),) = await mail_sync.rows(columns)
     assert (snippet, to) == ("Yes.", "noa@example.net")
-    assert await rig.problems() == []
-    await rig.store.write(lambda tx: tx.run("update mail_threads set last_sent_at = 1"))
-    assert [one for one in await rig.problems() if "sent" in one] != []
+    assert await mail_sync.problems() == []
+    await mail_sync.store.write(lambda tx: tx.run("update mail_threads set last_sent_at = 1"))
+    assert [one for one in await mail_sync.problems() if "sent" in one] != []
 
 
-async def test_of_many_recipients_a_row_keeps_the_first_and_how_many_more(rig: Rig) -> None:
+async def test_of_many_recipients_a_row_keeps_the_first_and_how_many_more(mail_sync: MailSync) -> None:
     to = ", ".join(f"p{number}@example.net" for number in range(30))
-    await rig.inject(raw=letter(to, "All of you", cc="q@example.net"), labels=frozenset(SENT))
-    await rig.sync_of(await rig.connect()).step()
-    ((kept, more),) = await rig.rows("select json_array_length(sent, '$.to'), sent ->> '$.others' from mail_threads")
+    await mail_sync.inject(raw=letter(to, "All of you", cc="q@example.net"), labels=frozenset(SENT))
+    await mail_sync.sync_of(await mail_sync.connect()).step()
+    ((kept, more),) = await mail_sync.rows(
+        "select json_array_length(sent, '$.to'), sent ->> '$.others' from mail_threads"
+    )
     assert (kept, more) == (8, 23)
 
 
-async def test_the_migration_fills_the_columns_as_sync_does(rig: Rig) -> None:
-    await rig.inject(raw=mail("Plans"), thread="a")
+async def test_the_migration_fills_the_columns_as_sync_does(mail_sync: MailSync) -> None:
+    await mail_sync.inject(raw=mail("Plans"), thread="a")
     await trio.sleep(60)
-    await rig.inject(
+    await mail_sync.inject(
         raw=letter("Noa <noa@example.net>", "Yes.", cc="ivo@example.net"), thread="a", labels=frozenset(SENT)
     )
-    await rig.inject(raw=letter("Zoë <zoe@example.net>", "Per"), thread="a", labels=frozenset({"DRAFT"}))
-    await rig.inject(raw=letter("noa@example.net", "gone"), thread="b", labels=frozenset({"SENT", "TRASH"}))
-    await rig.sync_of(await rig.connect()).step()
+    await mail_sync.inject(raw=letter("Zoë <zoe@example.net>", "Per"), thread="a", labels=frozenset({"DRAFT"}))
+    await mail_sync.inject(raw=letter("noa@example.net", "gone"), thread="b", labels=frozenset({"SENT", "TRASH"}))
+    await mail_sync.sync_of(await mail_sync.connect()).step()
     columns = "id, last_sent_at, json(sent), last_draft_at, json(draft)"
-    wanted = await rig.rows(f"select {columns} from mail_threads order by id")
-    counted = await rig.rows("select id, messages, drafts from mail_threads order by id")
+    wanted = await mail_sync.rows(f"select {columns} from mail_threads order by id")
+    counted = await mail_sync.rows("select id, messages, drafts from mail_threads order by id")
     old = Database(sqlite3.connect(":memory:", isolation_level=None))
     MIGRATIONS.apply(old, stop_before="m009_own_words")
     for table in ("mail_accounts", "mail_threads", "mail_messages"):
-        kept = {str(one) for (one,) in await rig.rows(f"select name from pragma_table_info('{table}')")}
+        kept = {str(one) for (one,) in await mail_sync.rows(f"select name from pragma_table_info('{table}')")}
         names = [one.name for one in old[table].columns if one.name in kept]
-        rows = await rig.rows(f"select {', '.join(names)} from {table}")
+        rows = await mail_sync.rows(f"select {', '.join(names)} from {table}")
         for row in rows:
             old.execute(f"insert into {table} ({', '.join(names)}) values ({', '.join('?' * len(names))})", list(row))
     MIGRATIONS.apply(old, stop_before="m012_undo_moves")

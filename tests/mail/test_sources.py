@@ -21,8 +21,8 @@ async def arrived(service: Service, raw: bytes, *, labels: tuple[str, ...] = ("I
     if not await service.query("mail.accounts"):
         await service.synced("The first")
     await trio.sleep(60)
-    world = service.workspace.service(FakeWorld)
-    await world.inject(address=MIA, raw=raw, thread_key="a", labels=frozenset(labels))
+    fake_mail = service.workspace.service(FakeWorld)
+    await fake_mail.inject(address=MIA, raw=raw, thread_key="a", labels=frozenset(labels))
     await service.mutate("fake.mail.syncNow", address=MIA)
     threads = (await service.query("mail.threads", section="inbox"))["threads"]
     opened = [await service.query("mail.thread", id=one["id"]) for one in threads]

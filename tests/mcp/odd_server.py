@@ -80,28 +80,28 @@ if told().get("odd") == "starts not":
     sys.exit("no such table: notes")
 for line in sys.stdin:
     message = json.loads(line)
-    world = told()
+    script = told()
     method, number = message["method"], message.get("id")
-    odd = str(world.get("odd"))
+    odd = str(script.get("odd"))
     meta = message.get("params", {}).get("_meta", {})
-    if odd.startswith("new edition") and meta.get(f"{PROTOCOL}protocolVersion") not in world["speaks"]:
-        data = {"supported": world["speaks"], "requested": meta.get(f"{PROTOCOL}protocolVersion")}
+    if odd.startswith("new edition") and meta.get(f"{PROTOCOL}protocolVersion") not in script["speaks"]:
+        data = {"supported": script["speaks"], "requested": meta.get(f"{PROTOCOL}protocolVersion")}
         say({"id": number, "error": {"code": -32022, "message": "unsupported version", "data": data}})
     elif odd == "no edition":
         say({"id": number, "error": {"code": -32601, "message": "no such method"}})
     elif method == "server/discover":
         about = {f"{PROTOCOL}serverInfo": {"name": "odd", "version": "1.0"}}
-        say({"id": number, "result": {"supportedVersions": world["speaks"], "capabilities": {}, "_meta": about}})
+        say({"id": number, "result": {"supportedVersions": script["speaks"], "capabilities": {}, "_meta": about}})
     elif method == "initialize":
-        info = {"name": "odd", "version": world.get("version", "1.0")}
+        info = {"name": "odd", "version": script.get("version", "1.0")}
         result = {
-            "protocolVersion": world.get("edition", "2025-11-25"),
+            "protocolVersion": script.get("edition", "2025-11-25"),
             "capabilities": {"tools": {}},
             "serverInfo": info,
         }
         say({"id": number, "result": result})
     elif method == "tools/list":
-        say({"id": number, "result": {"tools": world["tools"]}})
+        say({"id": number, "result": {"tools": script["tools"]}})
     elif method == "tools/call":
-        called(number, message["params"], world.get("odd"))
+        called(number, message["params"], script.get("odd"))
 note(end=os.getpid())

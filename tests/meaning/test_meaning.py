@@ -18,7 +18,7 @@ from svc.meaning import form, queue
 from svc.principal import Principal
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service, open_service
-from tests.tools.tools_world import call, outcome
+from tests.tools.tool_runs import call, outcome
 
 ENDED = {"done", "failed", "cancelled"}
 REST_S = 90

@@ -15,13 +15,13 @@ from svc.worker.models import Question, Said, Text, Tool, ask
 from svc.worker.models.terms import TextDelta
 from svc.workflow import Answer, Json, Run
 from tests.recorded_log import RecordedLog
-from tests.runs.bench import Bench, bench_of, workflow
+from tests.runs.workflow_runner import WorkflowRunner, runner_with, workflow
 
 HEARD: list[str] = []
 TOOL = Tool(name="look", about="Looks.", schema={"type": "object"})
 
 
-def asks(bench: Bench) -> Any:
+def asks(runner: WorkflowRunner) -> Any:
     async def code(run: Run, input: Json) -> Json:
         question = Question(
             model=input["model"],
@@ -43,62 +43,64 @@ def asks(bench: Bench) -> Any:
 
 
 @pytest.fixture
-async def bench(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[Bench]:
+async def runner(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[WorkflowRunner]:
     HEARD.clear()
-    async with bench_of(tmp_path, wall, log, asks, PROVIDERS="fake") as bench:
-        yield bench
+    async with runner_with(tmp_path, wall, log, asks, PROVIDERS="fake") as runner:
+        yield runner
 
 
-async def ends(bench: Bench, state: str = "done", **wanted: object) -> Any:
-    return await bench.until(await bench.begin("asks", wanted), state)
+async def ends(runner: WorkflowRunner, state: str = "done", **wanted: object) -> Any:
+    return await runner.until(await runner.begin("asks", wanted), state)
 
 
-async def test_either_vendor_streams_text_and_calls_tools(bench: Bench) -> None:
-    service = bench.service
+async def test_either_vendor_streams_text_and_calls_tools(runner: WorkflowRunner) -> None:
+    service = runner.service
     await service.mutate("fake.llm.script", match={"vendor": "a"}, replies=[{"text": "one two"}])
     await service.mutate("fake.llm.script", replies=[{"text": "", "toolCalls": [{"name": "look", "input": {"a": 1}}]}])
-    first = (await ends(bench, model="claude-sonnet-4-5"))["output"]
+    first = (await ends(runner, model="claude-sonnet-4-5"))["output"]
     assert (first["stop"], "".join(HEARD)) == ("end", "one two")
     assert len(HEARD) > 1
-    second = (await ends(bench, model="b/llama", tool=True))["output"]
+    second = (await ends(runner, model="b/llama", tool=True))["output"]
     assert (second["stop"], second["blocks"][0]["input"]) == ("tools", {"a": 1})
     asked = await service.query("fake.llm.calls")
     assert [(one["vendor"], one["model"]) for one in asked] == [("a", "claude-sonnet-4-5"), ("b", "llama")]
 
 
-async def test_what_may_pass_is_asked_again_and_what_may_not_is_not(bench: Bench) -> None:
-    service = bench.service
+async def test_what_may_pass_is_asked_again_and_what_may_not_is_not(runner: WorkflowRunner) -> None:
+    service = runner.service
     await service.mutate("fake.llm.script", replies=[{"error": 429}, {"error": 529}, {"text": "now"}])
-    assert (await ends(bench, model="claude-x"))["output"]["blocks"][0]["text"] == "now"
+    assert (await ends(runner, model="claude-x"))["output"]["blocks"][0]["text"] == "now"
     await service.mutate("fake.llm.script", replies=[{"error": 402}, {"text": "never"}])
-    failed = await ends(bench, "failed", model="claude-x")
+    failed = await ends(runner, "failed", model="claude-x")
     assert "It was scripted so." in failed["error"]["message"]
     assert len(await service.query("fake.llm.calls")) == 4
 
 
-async def test_a_call_that_could_pass_a_ceiling_never_leaves_and_refused_ones_cost_nothing(bench: Bench) -> None:
-    service = bench.service
+async def test_a_call_that_could_pass_a_ceiling_never_leaves_and_refused_ones_cost_nothing(
+    runner: WorkflowRunner,
+) -> None:
+    service = runner.service
     await service.mutate("models.setCeilings", dayUsd=0.01, runUsd=0.01, dayTokens=100_000)
-    failed = await ends(bench, "failed", model="claude-sonnet-4-5", most=2_000)
+    failed = await ends(runner, "failed", model="claude-sonnet-4-5", most=2_000)
     assert failed["error"]["type"] == "OverCeiling"
     assert failed["error"]["message"].startswith("Models may cost $0.01 a day"), "it is not the vendor who says so"
     assert await service.query("fake.llm.calls") == []
     await service.mutate("fake.llm.script", replies=[{"error": 400}, {"text": "yes"}])
-    await ends(bench, "failed", model="claude-sonnet-4-5")
-    await ends(bench, model="claude-sonnet-4-5")
+    await ends(runner, "failed", model="claude-sonnet-4-5")
+    await ends(runner, model="claude-sonnet-4-5")
     used = await service.query("models.usage")
     assert used["today"]["calls"] == 1
     assert 0 < used["today"]["usd"] < 0.001
     assert used["problem"] == ""
 
 
-async def test_a_server_with_a_window_too_small_is_found_out(bench: Bench) -> None:
+async def test_a_server_with_a_window_too_small_is_found_out(runner: WorkflowRunner) -> None:
     """It answers as if nothing were missing: only the count of what it read tells."""
-    service = bench.service
+    service = runner.service
     long = "word " * 4_000
-    assert (await ends(bench, model="b/llama", text=long))["state"] == "done"
+    assert (await ends(runner, model="b/llama", text=long))["state"] == "done"
     await service.mutate("fake.llm.script", match={"vendor": "b"}, replies=[{"text": "short", "inputTokens": 90}])
-    failed = await ends(bench, "failed", model="b/llama", text=long)
+    failed = await ends(runner, "failed", model="b/llama", text=long)
     assert "its window is too small" in failed["error"]["message"]
 
 

@@ -15,7 +15,7 @@ from svc.workflow import Json, Run
 from tests.peers.local_model import NAME, local_model
 from tests.peers.needs import LOCAL_MODEL, need
 from tests.recorded_log import RecordedLog
-from tests.runs.bench import Bench, bench_of, workflow
+from tests.runs.workflow_runner import WorkflowRunner, runner_with, workflow
 from tests.sizes import SOAK
 from tests.support.service import Service
 
@@ -34,7 +34,7 @@ SCHEMA: Final = {
 MODEL_S: Final = 600.0
 
 
-def classifies(bench: Bench) -> Any:
+def classifies(runner: WorkflowRunner) -> Any:
     async def code(run: Run, input: Json) -> Json:
         text = "Of what kind is this mail: Invoice 4711, 120 EUR, due on Friday"
         question = Question(
@@ -55,11 +55,11 @@ async def test_an_agent_a_question_and_vectors_by_a_model_of_ones_own_cost_nothi
     need(LOCAL_MODEL)
     with local_model(tmp_path) as url:
         settings = {"SVC_LLM_B_URL": url, "SVC_MODEL": f"b/{NAME}", "SVC_EMBEDDING_MODEL": NAME}
-        async with bench_of(tmp_path / "home", wall, log, classifies, **settings) as bench:
-            service = bench.service
+        async with runner_with(tmp_path / "home", wall, log, classifies, **settings) as runner:
+            service = runner.service
             with trio.fail_after(MODEL_S):
                 await _an_agent_answers(service)
-                asked = await bench.until(await bench.begin("classifies"), "done", "failed")
+                asked = await runner.until(await runner.begin("classifies"), "done", "failed")
                 assert asked["state"] == "done", asked["error"]
                 assert msgspec.json.decode(asked["output"]["blocks"][0]["text"])["kind"] in {"invoice", "newsletter"}
                 await _pages_are_found_by_meaning(service)

@@ -28,7 +28,7 @@ ME = Principal(user_id="usr_mia", device_id="dev_mia", is_admin=True, via="sessi
 
 
 @dataclass
-class Stage:
+class NotifiedPerson:
     service: Service
     outside: PushService
     account_id: str = ""
@@ -47,8 +47,8 @@ class Stage:
 
     async def receive(self, subject: str = "Hello", *, labels: tuple[str, ...] = ("INBOX", "UNREAD")) -> None:
         """A mail comes, and all that follows of it is done."""
-        world = self.service.workspace.service(FakeWorld)
-        await world.inject(address=MIA, raw=mail(subject), thread_key=None, labels=frozenset(labels))
+        fake_mail = self.service.workspace.service(FakeWorld)
+        await fake_mail.inject(address=MIA, raw=mail(subject), thread_key=None, labels=frozenset(labels))
         await sync_now(self.service.workspace, self.account_id)
         await trio.sleep(40)  # virtual: consumers and jobs have had their turn
 
@@ -68,7 +68,7 @@ def _settle_in(tx: Tx) -> None:
 
 
 @pytest.fixture
-async def stage(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[Stage]:
+async def person(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[NotifiedPerson]:
     server_tls, client_tls = certificates(tmp_path, HOST)
     async with trio.open_nursery() as nursery:
         outside = PushService(server_tls=server_tls, client_tls=client_tls, nursery=nursery)
@@ -80,5 +80,5 @@ async def stage(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIt
             await service.synced("There before")
             ((account_id,),) = await service.rows("select id from mail_accounts")
             await service.workspace.store.write(_settle_in)
-            yield Stage(service, outside, account_id=str(account_id))
+            yield NotifiedPerson(service, outside, account_id=str(account_id))
         nursery.cancel_scope.cancel()

@@ -14,7 +14,7 @@ import trio
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from tests.protocol.pinned_world import PUBLIC, Internet, answer
+from tests.protocol.small_internet import PUBLIC, Internet, answer
 
 HOST: Final = "push.example"
 

@@ -17,7 +17,7 @@ from svc.okf import FilePage, read, written
 from svc.okf.text import CONFLICT, path_of
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service, open_service
-from tests.tools.tools_world import call, outcome
+from tests.tools.tool_runs import call, outcome
 
 CLOUD: Final = {"SVC_PROFILE": "cloud", "SVC_PUBLIC_ORIGIN": "https://mail.example.org"}
 

@@ -15,7 +15,7 @@ from svc.nursery import ThreadPool
 from svc.pages.migrations import MIGRATIONS
 from svc.store import Store, Tx
 from tests.migrated import lay_database
-from tests.pages.rig import PEOPLE, Pages, name_of
+from tests.pages.people_and_pages import PEOPLE, Pages, name_of
 from tests.recorded_log import StoppedClock
 
 SETS: Final = (IDENTITY, MIGRATIONS, FILES)

@@ -18,7 +18,7 @@ from svc.pages.model import Grant
 from svc.principal import UNCLAIMED, Principal
 from svc.store import EVERYONE, Tx
 from tests.pages.naive_tree import NaivePage, NaiveTree, Outcome, above
-from tests.pages.rig import NOA, OLE, PEOPLE, Pages
+from tests.pages.people_and_pages import NOA, OLE, PEOPLE, Pages
 from tests.sizes import SHARES_FIXTURES, examples
 
 EVERYBODY = (*PEOPLE, UNCLAIMED)

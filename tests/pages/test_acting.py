@@ -13,7 +13,7 @@ from svc.rules.model import GUIDING
 from svc.rules.page import KIND as RULE
 from svc.tools.rows.memory import TOP as MEMORY
 from svc.tools.rows.pages import CONFIGURATION
-from tests.pages.rig import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, Pages, grant
+from tests.pages.people_and_pages import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, Pages, grant
 from tests.pages.test_actions import seen
 
 

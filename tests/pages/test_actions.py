@@ -12,7 +12,7 @@ from svc.pages.claiming import claim
 from svc.pages.model import MAX_BODY_BYTES, MAX_GRANTS, Page
 from svc.principal import UNCLAIMED
 from svc.store import Tx
-from tests.pages.rig import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, SYSTEM, Pages, grant
+from tests.pages.people_and_pages import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, SYSTEM, Pages, grant
 
 
 def seen(pages: Pages, path: str) -> Page:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from svc.pages.claiming import claim
 from svc.pages.model import page_path
 from svc.principal import UNCLAIMED
-from tests.pages.rig import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, Pages, grant
+from tests.pages.people_and_pages import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, Pages, grant
 
 PHOTO = "![](/files/fil_noa/content)"
 

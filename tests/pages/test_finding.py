@@ -6,7 +6,7 @@ import pytest
 
 from svc.pages import finding, make_private, search_index, search_words, tasks
 from svc.store import Tx
-from tests.pages.rig import FOR_ALL, MIA, NOA, OLE, SYSTEM, Pages, grant
+from tests.pages.people_and_pages import FOR_ALL, MIA, NOA, OLE, SYSTEM, Pages, grant
 from tests.support.service import RpcError, Service
 
 

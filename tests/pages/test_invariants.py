@@ -6,7 +6,7 @@ import pytest
 
 from svc.pages.invariants import INVARIANTS
 from svc.store import Invariant, ReadTx
-from tests.pages.rig import NOA, OLE, Pages, grant
+from tests.pages.people_and_pages import NOA, OLE, Pages, grant
 
 DAMAGE = {
     "a page's path is spelled in one way": "update pages set path = 'a/b ' where path = 'a/b'",

@@ -11,7 +11,7 @@ from svc.errors import Conflict, Forbidden
 from svc.pages import actions, alone, edits, managed, readable_page
 from svc.pages.edits import Edit
 from svc.principal import system
-from tests.pages.rig import FOR_ALL, FOR_ALL_TO_WRITE, NOA, OLE, Pages, grant
+from tests.pages.people_and_pages import FOR_ALL, FOR_ALL_TO_WRITE, NOA, OLE, Pages, grant
 
 GIT = system("gitops")
 

@@ -6,7 +6,7 @@ import pytest
 
 from svc.pages.claiming import claim
 from svc.principal import UNCLAIMED
-from tests.pages.rig import FOR_ALL, MIA, NOA, OLE, Pages, grant
+from tests.pages.people_and_pages import FOR_ALL, MIA, NOA, OLE, Pages, grant
 
 
 def test_a_saved_page_is_told_to_its_readers_alone(pages: Pages) -> None:

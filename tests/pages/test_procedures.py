@@ -17,7 +17,7 @@ from svc.principal import Principal
 from svc.protocol import Headers, Request
 from svc.protocol.messages import BytesBody
 from svc.store import Tx
-from tests.pages.rig import MIA, NOA, OLE
+from tests.pages.people_and_pages import MIA, NOA, OLE
 from tests.recorded_log import RecordedLog
 from tests.support.service import HOST, RpcError, Service, open_service
 

@@ -12,7 +12,7 @@ from svc.pages.together import NewPage
 from svc.principal import system
 from svc.store import Tx
 from tests.pages.conftest import MakePages
-from tests.pages.rig import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, Pages, grant
+from tests.pages.people_and_pages import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, Pages, grant
 
 GIT = system("gitops")
 NAMES = ("a", "b", "team", "team 1", "team/plan", "team/plan/deep", "b/c", "b/c/d", "taken", "taken/below", "open/x")

@@ -17,7 +17,7 @@ from svc.pages.invariants import INVARIANTS
 from svc.principal import UNCLAIMED, Principal
 from svc.store import Row, Tx
 from tests.pages.naive_tree import NaiveTree
-from tests.pages.rig import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, PEOPLE, Pages, grant
+from tests.pages.people_and_pages import FOR_ALL, FOR_ALL_TO_WRITE, MIA, NOA, OLE, PEOPLE, Pages, grant
 from tests.pages.test_access import forests, paths, plant
 from tests.sizes import SHARES_FIXTURES, examples
 

@@ -1,4 +1,4 @@
-"""Google, for tests: the emulator behind its shim as a process, and hands to act on a mailbox as the world does.
+"""Google, for tests: the emulator behind its shim as a process, and calls that change a mailbox from outside.
 
     with google(users=["alice@acme.test"]) as g:
         g.insert("alice@acme.test", raw, labels=["INBOX"])

@@ -20,8 +20,8 @@ from svc.runs import acting_for
 from svc.store import Tx
 from svc.workflow import Caller
 from tests.identity.people import Person, sign_in
+from tests.plugins.plugin_service import lay
 from tests.plugins.registry import studio
-from tests.plugins.rig import lay
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, RpcError, Service, open_service
 

@@ -12,8 +12,8 @@ from svc.clock import VirtualClock
 from svc.gitops.service import Gitops
 from tests.gitops.upstream import Upstream
 from tests.peers.needs import NPM, needs
+from tests.plugins.plugin_service import serving_plugins, settled, until
 from tests.plugins.registry import Registry, example, serving, studio
-from tests.plugins.rig import serving_plugins, settled, until
 from tests.recorded_log import RecordedLog
 from tests.support.service import Service
 

@@ -22,8 +22,8 @@ from svc.plugins.installing import NotInstalled, read_lock
 from svc.plugins.reading import read_plugin
 from svc.plugins.specs import listed
 from tests.peers.needs import NPM, needs
+from tests.plugins.plugin_service import installer
 from tests.plugins.registry import Package, Registry, example, serving, studio
-from tests.plugins.rig import installer
 
 pytestmark = [
     pytest.mark.wall_clock,

@@ -8,7 +8,7 @@ import pytest
 
 from svc.nursery import ThreadPool
 from tests.peers.needs import NPM, needs
-from tests.plugins.rig import installer
+from tests.plugins.plugin_service import installer
 
 pytestmark = [pytest.mark.wall_clock, needs(NPM)]
 

@@ -15,8 +15,8 @@ from svc.clock import VirtualClock
 from svc.plugins import Plugins
 from svc.plugins.queries import UNDECIDED
 from tests.peers.needs import NPM, needs
+from tests.plugins.plugin_service import installed, serving_plugins, settled, until
 from tests.plugins.registry import Registry, example, serving, studio
-from tests.plugins.rig import installed, serving_plugins, settled, until
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from svc.plugins.reading import read_plugin
+from tests.plugins.plugin_service import lay
 from tests.plugins.registry import EXAMPLE, example, studio
-from tests.plugins.rig import lay
 from tests.test_cli import svc
 
 

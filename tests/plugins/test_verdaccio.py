@@ -11,8 +11,8 @@ from svc.plugins.reading import read_plugin
 from svc.plugins.specs import listed
 from tests.peers.needs import NPM, VERDACCIO, need
 from tests.peers.verdaccio import verdaccio
+from tests.plugins.plugin_service import installer
 from tests.plugins.registry import EXAMPLE
-from tests.plugins.rig import installer
 from tests.sizes import SOAK
 
 pytestmark = [pytest.mark.wall_clock, pytest.mark.peer]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.http import HttpWorld
+from tests.support.http import SmallApplication
 
 
 @pytest.fixture
-def world() -> HttpWorld:
-    return HttpWorld()
+def app() -> SmallApplication:
+    return SmallApplication()

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from svc.protocol.security import DEFAULT_CSP
-from tests.support.http import HttpWorld
+from tests.support.http import SmallApplication
 
 SECURITY = {
     "x-content-type-options": "nosniff",
@@ -40,7 +40,7 @@ SECURITY = {
     ],
 )
 async def test_every_answer_carries_the_security_headers_once(method: str, target: str, status: int) -> None:
-    reply = await HttpWorld().ask(method, target)
+    reply = await SmallApplication().ask(method, target)
     assert reply.status == status
     names = [name for name, _ in reply.headers if name != "vary"]  # a list, which may be spread over fields
     assert {name: reply.header(name) for name in SECURITY} == SECURITY
@@ -51,15 +51,15 @@ async def test_every_answer_carries_the_security_headers_once(method: str, targe
 
 
 async def test_request_ids_are_never_the_same() -> None:
-    world = HttpWorld()
-    ids = {(await world.ask("GET", "/hello")).header("x-request-id") for _ in range(20)}
+    app = SmallApplication()
+    ids = {(await app.ask("GET", "/hello")).header("x-request-id") for _ in range(20)}
     assert len(ids) == 20
 
 
 async def test_options_and_405_say_what_is_possible() -> None:
-    world = HttpWorld()
-    assert (await world.ask("OPTIONS", "/hello")).header("allow") == "GET, HEAD, OPTIONS"
-    reply = await world.ask("POST", "/hello")
+    app = SmallApplication()
+    assert (await app.ask("OPTIONS", "/hello")).header("allow") == "GET, HEAD, OPTIONS"
+    reply = await app.ask("POST", "/hello")
     assert reply.header("allow") == "GET, HEAD, OPTIONS"
     assert reply.json["code"] == "method_not_allowed"
 
@@ -67,53 +67,53 @@ async def test_options_and_405_say_what_is_possible() -> None:
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "BREW"])
 @pytest.mark.parametrize("target", ["/hello", "/ws", "/trpc/x"])
 async def test_another_site_is_refused_whatever_method_is_possible(method: str, target: str) -> None:
-    world = HttpWorld()
+    app = SmallApplication()
     for foreign in ({"origin": "https://evil.example"}, {"sec_fetch_site": "cross-site"}):
-        assert (await world.ask(method, target, **foreign)).status == 403
-    assert (await world.ask("GET", "/hello", origin="https://evil.example")).status == 200
+        assert (await app.ask(method, target, **foreign)).status == 403
+    assert (await app.ask("GET", "/hello", origin="https://evil.example")).status == 200
 
 
 async def test_a_path_that_is_open_to_any_site_says_to_any_site_what_is_possible() -> None:
-    reply = await HttpWorld().ask("PUT", "/hook", origin="https://evil.example")
+    reply = await SmallApplication().ask("PUT", "/hook", origin="https://evil.example")
     assert (reply.status, reply.header("allow")) == (405, "POST, OPTIONS")
 
 
 async def test_a_plain_request_to_a_socket_is_told_to_upgrade() -> None:
-    reply = await HttpWorld().ask("GET", "/ws", x_as="member")
+    reply = await SmallApplication().ask("GET", "/ws", x_as="member")
     assert (reply.status, reply.header("upgrade")) == (426, "websocket")
 
 
 async def test_an_upgrade_of_something_that_is_no_socket_is_an_ordinary_request() -> None:
-    reply = await HttpWorld().ask("GET", "/hello", connection="upgrade", upgrade="websocket")
+    reply = await SmallApplication().ask("GET", "/hello", connection="upgrade", upgrade="websocket")
     assert reply.status == 200
 
 
 async def test_each_request_has_one_access_line() -> None:
-    world = HttpWorld()
-    await world.ask("GET", "/mine?code=verysecret", x_as="member")
-    await world.ask("GET", "/nowhere")
-    lines = [json.loads(line) for line in world.log_text.splitlines()]
+    app = SmallApplication()
+    await app.ask("GET", "/mine?code=verysecret", x_as="member")
+    await app.ask("GET", "/nowhere")
+    lines = [json.loads(line) for line in app.log_text.splitlines()]
     requests = [line for line in lines if line["event"] == "http.request"]
     assert [(line["level"], line["status"], line["via"]) for line in requests] == [
         ("debug", 200, "session"),
         ("info", 404, None),
     ]
     assert requests[0]["path"] == "/mine?…"
-    assert "verysecret" not in world.log_text
+    assert "verysecret" not in app.log_text
 
 
 @pytest.mark.parametrize(("kind", "status"), [("alone", 409), ("bug", 500)])
 async def test_a_refusal_from_a_nursery_is_a_refusal_unless_a_bug_came_with_it(kind: str, status: int) -> None:
-    world = HttpWorld()
-    assert (await world.ask("GET", f"/together/{kind}")).status == status
-    assert ("beside it" in world.log_text) is (kind == "bug")
+    app = SmallApplication()
+    assert (await app.ask("GET", f"/together/{kind}")).status == status
+    assert ("beside it" in app.log_text) is (kind == "bug")
 
 
 @pytest.mark.parametrize(
     "target", ["/hello/q9V-2kHc3Jx8sLw0TzYb", "/7KQ2M-XW4RT", "/hello%3Finvite=canary", "/q9V?x", "//"]
 )
 async def test_the_log_shows_no_word_of_a_path_that_is_not_ours(target: str) -> None:
-    world = HttpWorld()
-    assert (await world.ask("GET", target)).status in (400, 404)
-    (line,) = [json.loads(line) for line in world.log_text.splitlines()]
+    app = SmallApplication()
+    assert (await app.ask("GET", target)).status in (400, 404)
+    (line,) = [json.loads(line) for line in app.log_text.splitlines()]
     assert line["path"] in ("/hello/…", "/…")

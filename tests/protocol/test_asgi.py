@@ -18,10 +18,10 @@ from svc.protocol.asgi import AsgiFace, Message
 from svc.protocol.drain import Drain
 from svc.protocol.limits import DEFAULT_LIMITS
 from tests.sizes import HANGS_S
-from tests.support.http import HOST, HttpWorld, Reply, read_to_end, replies, request_bytes
+from tests.support.http import HOST, Reply, SmallApplication, read_to_end, replies, request_bytes
 
 
-async def call(world: HttpWorld, scope: dict[str, Any], events: Sequence[Message] = ()) -> list[Message]:
+async def call(app: SmallApplication, scope: dict[str, Any], events: Sequence[Message] = ()) -> list[Message]:
     """What the face sends when it is called with ``events`` to receive."""
     waiting, sent = list(events), []
 
@@ -31,7 +31,7 @@ async def call(world: HttpWorld, scope: dict[str, Any], events: Sequence[Message
     async def send(message: Message) -> None:
         sent.append(message)
 
-    await AsgiFace(world.application, log=world.log, drain=Drain())(scope, receive, send)
+    await AsgiFace(app.application, log=app.log, drain=Drain())(scope, receive, send)
     return sent
 
 
@@ -63,7 +63,7 @@ def body_of(sent: Sequence[Message]) -> bytes:
 
 
 async def test_a_request_is_answered_with_every_header() -> None:
-    sent = await call(HttpWorld(), http_scope("GET", "/hello"))
+    sent = await call(SmallApplication(), http_scope("GET", "/hello"))
     headers = dict(sent[0]["headers"])
     assert sent[0]["status"] == 200
     assert headers[b"content-length"] == b"18"
@@ -81,17 +81,17 @@ async def test_a_body_comes_in_pieces_and_a_head_has_none() -> None:
         http_scope("POST", "/upload", transfer_encoding="chunked"),
         http_scope("POST", "/upload", http_version="2"),
     ):
-        assert body_of(await call(HttpWorld(), scope, events)) == b'{"size":5,"text":"hello"}'
-    assert body_of(await call(HttpWorld(), http_scope("HEAD", "/hello"))) == b""
-    assert body_of(await call(HttpWorld(), http_scope("GET", "/stream"))) == b"one two three"
+        assert body_of(await call(SmallApplication(), scope, events)) == b'{"size":5,"text":"hello"}'
+    assert body_of(await call(SmallApplication(), http_scope("HEAD", "/hello"))) == b""
+    assert body_of(await call(SmallApplication(), http_scope("GET", "/stream"))) == b"one two three"
 
 
 async def test_a_client_that_leaves_in_the_middle_of_its_body_has_uploaded_nothing() -> None:
-    world = HttpWorld()
+    app = SmallApplication()
     events: list[Message] = [{"type": "http.request", "body": b"hel", "more_body": True}]
-    sent = await call(world, http_scope("POST", "/upload", content_length="5"), events)
+    sent = await call(app, http_scope("POST", "/upload", content_length="5"), events)
     assert sent[0]["status"] == 400
-    assert "upload 5" not in world.seen
+    assert "upload 5" not in app.seen
 
 
 @pytest.mark.parametrize(("rate", "status"), [(900, 408), (1200, 200)])
@@ -108,9 +108,9 @@ async def test_a_body_has_to_keep_its_pace(rate: int, status: int) -> None:
     async def send(message: Message) -> None:
         sent.append(message)
 
-    world = HttpWorld()
+    app = SmallApplication()
     scope = http_scope("POST", "/upload", content_length="90000")
-    await AsgiFace(world.application, log=world.log, drain=Drain())(scope, receive, send)
+    await AsgiFace(app.application, log=app.log, drain=Drain())(scope, receive, send)
     assert sent[0]["status"] == status
 
 
@@ -119,7 +119,7 @@ async def test_a_body_has_to_keep_its_pace(rate: int, status: int) -> None:
 )
 async def test_the_host_is_as_strictly_read_as_on_our_own_connection(hosts: list[str], status: int) -> None:
     scope = {**http_scope("GET", "/hello"), "headers": [(b"host", host.encode()) for host in hosts]}
-    assert (await call(HttpWorld(), scope))[0]["status"] == status
+    assert (await call(SmallApplication(), scope))[0]["status"] == status
 
 
 @pytest.mark.parametrize("http_version", ["1.1", "2"])
@@ -137,7 +137,7 @@ async def test_a_head_has_the_limits_of_our_own_connection(
 ) -> None:
     scope = http_scope("GET", target, http_version=http_version)
     scope["headers"] += [(name.encode(), value.encode()) for name, value in fields]
-    sent = await call(HttpWorld(), scope)
+    sent = await call(SmallApplication(), scope)
     assert sent[0]["status"] == status
     is_last = (b"connection", b"close") in sent[0]["headers"]
     assert is_last is (status != 200 and http_version == "1.1")
@@ -145,20 +145,22 @@ async def test_a_head_has_the_limits_of_our_own_connection(
 
 async def test_two_framings_are_refused_also_after_a_front_has_chosen_one() -> None:
     scope = http_scope("POST", "/upload", content_length="5", transfer_encoding="chunked")
-    assert (await call(HttpWorld(), scope))[0]["status"] == 400
+    assert (await call(SmallApplication(), scope))[0]["status"] == 400
 
 
 async def test_lifespan_is_agreed_to() -> None:
-    sent = await call(HttpWorld(), {"type": "lifespan"}, [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}])
+    sent = await call(
+        SmallApplication(), {"type": "lifespan"}, [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}]
+    )
     assert [message["type"] for message in sent] == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
 
 
 async def test_a_refused_upgrade_is_an_answer_where_the_front_can_carry_one() -> None:
-    world = HttpWorld()
+    app = SmallApplication()
     connect: Message = {"type": "websocket.connect"}
-    sent = await call(world, socket_scope("/ws", extensions={"websocket.http.response": {}}), [connect])
+    sent = await call(app, socket_scope("/ws", extensions={"websocket.http.response": {}}), [connect])
     assert (sent[0]["type"], sent[0]["status"]) == ("websocket.http.response.start", 401)
-    assert await call(world, socket_scope("/ws"), [connect]) == [{"type": "websocket.close"}]
+    assert await call(app, socket_scope("/ws"), [connect]) == [{"type": "websocket.close"}]
 
 
 async def test_a_socket_echoes_until_its_peer_goes() -> None:
@@ -168,13 +170,13 @@ async def test_a_socket_echoes_until_its_peer_goes() -> None:
         {"type": "websocket.receive", "bytes": b"\x00"},
         {"type": "websocket.disconnect", "code": 1000},
     ]
-    sent = await call(HttpWorld(), socket_scope("/ws", x_as="member"), events)
+    sent = await call(SmallApplication(), socket_scope("/ws", x_as="member"), events)
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.send", "websocket.send"]
     assert (sent[1]["text"], sent[2]["bytes"]) == ("hello", b"\x00")
 
 
 async def test_a_socket_is_told_to_go_when_the_service_drains() -> None:
-    world, drain, sent = HttpWorld(), Drain(), list[Message]()
+    app, drain, sent = SmallApplication(), Drain(), list[Message]()
     closed = trio.Event()
     connect: list[Message] = [{"type": "websocket.connect"}]
 
@@ -191,7 +193,7 @@ async def test_a_socket_is_told_to_go_when_the_service_drains() -> None:
         elif message["type"] == "websocket.close":
             closed.set()
 
-    await AsgiFace(world.application, log=world.log, drain=drain)(socket_scope("/ws", x_as="member"), receive, send)
+    await AsgiFace(app.application, log=app.log, drain=drain)(socket_scope("/ws", x_as="member"), receive, send)
     assert [message["type"] for message in sent] == ["websocket.accept", "websocket.close"]
     assert sent[1]["code"] == 1001
 
@@ -200,10 +202,10 @@ async def test_a_socket_is_told_to_go_when_the_service_drains() -> None:
 
 
 @asynccontextmanager
-async def hypercorn() -> AsyncIterator[HttpWorld]:
-    """A world behind Hypercorn's trio worker, on ``world.port`` of the loopback."""
+async def hypercorn() -> AsyncIterator[SmallApplication]:
+    """The small application behind Hypercorn's trio worker, on ``app.port`` of the loopback."""
     listener = socket.create_server(("127.0.0.1", 0))
-    world = HttpWorld(port=listener.getsockname()[1])
+    app = SmallApplication(port=listener.getsockname()[1])
     config = Config()
     config.bind = [f"fd://{listener.detach()}"]
     config.graceful_timeout = 1
@@ -211,17 +213,17 @@ async def hypercorn() -> AsyncIterator[HttpWorld]:
     stop = trio.Event()
 
     async def run(task_status: trio.TaskStatus[list[str]] = trio.TASK_STATUS_IGNORED) -> None:
-        face = AsgiFace(world.application, log=world.log, drain=Drain())
+        face = AsgiFace(app.application, log=app.log, drain=Drain())
         await serve(cast(ASGIFramework, face), config, shutdown_trigger=stop.wait, task_status=task_status)
 
     async with trio.open_nursery() as nursery:
         await nursery.start(run)
-        yield world
+        yield app
         stop.set()
 
 
-async def exchange(world: HttpWorld, data: bytes) -> Reply:
-    async with await trio.open_tcp_stream("127.0.0.1", world.port) as stream:
+async def exchange(app: SmallApplication, data: bytes) -> Reply:
+    async with await trio.open_tcp_stream("127.0.0.1", app.port) as stream:
         await stream.send_all(data)
         return replies(await read_to_end(stream), [data.split(b" ")[0].decode()])[0]
 
@@ -229,13 +231,13 @@ async def exchange(world: HttpWorld, data: bytes) -> Reply:
 @pytest.mark.wall_clock
 async def test_hypercorn_serves_the_same_answers() -> None:
     with trio.fail_after(HANGS_S):
-        async with hypercorn() as world:
+        async with hypercorn() as app:
             ours = {"host": "localhost", "connection": "close"}
-            hello = await exchange(world, request_bytes("GET", "/hello", **ours))
-            upload = await exchange(world, request_bytes("POST", "/upload", b"hello", **ours))
-            foreign = await exchange(world, request_bytes("GET", "/hello", host="evil.example", connection="close"))
-            refused = await exchange(world, request_bytes("GET", "/mine", **ours))
-            own = replies(await world.talk(request_bytes("GET", "/hello", **ours), half_close=True))[0]
+            hello = await exchange(app, request_bytes("GET", "/hello", **ours))
+            upload = await exchange(app, request_bytes("POST", "/upload", b"hello", **ours))
+            foreign = await exchange(app, request_bytes("GET", "/hello", host="evil.example", connection="close"))
+            refused = await exchange(app, request_bytes("GET", "/mine", **ours))
+            own = replies(await app.talk(request_bytes("GET", "/hello", **ours), half_close=True))[0]
     assert (hello.status, hello.body) == (200, own.body)
     varying = {"x-request-id", "date", "server", "connection"}
     assert {field for field in own.headers if field[0] not in varying} <= set(hello.headers)
@@ -246,8 +248,8 @@ async def test_hypercorn_serves_the_same_answers() -> None:
 @pytest.mark.wall_clock
 async def test_hypercorn_carries_a_socket_and_its_refusal() -> None:
     with trio.fail_after(HANGS_S):
-        async with hypercorn() as world:
-            url = f"ws://127.0.0.1:{world.port}/ws"
+        async with hypercorn() as app:
+            url = f"ws://127.0.0.1:{app.port}/ws"
             async with open_websocket_url(url, extra_headers=[(b"x-as", b"member")]) as client:
                 await client.send_message("hello")
                 assert await client.get_message() == "hello"

@@ -15,7 +15,7 @@ from svc.protocol.rows import Route
 from svc.protocol.websocket import SocketLimits
 from tests.peers.needs import AUTOBAHN, AUTOBAHN_PATH, needs
 from tests.sizes import HANGS_S, SOAK
-from tests.support.http import ADMIN, HttpWorld, Who
+from tests.support.http import ADMIN, SmallApplication, Who
 
 HOST: Final = b"Host: example.com\r\n"
 BEGUN: Final = (
@@ -55,7 +55,7 @@ CASES: Final = ("1", "2", "3", "4", "5", "6", "7", *(("9",) if SOAK else ()), "1
 """12 and 13 are about compression, which is not spoken here; 9 is about messages of up to 16 MiB."""
 
 
-class Mirror(HttpWorld):
+class Mirror(SmallApplication):
     """Everybody is an admin; `/` says the body again, and `/ws` each message."""
 
     async def resolve(self, request: Request) -> Principal | None:

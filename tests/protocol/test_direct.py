@@ -19,7 +19,7 @@ from svc.protocol.direct import Direct
 from svc.protocol.head import HeadParser
 from svc.protocol.limits import Limits
 from tests.sizes import HANGS_S, examples
-from tests.support.http import HttpWorld, read_to_end, replies, request_bytes
+from tests.support.http import SmallApplication, read_to_end, replies, request_bytes
 
 from .test_strict import SMUGGLING
 
@@ -68,7 +68,7 @@ async def _talk(near: trio.abc.HalfCloseableStream, far: trio.abc.Stream, pieces
 
     with trio.fail_after(HANGS_S):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(HttpWorld().serve, far)
+            nursery.start_soon(SmallApplication().serve, far)
             nursery.start_soon(say)
             nursery.start_soon(hear)
     return _WORDS_OF_A_FAULT.sub(rb"\1", _OF_ITS_OWN.sub(b"", said[0]))
@@ -135,28 +135,28 @@ async def test_what_a_full_socket_does_not_take_is_not_said_to_be_sent() -> None
 
 @pytest.mark.parametrize("whole", [True, False])
 async def test_a_request_that_came_before_the_drain_is_answered_though_nobody_has_read_it(whole: bool) -> None:
-    world = HttpWorld()
+    app = SmallApplication()
     near, far = _sockets()
     request = request_bytes("GET", "/hello")
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(world.serve, far)
+        nursery.start_soon(app.serve, far)
         await near.send_all(request)
         assert (await near.receive_some()).startswith(b"HTTP/1.1 200 ")
         await trio.testing.wait_all_tasks_blocked()
         sent = request if whole else request[:20]
         assert os.write(near.socket.fileno(), sent) == len(sent)  # the server has no turn before the drain begins
-        world.drain.begin()
+        app.drain.begin()
         await near.send_all(request[len(sent) :])
         [reply] = replies(await read_to_end(near))
         assert (reply.status, reply.header("connection")) == (200, "close")
 
 
 async def test_a_request_that_came_before_its_connection_had_a_turn_is_answered_in_the_drain() -> None:
-    world = HttpWorld()
+    app = SmallApplication()
     near, far = _sockets()
     async with trio.open_nursery() as nursery:
         await near.send_all(request_bytes("GET", "/hello"))
-        nursery.start_soon(world.serve, far)
-        world.drain.begin()
+        nursery.start_soon(app.serve, far)
+        app.drain.begin()
         [reply] = replies(await read_to_end(near))
         assert (reply.status, reply.header("connection")) == (200, "close")

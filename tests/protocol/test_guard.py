@@ -8,7 +8,7 @@ from svc.errors import Forbidden, Refusal
 from svc.protocol.guard import Guard
 from svc.protocol.messages import Headers, Request
 from tests.support.each import each
-from tests.support.http import HOST, LISTED, HttpWorld, request_bytes
+from tests.support.http import HOST, LISTED, SmallApplication, request_bytes
 
 PORT = 4780
 OURS = f"http://{HOST}"
@@ -126,22 +126,22 @@ def test_only_our_names_are_answered_and_those_of_this_machine_on_any_port(row: 
 
 @pytest.mark.parametrize("target", ["/hello", "/nowhere", "/trpc/health.ping", "/mine", "/ws"])
 async def test_another_host_is_refused_on_every_path_before_anything_else(target: str) -> None:
-    world = HttpWorld()
-    reply = await world.ask("GET", target, host="evil.example", x_as="admin")
+    app = SmallApplication()
+    reply = await app.ask("GET", target, host="evil.example", x_as="admin")
     assert reply.status == 421
-    assert world.seen == []
+    assert app.seen == []
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 async def test_a_probe_answers_to_any_host_and_asks_nobody_who_it_is(method: str) -> None:
-    world = HttpWorld()
-    assert (await world.ask(method, "/livez", host="10.0.0.7:1234")).status == 200
-    assert "resolve" not in world.seen
+    app = SmallApplication()
+    assert (await app.ask(method, "/livez", host="10.0.0.7:1234")).status == 200
+    assert "resolve" not in app.seen
 
 
 async def test_options_is_guarded_by_host_too() -> None:
-    assert (await HttpWorld().ask("OPTIONS", "/hello", host="evil.example")).status == 421
-    assert (await HttpWorld().ask("OPTIONS", "*", host="evil.example")).status == 421
+    assert (await SmallApplication().ask("OPTIONS", "/hello", host="evil.example")).status == 421
+    assert (await SmallApplication().ask("OPTIONS", "*", host="evil.example")).status == 421
 
 
 # Origin. Headers a request brings, and whether a POST passes without and with a device token.
@@ -184,11 +184,11 @@ ORIGINS: list[tuple[dict[str, str], bool, bool]] = [
 @pytest.mark.parametrize("who", ["off", "member", "device"])
 async def test_another_site_can_change_nothing(who: str) -> None:
     for headers, without_token, with_token in ORIGINS:
-        world = HttpWorld()
-        reply = await world.ask("POST", "/ignore", x_as=who, **headers)
+        app = SmallApplication()
+        reply = await app.ask("POST", "/ignore", x_as=who, **headers)
         allowed = with_token if who == "device" else without_token
         assert reply.status == (200 if allowed else 403), headers
-        assert ("ignore" in world.seen) is allowed, headers
+        assert ("ignore" in app.seen) is allowed, headers
 
 
 @pytest.mark.parametrize("who", ["off", "member", "device"])
@@ -201,29 +201,29 @@ async def test_another_site_can_open_no_socket(who: str) -> None:
     }
     for headers, without_token, with_token in ORIGINS:
         asked = request_bytes("GET", "/ws", x_as=who, **handshake, **headers)
-        raw = await HttpWorld().talk(asked, half_close=True)
+        raw = await SmallApplication().talk(asked, half_close=True)
         allowed = with_token if who == "device" else without_token
         assert raw.split(b" ")[1] == (b"101" if allowed else b"403"), headers
 
 
 async def test_two_origins_are_no_origin_of_ours() -> None:
-    world = HttpWorld()
-    raw = await world.talk(request_bytes("POST", "/ignore")[:-2] + f"origin: {OURS}\r\norigin: {OURS}\r\n\r\n".encode())
+    app = SmallApplication()
+    raw = await app.talk(request_bytes("POST", "/ignore")[:-2] + f"origin: {OURS}\r\norigin: {OURS}\r\n\r\n".encode())
     assert raw.startswith(b"HTTP/1.1 403 ")
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
 async def test_a_safe_method_may_come_from_anywhere(method: str) -> None:
-    assert (await HttpWorld().ask(method, "/hello", origin="https://evil.example")).status < 300
+    assert (await SmallApplication().ask(method, "/hello", origin="https://evil.example")).status < 300
 
 
 async def test_an_exempt_route_may_come_from_anywhere() -> None:
-    assert (await HttpWorld().ask("POST", "/hook", origin="https://evil.example")).status == 200
+    assert (await SmallApplication().ask("POST", "/hook", origin="https://evil.example")).status == 200
 
 
 async def test_the_refusal_comes_before_the_body_is_read() -> None:
-    world = HttpWorld()
-    raw = await world.talk(
+    app = SmallApplication()
+    raw = await app.talk(
         request_bytes("POST", "/upload", expect="100-continue", content_length="5", origin="https://evil.example")
     )
     assert raw.startswith(b"HTTP/1.1 403 ")
@@ -231,24 +231,22 @@ async def test_the_refusal_comes_before_the_body_is_read() -> None:
 
 
 async def test_the_canonical_origin_is_ours_also_behind_a_proxy_that_rewrites_the_host() -> None:
-    world = HttpWorld(public_origin="https://mail.example.org")
-    assert (await world.ask("POST", "/ignore", origin="https://mail.example.org")).status == 200
+    app = SmallApplication(public_origin="https://mail.example.org")
+    assert (await app.ask("POST", "/ignore", origin="https://mail.example.org")).status == 200
     both = {"host": "mail.example.org", "origin": "https://mail.example.org"}
-    assert (await world.ask("POST", "/ignore", **both)).status == 200
-    assert (await world.ask("POST", "/ignore", origin="http://mail.example.org")).status == 403
+    assert (await app.ask("POST", "/ignore", **both)).status == 200
+    assert (await app.ask("POST", "/ignore", origin="http://mail.example.org")).status == 403
 
 
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
 async def test_behind_a_forwarded_port_our_origin_is_the_host_the_request_came_with(name: str) -> None:
     """``ssh -L 9999:127.0.0.1:4780``: the browser knows us by the port at its own end."""
-    world = HttpWorld()
+    app = SmallApplication()
     forwarded = f"{name}:9999"
-    assert (await world.ask("POST", "/ignore", host=forwarded, origin=f"http://{forwarded}")).status == 200
-    assert (await world.ask("POST", "/ignore", host=forwarded, origin=f"http://{name}:{PORT}")).status == 403
-    assert (await world.ask("POST", "/ignore", origin=f"http://{forwarded}")).status == 403
-    assert (
-        await world.ask("POST", "/ignore", host="evil.example:9999", origin="http://evil.example:9999")
-    ).status == 421
+    assert (await app.ask("POST", "/ignore", host=forwarded, origin=f"http://{forwarded}")).status == 200
+    assert (await app.ask("POST", "/ignore", host=forwarded, origin=f"http://{name}:{PORT}")).status == 403
+    assert (await app.ask("POST", "/ignore", origin=f"http://{forwarded}")).status == 403
+    assert (await app.ask("POST", "/ignore", host="evil.example:9999", origin="http://evil.example:9999")).status == 421
 
 
 CELL = Guard(bind_host="127.0.0.1", port=PORT, public_origin="https://mail.example.org", only_public=True)
@@ -283,10 +281,10 @@ def test_the_page_of_a_public_origin_is_ours_over_https_alone(
 
 
 async def test_over_tls_our_origin_is_https() -> None:
-    world = HttpWorld(secure=True)
-    assert (await world.ask("POST", "/ignore", origin=f"https://{HOST}")).status == 200
-    assert (await world.ask("POST", "/ignore", origin=OURS)).status == 403
-    assert (await world.ask("GET", "/hello")).header("strict-transport-security")
+    app = SmallApplication(secure=True)
+    assert (await app.ask("POST", "/ignore", origin=f"https://{HOST}")).status == 200
+    assert (await app.ask("POST", "/ignore", origin=OURS)).status == 403
+    assert (await app.ask("GET", "/hello")).header("strict-transport-security")
 
 
 # Access
@@ -310,26 +308,26 @@ async def test_over_tls_our_origin_is_https() -> None:
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 async def test_access_is_what_the_row_says_for_head_as_for_get(target: str, who: str, status: int, method: str) -> None:
-    reply = await HttpWorld().ask(method, target, x_as=who)
+    reply = await SmallApplication().ask(method, target, x_as=who)
     assert reply.status == status
 
 
 async def test_a_refusal_under_trpc_is_shaped_as_trpc() -> None:
-    reply = await HttpWorld().ask("GET", "/trpc/mail.threads")
+    reply = await SmallApplication().ask("GET", "/trpc/mail.threads")
     assert reply.status == 401
     assert reply.json == {
         "error": {"message": "Sign in first.", "code": -32001, "data": {"code": "UNAUTHORIZED", "httpStatus": 401}}
     }
-    post = await HttpWorld().ask("POST", "/trpc/x", origin="https://evil.example")
+    post = await SmallApplication().ask("POST", "/trpc/x", origin="https://evil.example")
     assert post.json["error"]["data"]["httpStatus"] == 403
-    wrong = await HttpWorld().ask("DELETE", "/trpc/x")
+    wrong = await SmallApplication().ask("DELETE", "/trpc/x")
     assert (wrong.status, wrong.header("allow")) == (405, "GET, HEAD, POST, OPTIONS")
     assert "error" in wrong.json
 
 
 @pytest.mark.parametrize(("target", "who", "status"), [("/ws", "", 401), ("/pty", "member", 403), ("/pty", "", 401)])
 async def test_an_upgrade_is_refused_before_the_handshake(target: str, who: str, status: int) -> None:
-    raw = await HttpWorld().talk(
+    raw = await SmallApplication().talk(
         request_bytes(
             "GET",
             target,
@@ -347,7 +345,7 @@ async def test_an_upgrade_is_refused_before_the_handshake(target: str, who: str,
 
 
 async def test_a_listed_origin_may_read_what_its_token_asked_for() -> None:
-    reply = await HttpWorld().ask("GET", "/trpc/x", origin=LISTED, x_as="device", x_svc_device_token="sdt_x")
+    reply = await SmallApplication().ask("GET", "/trpc/x", origin=LISTED, x_as="device", x_svc_device_token="sdt_x")
     assert reply.header("access-control-allow-origin") == LISTED
     assert reply.header("access-control-allow-credentials") is None
     assert reply.header("vary") == "Origin"
@@ -366,14 +364,14 @@ async def test_a_listed_origin_may_read_what_its_token_asked_for() -> None:
     ],
 )
 async def test_nobody_else_may_read_across_origins(target: str, headers: dict[str, str]) -> None:
-    reply = await HttpWorld().ask("GET", target, **headers)
+    reply = await SmallApplication().ask("GET", target, **headers)
     assert reply.status == 200
     assert reply.header("access-control-allow-origin") is None
     assert reply.header("cross-origin-resource-policy") == "same-origin"
 
 
 async def test_a_refusal_is_readable_to_a_listed_origin_that_brought_a_token() -> None:
-    reply = await HttpWorld().ask("GET", "/trpc/x", origin=LISTED, x_svc_device_token="sdt_revoked")
+    reply = await SmallApplication().ask("GET", "/trpc/x", origin=LISTED, x_svc_device_token="sdt_revoked")
     assert (reply.status, reply.header("access-control-allow-origin")) == (401, LISTED)
 
 
@@ -390,7 +388,7 @@ async def test_a_refusal_is_readable_to_a_listed_origin_that_brought_a_token() -
 async def test_a_preflight_is_granted_to_listed_origins_on_token_routes_only(
     target: str, origin: str, allowed: bool
 ) -> None:
-    reply = await HttpWorld().ask("OPTIONS", target, origin=origin, access_control_request_method="POST")
+    reply = await SmallApplication().ask("OPTIONS", target, origin=origin, access_control_request_method="POST")
     assert reply.status == 204
     assert reply.header("access-control-allow-origin") == (origin if allowed else None)
     assert reply.header("access-control-allow-methods") == ("GET, POST" if allowed else None)

@@ -10,7 +10,7 @@ import trio
 import trio.testing
 
 from svc.protocol.idle import Idle
-from tests.support.http import HttpWorld, read_to_end, request_bytes
+from tests.support.http import SmallApplication, read_to_end, request_bytes
 
 PIECES = [1, 65536]
 
@@ -24,10 +24,10 @@ async def drip(stream: trio.abc.SendStream, data: bytes, *, every_s: float, size
         pass
 
 
-async def test_a_head_has_five_seconds_in_total_however_it_drips(world: HttpWorld) -> None:
+async def test_a_head_has_five_seconds_in_total_however_it_drips(app: SmallApplication) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
-        nursery.start_soon(world.serve, theirs)
+        nursery.start_soon(app.serve, theirs)
         await trio.sleep(60)  # idle time does not count
         began = trio.current_time()
         nursery.start_soon(lambda: drip(ours, request_bytes("GET", "/hello"), every_s=1))
@@ -36,13 +36,13 @@ async def test_a_head_has_five_seconds_in_total_however_it_drips(world: HttpWorl
         assert first.startswith(b"HTTP/1.1 408 ")
         await read_to_end(ours)
         nursery.cancel_scope.cancel()
-    assert world.seen == []
+    assert app.seen == []
 
 
-async def test_the_second_head_of_a_connection_has_its_own_five_seconds(world: HttpWorld) -> None:
+async def test_the_second_head_of_a_connection_has_its_own_five_seconds(app: SmallApplication) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
-        nursery.start_soon(world.serve, theirs)
+        nursery.start_soon(app.serve, theirs)
         await ours.send_all(request_bytes("GET", "/hello") + b"GET /hello")
         assert (await ours.receive_some()).startswith(b"HTTP/1.1 200 ")
         await trio.sleep(4)
@@ -51,26 +51,26 @@ async def test_the_second_head_of_a_connection_has_its_own_five_seconds(world: H
         nursery.cancel_scope.cancel()
 
 
-async def test_an_idle_connection_is_closed_without_a_word(world: HttpWorld) -> None:
+async def test_an_idle_connection_is_closed_without_a_word(app: SmallApplication) -> None:
     began = trio.current_time()
-    assert await world.talk(b"") == b""
-    assert trio.current_time() - began == pytest.approx(world.limits.idle_s)
+    assert await app.talk(b"") == b""
+    assert trio.current_time() - began == pytest.approx(app.limits.idle_s)
 
 
-async def test_each_request_lets_a_connection_wait_anew_and_who_waits_longest_goes_first(world: HttpWorld) -> None:
+async def test_each_request_lets_a_connection_wait_anew_and_who_waits_longest_goes_first(app: SmallApplication) -> None:
     """Ten at one port, of which some ask again meanwhile; one is busy all the time, and stays."""
-    wait_s, idle, closed = world.limits.idle_s, Idle(), dict[int, float]()
+    wait_s, idle, closed = app.limits.idle_s, Idle(), dict[int, float]()
 
     async def wait_for_the_end(number: int, ours: trio.abc.Stream) -> None:
         await read_to_end(ours)
         closed[number] = trio.current_time() - began
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(idle.run, world.limits, world.drain)
+        nursery.start_soon(idle.run, app.limits, app.drain)
         began = trio.current_time()
         asks = {number: trio.testing.memory_stream_pair() for number in range(10)}
         for _, theirs in asks.values():
-            nursery.start_soon(partial(world.serve, theirs, idle=idle))
+            nursery.start_soon(partial(app.serve, theirs, idle=idle))
         await trio.sleep(wait_s - 1)
         for number in (3, 7, 1):
             await asks[number][0].send_all(request_bytes("GET", "/hello"))
@@ -81,38 +81,38 @@ async def test_each_request_lets_a_connection_wait_anew_and_who_waits_longest_go
         await trio.sleep(4 * wait_s)
         late = pytest.approx(2 * wait_s - 1)
         assert closed == {**dict.fromkeys((0, 2, 4, 6, 8, 9), pytest.approx(wait_s)), 3: late, 7: late, 1: late}
-        world.drain.begin()
+        app.drain.begin()
         nursery.cancel_scope.cancel()
 
 
-async def test_where_nobody_waits_nobody_looks(world: HttpWorld) -> None:
+async def test_where_nobody_waits_nobody_looks(app: SmallApplication) -> None:
     idle = Idle()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(idle.run, world.limits, world.drain)
+        nursery.start_soon(idle.run, app.limits, app.drain)
         await trio.testing.wait_all_tasks_blocked()
         assert trio.lowlevel.current_statistics().seconds_to_next_deadline == math.inf
         ours, theirs = trio.testing.memory_stream_pair()
-        nursery.start_soon(partial(world.serve, theirs, idle=idle))
+        nursery.start_soon(partial(app.serve, theirs, idle=idle))
         await trio.lowlevel.checkpoint()
         began = trio.current_time()
         await read_to_end(ours)
-        assert trio.current_time() - began == pytest.approx(world.limits.idle_s)
-        world.drain.begin()
+        assert trio.current_time() - began == pytest.approx(app.limits.idle_s)
+        app.drain.begin()
 
 
-async def test_who_watches_the_idle_ends_with_the_drain(world: HttpWorld) -> None:
+async def test_who_watches_the_idle_ends_with_the_drain(app: SmallApplication) -> None:
     with trio.fail_after(1):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(Idle().run, world.limits, world.drain)
+            nursery.start_soon(Idle().run, app.limits, app.drain)
             await trio.testing.wait_all_tasks_blocked()
-            world.drain.begin()
-            nursery.start_soon(Idle().run, world.limits, world.drain)
+            app.drain.begin()
+            nursery.start_soon(Idle().run, app.limits, app.drain)
 
 
-async def upload_at(world: HttpWorld, *, rate: int, size: int) -> bytes:
+async def upload_at(app: SmallApplication, *, rate: int, size: int) -> bytes:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
-        nursery.start_soon(world.serve, theirs)
+        nursery.start_soon(app.serve, theirs)
         await ours.send_all(request_bytes("POST", "/upload", content_length=str(size), connection="close"))
         nursery.start_soon(lambda: drip(ours, b"a" * size, every_s=1, size=rate))
         raw = await read_to_end(ours)
@@ -120,40 +120,40 @@ async def upload_at(world: HttpWorld, *, rate: int, size: int) -> bytes:
     return raw
 
 
-async def test_a_body_slower_than_its_pace_is_cut_with_408(world: HttpWorld) -> None:
+async def test_a_body_slower_than_its_pace_is_cut_with_408(app: SmallApplication) -> None:
     began = trio.current_time()
-    raw = await upload_at(world, rate=900, size=90_000)
+    raw = await upload_at(app, rate=900, size=90_000)
     assert raw.startswith(b"HTTP/1.1 408 ")
     assert trio.current_time() - began < 35
-    assert "upload 90000" not in world.seen
+    assert "upload 90000" not in app.seen
 
 
-async def test_a_body_that_keeps_the_pace_may_take_its_time(world: HttpWorld) -> None:
-    raw = await upload_at(world, rate=1200, size=90_000)
+async def test_a_body_that_keeps_the_pace_may_take_its_time(app: SmallApplication) -> None:
+    raw = await upload_at(app, rate=1200, size=90_000)
     assert raw.startswith(b"HTTP/1.1 200 ")
-    assert "upload 90000" in world.seen
+    assert "upload 90000" in app.seen
 
 
-async def test_a_slow_handler_is_no_fault_of_its_client(world: HttpWorld) -> None:
-    assert (await world.ask("GET", "/slow")).body == b"done"
+async def test_a_slow_handler_is_no_fault_of_its_client(app: SmallApplication) -> None:
+    assert (await app.ask("GET", "/slow")).body == b"done"
 
 
 @pytest.mark.parametrize("target", ["/big", "/stream"])
-async def test_a_client_that_never_reads_is_cut(world: HttpWorld, target: str) -> None:
+async def test_a_client_that_never_reads_is_cut(app: SmallApplication, target: str) -> None:
     began = trio.current_time()
     ours, theirs = trio.testing.lockstep_stream_pair()
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ours.send_all, request_bytes("GET", target))
-        await world.serve(theirs)
-    assert trio.current_time() - began == pytest.approx(world.limits.send_piece_s)
-    assert "http.slow_reader" in world.log_text
+        await app.serve(theirs)
+    assert trio.current_time() - began == pytest.approx(app.limits.send_piece_s)
+    assert "http.slow_reader" in app.log_text
 
 
-async def test_a_client_that_reads_slowly_but_steadily_gets_everything(world: HttpWorld) -> None:
+async def test_a_client_that_reads_slowly_but_steadily_gets_everything(app: SmallApplication) -> None:
     ours, theirs = trio.testing.lockstep_stream_pair()
     got = 0
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(world.serve, theirs)
+        nursery.start_soon(app.serve, theirs)
         await ours.send_all(request_bytes("GET", "/big", connection="close"))
         while piece := await ours.receive_some(8_192):
             got += len(piece)

@@ -10,144 +10,148 @@ import trio
 import trio.testing
 
 from svc.protocol.idle import Idle
-from tests.support.http import HttpWorld, read_to_end, replies, request_bytes
+from tests.support.http import SmallApplication, read_to_end, replies, request_bytes
 
 
-async def test_on_drain_an_idle_connection_that_asks_no_more_closes_after_a_moment(world: HttpWorld) -> None:
+async def test_on_drain_an_idle_connection_that_asks_no_more_closes_after_a_moment(app: SmallApplication) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
-        nursery.start_soon(world.serve, theirs)
+        nursery.start_soon(app.serve, theirs)
         await ours.send_all(request_bytes("GET", "/hello"))
         await ours.receive_some()
         began = trio.current_time()
-        world.drain.begin()
+        app.drain.begin()
         assert await read_to_end(ours) == b""
-        assert trio.current_time() - began == pytest.approx(world.limits.drain_idle_s)
+        assert trio.current_time() - began == pytest.approx(app.limits.drain_idle_s)
 
 
 @pytest.mark.parametrize("new", [False, True], ids=["kept alive", "new"])
 async def test_a_request_on_its_way_when_the_drain_begins_is_answered_and_told_that_it_is_the_last(
-    world: HttpWorld, new: bool
+    app: SmallApplication, new: bool
 ) -> None:
     """Of two connections the other one says nothing: the one that asks does not wait for it."""
     idle = Idle()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(idle.run, world.limits, world.drain)
+        nursery.start_soon(idle.run, app.limits, app.drain)
         streams = [trio.testing.memory_stream_pair() for _ in range(2)]
         if new:
-            world.drain.begin()
+            app.drain.begin()
         for _, theirs in streams:
-            nursery.start_soon(partial(world.serve, theirs, idle=idle))
+            nursery.start_soon(partial(app.serve, theirs, idle=idle))
         await trio.testing.wait_all_tasks_blocked()
-        world.drain.begin()
+        app.drain.begin()
         began = trio.current_time()
-        await trio.sleep(world.limits.drain_idle_s * 0.9)
+        await trio.sleep(app.limits.drain_idle_s * 0.9)
         asks = streams[0][0]
         await asks.send_all(request_bytes("GET", "/hello") + request_bytes("GET", "/hello"))
         found = replies(await read_to_end(asks), ["GET", "GET"])
         assert [(reply.status, reply.header("connection")) for reply in found] == [(200, "close")]
         await asks.aclose()
         assert await read_to_end(streams[1][0]) == b""
-        assert trio.current_time() - began == pytest.approx(world.limits.drain_idle_s)
+        assert trio.current_time() - began == pytest.approx(app.limits.drain_idle_s)
 
 
-async def test_whoever_watches_the_idle_waits_for_nobody_who_has_gone(world: HttpWorld) -> None:
+async def test_whoever_watches_the_idle_waits_for_nobody_who_has_gone(app: SmallApplication) -> None:
     idle = Idle()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(idle.run, world.limits, world.drain)
+        nursery.start_soon(idle.run, app.limits, app.drain)
         ours, theirs = trio.testing.memory_stream_pair()
-        nursery.start_soon(partial(world.serve, theirs, idle=idle))
+        nursery.start_soon(partial(app.serve, theirs, idle=idle))
         await trio.testing.wait_all_tasks_blocked()
         began = trio.current_time()
-        world.drain.begin()
+        app.drain.begin()
         await ours.aclose()
     assert trio.current_time() == began
 
 
-async def test_a_drain_lets_a_client_take_an_answer_that_was_sent_before(world: HttpWorld) -> None:
+async def test_a_drain_lets_a_client_take_an_answer_that_was_sent_before(app: SmallApplication) -> None:
     """It may still be sending: closing at once would reset the connection, and the answer would be lost."""
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
-        nursery.start_soon(world.serve, theirs)
+        nursery.start_soon(app.serve, theirs)
         await ours.send_all(request_bytes("GET", "/hello", connection="close"))
         await trio.testing.wait_all_tasks_blocked()
-        world.drain.begin()
-        await trio.sleep(world.limits.drain_idle_s * 0.9)
+        app.drain.begin()
+        await trio.sleep(app.limits.drain_idle_s * 0.9)
         await ours.send_all(b"and on")
-        await trio.sleep(world.limits.drain_idle_s * 0.2)
+        await trio.sleep(app.limits.drain_idle_s * 0.2)
         with pytest.raises(trio.BrokenResourceError):
             await ours.send_all(b"and on")
         assert (await read_to_end(ours)).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_a_client_that_asks_during_the_drain_and_sends_on_is_read_for_a_moment_only(world: HttpWorld) -> None:
+async def test_a_client_that_asks_during_the_drain_and_sends_on_is_read_for_a_moment_only(
+    app: SmallApplication,
+) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
-        world.drain.begin()
-        nursery.start_soon(world.serve, theirs)
+        app.drain.begin()
+        nursery.start_soon(app.serve, theirs)
         await ours.send_all(request_bytes("GET", "/hello"))
         await trio.testing.wait_all_tasks_blocked()
         began = trio.current_time()
         with suppress(trio.BrokenResourceError):
-            while trio.current_time() - began < world.limits.linger_silence_s:
-                await trio.sleep(world.limits.drain_idle_s / 10)
+            while trio.current_time() - began < app.limits.linger_silence_s:
+                await trio.sleep(app.limits.drain_idle_s / 10)
                 await ours.send_all(b"and on")
-        assert trio.current_time() - began <= world.limits.drain_idle_s * 1.2
+        assert trio.current_time() - began <= app.limits.drain_idle_s * 1.2
 
 
-async def test_on_drain_a_busy_connection_finishes_its_answer_and_says_close(world: HttpWorld) -> None:
+async def test_on_drain_a_busy_connection_finishes_its_answer_and_says_close(app: SmallApplication) -> None:
     async with trio.open_nursery() as nursery:
         ours, theirs = trio.testing.memory_stream_pair()
-        nursery.start_soon(world.serve, theirs)
+        nursery.start_soon(app.serve, theirs)
         await ours.send_all(request_bytes("GET", "/slow") + request_bytes("GET", "/hello"))
         await trio.sleep(1)
-        world.drain.begin()
+        app.drain.begin()
         found = replies(await read_to_end(ours), ["GET", "GET"])
     assert [(reply.status, reply.header("connection")) for reply in found] == [(200, "close")]
 
 
-async def test_a_connection_made_during_the_drain_that_asks_nothing_closes_after_a_moment(world: HttpWorld) -> None:
-    world.drain.begin()
+async def test_a_connection_made_during_the_drain_that_asks_nothing_closes_after_a_moment(
+    app: SmallApplication,
+) -> None:
+    app.drain.begin()
     began = trio.current_time()
-    assert await world.talk(b"") == b""
-    assert trio.current_time() - began == pytest.approx(world.limits.drain_idle_s)
+    assert await app.talk(b"") == b""
+    assert trio.current_time() - began == pytest.approx(app.limits.drain_idle_s)
 
 
-async def test_a_client_that_vanishes_ends_the_connection_quietly(world: HttpWorld) -> None:
+async def test_a_client_that_vanishes_ends_the_connection_quietly(app: SmallApplication) -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(world.serve, theirs)
+        nursery.start_soon(app.serve, theirs)
         await ours.send_all(request_bytes("GET", "/stream"))
         await trio.sleep(0.5)
         await ours.aclose()
-    assert '"error"' not in world.log_text
-    assert "stream closed" in world.seen
+    assert '"error"' not in app.log_text
+    assert "stream closed" in app.seen
 
 
-async def test_cancelling_the_task_closes_the_stream(world: HttpWorld) -> None:
+async def test_cancelling_the_task_closes_the_stream(app: SmallApplication) -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(world.serve, theirs)
+        nursery.start_soon(app.serve, theirs)
         await ours.send_all(request_bytes("GET", "/slow"))
         await trio.sleep(1)
         nursery.cancel_scope.cancel()
     assert await read_to_end(ours) == b""
 
 
-async def test_a_client_that_resets_its_upload_is_no_bug_of_ours(world: HttpWorld) -> None:
+async def test_a_client_that_resets_its_upload_is_no_bug_of_ours(app: SmallApplication) -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(world.serve, theirs)
+        nursery.start_soon(app.serve, theirs)
         await ours.send_all(request_bytes("POST", "/upload", content_length="500") + b"a part")
         await trio.sleep(1)
         await ours.aclose()
-    assert '"level":"error"' not in world.log_text.replace(": ", ":")
-    assert not any(line.startswith("upload") for line in world.seen)
+    assert '"level":"error"' not in app.log_text.replace(": ", ":")
+    assert not any(line.startswith("upload") for line in app.seen)
 
 
-async def test_a_client_gone_before_100_continue_is_no_bug_of_ours(world: HttpWorld) -> None:
+async def test_a_client_gone_before_100_continue_is_no_bug_of_ours(app: SmallApplication) -> None:
     ours, theirs = trio.testing.memory_stream_pair()
     await ours.send_all(request_bytes("POST", "/upload", expect="100-continue", content_length="5"))
     await ours.aclose()
-    await world.serve(theirs)
-    assert '"level":"error"' not in world.log_text.replace(": ", ":")
+    await app.serve(theirs)
+    assert '"level":"error"' not in app.log_text.replace(": ", ":")

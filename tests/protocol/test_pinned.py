@@ -20,7 +20,7 @@ from svc.protocol.pinned import (
     SystemNetwork,
     pinned_url,
 )
-from tests.protocol.pinned_world import (
+from tests.protocol.small_internet import (
     ELSEWHERE,
     OTHER_PUBLIC,
     PICTURES,

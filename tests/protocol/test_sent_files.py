@@ -18,7 +18,7 @@ import trio.testing
 from svc.protocol.idle import Idle
 from svc.protocol.messages import FileBody, Request, Response, Write
 from tests.sizes import HANGS_S
-from tests.support.http import HttpWorld, Who, read_to_end, replies, request_bytes
+from tests.support.http import SmallApplication, Who, read_to_end, replies, request_bytes
 
 CONTENT = os.urandom(3_000_000)
 
@@ -52,7 +52,7 @@ class OpenFile:
 
 
 @dataclass
-class FileWorld(HttpWorld):
+class FileApplication(SmallApplication):
     """``/big`` answers out of ``file``; ``None``: its bytes have to be looked at."""
 
     file: OpenFile | None = None
@@ -78,70 +78,70 @@ class FileWorld(HttpWorld):
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> FileWorld:
+def app(tmp_path: Path) -> FileApplication:
     path = tmp_path / "file"
     path.write_bytes(CONTENT)
-    return FileWorld(file=OpenFile(path, len(CONTENT)))
+    return FileApplication(file=OpenFile(path, len(CONTENT)))
 
 
 Talk = Callable[[trio.SocketStream], Awaitable[None]]
 
 
-async def talk(world: FileWorld, said: bytes, hear: Talk) -> None:
+async def talk(app: FileApplication, said: bytes, hear: Talk) -> None:
     near, far = (trio.SocketStream(trio.socket.from_stdlib_socket(one)) for one in socket.socketpair())
     async with near, trio.open_nursery() as nursery:
-        nursery.start_soon(world.serve, far)
+        nursery.start_soon(app.serve, far)
         await near.send_all(said)
         await hear(near)
-    assert all(file.closed for file in world.opened)
+    assert all(file.closed for file in app.opened)
 
 
-async def heard(world: FileWorld, said: bytes) -> bytes:
+async def heard(app: FileApplication, said: bytes) -> bytes:
     got: list[bytes] = []
 
     async def hear(near: trio.SocketStream) -> None:
         got.append(await read_to_end(near))
 
     with trio.fail_after(HANGS_S):
-        await talk(world, said, hear)
+        await talk(app, said, hear)
     return got[0]
 
 
 @pytest.mark.parametrize("way", ["sent", "looked at", "not able to", "in small steps"])
-async def test_what_the_system_sends_is_what_would_be_written(world: FileWorld, way: str) -> None:
-    assert world.file is not None
+async def test_what_the_system_sends_is_what_would_be_written(app: FileApplication, way: str) -> None:
+    assert app.file is not None
     if way == "looked at":
-        world.file = None
+        app.file = None
     elif way == "not able to":
-        world.file.fault = errno.EINVAL
+        app.file.fault = errno.EINVAL
     elif way == "in small steps":
-        world.file.most = 70_001
+        app.file.most = 70_001
     said = request_bytes("HEAD", "/big") + request_bytes("GET", "/big") + request_bytes("GET", "/hello")
     end = request_bytes("GET", "/hello", connection="close")
-    found = replies(await heard(world, said + end), ["HEAD", "GET", "GET", "GET"])
+    found = replies(await heard(app, said + end), ["HEAD", "GET", "GET", "GET"])
     assert [reply.status for reply in found] == [200] * 4
     assert found[1].body == CONTENT
-    assert len(world.opened) == (way != "looked at")
-    assert ("piece by piece" in world.seen) == (way in {"looked at", "not able to"})
+    assert len(app.opened) == (way != "looked at")
+    assert ("piece by piece" in app.seen) == (way in {"looked at", "not able to"})
 
 
-async def test_no_plain_socket_no_file_is_opened(world: FileWorld) -> None:
-    assert (await world.ask("GET", "/big")).body == CONTENT
-    assert world.opened == []
+async def test_no_plain_socket_no_file_is_opened(app: FileApplication) -> None:
+    assert (await app.ask("GET", "/big")).body == CONTENT
+    assert app.opened == []
 
 
-async def test_a_client_that_never_reads_is_cut_and_one_that_reads_slowly_is_not(world: FileWorld) -> None:
+async def test_a_client_that_never_reads_is_cut_and_one_that_reads_slowly_is_not(app: FileApplication) -> None:
     began = trio.current_time()
 
     async def read_nothing(near: trio.SocketStream) -> None:
-        await trio.sleep(2 * world.limits.send_piece_s)
+        await trio.sleep(2 * app.limits.send_piece_s)
 
-    await talk(world, request_bytes("GET", "/big"), read_nothing)
-    assert "http.slow_reader" in world.log_text
-    assert world.ended_at - began == pytest.approx(world.limits.send_piece_s)
+    await talk(app, request_bytes("GET", "/big"), read_nothing)
+    assert "http.slow_reader" in app.log_text
+    assert app.ended_at - began == pytest.approx(app.limits.send_piece_s)
 
-    assert world.file is not None
-    world.file = OpenFile(world.file.path, len(CONTENT))
+    assert app.file is not None
+    app.file = OpenFile(app.file.path, len(CONTENT))
     got = bytearray()
 
     async def read_slowly(near: trio.SocketStream) -> None:
@@ -149,14 +149,14 @@ async def test_a_client_that_never_reads_is_cut_and_one_that_reads_slowly_is_not
             got.extend(piece)
             await trio.sleep(5)
 
-    await talk(world, request_bytes("GET", "/big", connection="close"), read_slowly)
+    await talk(app, request_bytes("GET", "/big", connection="close"), read_slowly)
     assert bytes(got).endswith(CONTENT)
 
 
-async def test_a_drip_of_bytes_does_not_hold_a_connection(world: FileWorld) -> None:
+async def test_a_drip_of_bytes_does_not_hold_a_connection(app: FileApplication) -> None:
     """Less than one piece in its time is not enough, however often the client takes some."""
-    assert world.file is not None
-    world.file.most = 1_000
+    assert app.file is not None
+    app.file.most = 1_000
     began = trio.current_time()
 
     async def drip(near: trio.SocketStream) -> None:
@@ -164,36 +164,36 @@ async def test_a_drip_of_bytes_does_not_hold_a_connection(world: FileWorld) -> N
             while True:
                 await near.receive_some(1_000)
                 await trio.sleep(1)
-                if "http.slow_reader" in world.log_text:
+                if "http.slow_reader" in app.log_text:
                     break
 
-    await talk(world, request_bytes("GET", "/big"), drip)
+    await talk(app, request_bytes("GET", "/big"), drip)
     assert trio.current_time() - began < len(CONTENT) / 1_000
-    assert "http.slow_reader" in world.log_text
+    assert "http.slow_reader" in app.log_text
 
 
 @pytest.mark.parametrize("fault", ["gone", "shorter", "of another length", "broken"])
-async def test_what_can_not_be_sent_is_visibly_cut(world: FileWorld, fault: str) -> None:
-    assert world.file is not None
+async def test_what_can_not_be_sent_is_visibly_cut(app: FileApplication, fault: str) -> None:
+    assert app.file is not None
     if fault == "gone":
-        world.file.fault = errno.ECONNRESET
+        app.file.fault = errno.ECONNRESET
     elif fault == "of another length":
-        world.length -= 1
+        app.length -= 1
     elif fault == "broken":
-        world.file.fault = errno.EIO
+        app.file.fault = errno.EIO
     else:
-        world.file.path.write_bytes(CONTENT[:-1])
-        world.file.most = 65_536
+        app.file.path.write_bytes(CONTENT[:-1])
+        app.file.most = 65_536
 
-        async def send_to(descriptor: int, send: Callable[[int], Awaitable[int]] = world.file.send_to) -> int:
-            before = world.file.offset if world.file is not None else 0
+        async def send_to(descriptor: int, send: Callable[[int], Awaitable[int]] = app.file.send_to) -> int:
+            before = app.file.offset if app.file is not None else 0
             sent = await send(descriptor)
             if before >= len(CONTENT) - 1:
                 raise RuntimeError("the file has no more")
             return sent
 
-        world.file.send_to = send_to  # type: ignore[method-assign]
-    raw = await heard(world, request_bytes("GET", "/big") + request_bytes("GET", "/hello"))
+        app.file.send_to = send_to  # type: ignore[method-assign]
+    raw = await heard(app, request_bytes("GET", "/big") + request_bytes("GET", "/hello"))
     assert raw.count(b"HTTP/1.1 ") == 1
     assert len(raw.partition(b"\r\n\r\n")[2]) < len(CONTENT)
-    assert ("http.answer_cut" in world.log_text) == (fault in {"shorter", "of another length"})
+    assert ("http.answer_cut" in app.log_text) == (fault in {"shorter", "of another length"})

@@ -23,7 +23,7 @@ from tests.peers.needs import NODE, TRPC_CLIENT, need
 from tests.recorded_log import RecordedLog, StoppedClock
 from tests.sizes import HANGS_S
 
-from .rpc_world import MEMBER, RpcWorld
+from .some_procedures import MEMBER, SomeProcedures
 
 SCRIPT = Path(__file__).parent.parent / "peers" / "trpc_client.mjs"
 CLIENT_DEADLINE_S = HANGS_S
@@ -35,12 +35,12 @@ def modules() -> Path:
     return Path(__file__).parents[2] / "static"
 
 
-async def run_client(world: RpcWorld, log: RecordedLog) -> dict[str, dict[str, object]]:
+async def run_client(procedures: SomeProcedures, log: RecordedLog) -> dict[str, dict[str, object]]:
     async def resolve(request: Request) -> Principal | None:
         return MEMBER if request.headers.get("x-as") == "member" else None
 
     async def rpc(principal: Principal | None, request: Request) -> Response:
-        return await world.layer.respond("context", request, principal)
+        return await procedures.layer.respond("context", request, principal)
 
     async with trio.open_nursery() as nursery:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
@@ -73,7 +73,7 @@ async def run_client(world: RpcWorld, log: RecordedLog) -> dict[str, dict[str, o
 async def test_the_public_client_understands_every_answer_by_every_link() -> None:
     modules()
     log = RecordedLog(StoppedClock())
-    found = await run_client(RpcWorld(log), log)
+    found = await run_client(SomeProcedures(log), log)
     assert list(found) == LINKS
     for link in LINKS:
         assert found[link] == expected(), link

@@ -14,7 +14,7 @@ from svc.protocol.rows import Feed, Procedure, Tell, Wire
 from svc.protocol.trpc import RpcLayer
 from tests.recorded_log import RecordedLog
 
-from .rpc_world import MEMBER, body_of, mutation, query
+from .some_procedures import MEMBER, body_of, mutation, query
 
 
 class TickInput(Wire, frozen=True):
@@ -64,7 +64,7 @@ class Ticking:
 
 
 @pytest.fixture
-def world(log: RecordedLog) -> Ticking:
+def procedures(log: RecordedLog) -> Ticking:
     return Ticking(log)
 
 
@@ -72,8 +72,8 @@ def blocks(body: bytes) -> list[str]:
     return body.decode().split("\n\n\n")[1:]
 
 
-async def test_what_is_told_comes_with_its_id_and_the_end_is_said(world: Ticking) -> None:
-    response = await world.ask(query("tick", {"count": 2}))
+async def test_what_is_told_comes_with_its_id_and_the_end_is_said(procedures: Ticking) -> None:
+    response = await procedures.ask(query("tick", {"count": 2}))
     assert (response.status, response.header("content-type")) == (200, "text/event-stream")
     assert blocks(await body_of(response)) == [
         'data: {"i":1}\nid: 1',
@@ -92,34 +92,34 @@ async def test_what_is_told_comes_with_its_id_and_the_end_is_said(world: Ticking
     ],
 )
 async def test_a_refusal_is_an_event_whenever_it_comes(
-    world: Ticking, end: str, told: int, code: str, number: int
+    procedures: Ticking, end: str, told: int, code: str, number: int
 ) -> None:
-    found = blocks(await body_of(await world.ask(query("tick", {"count": 1, "end": end}))))
+    found = blocks(await body_of(await procedures.ask(query("tick", {"count": 1, "end": end}))))
     assert len(found) == told + 2
     name, _, data = found[told].partition("\n")
     error = json.loads(data.removeprefix("data: "))
     assert name == "event: serialized-error"
     assert (error["code"], error["data"]["code"], error["data"]["path"]) == (number, code, "tick")
     assert "secret" not in found[told]
-    assert len(world.log.events("error")) == (end == "bug")
+    assert len(procedures.log.events("error")) == (end == "bug")
 
 
 @pytest.mark.parametrize(("header", "more"), [("2", ""), ("", "&lastEventId=2"), ("", "&Last-Event-Id=2")])
-async def test_it_goes_on_behind_the_last_id_wherever_that_stands(world: Ticking, header: str, more: str) -> None:
+async def test_it_goes_on_behind_the_last_id_wherever_that_stands(procedures: Ticking, header: str, more: str) -> None:
     request = query("tick", {"count": 3, "lastEventId": "1"}, last_event_id=header)
     request.target += more
-    assert blocks(await body_of(await world.ask(request)))[0] == 'data: {"i":3}\nid: 3'
+    assert blocks(await body_of(await procedures.ask(request)))[0] == 'data: {"i":3}\nid: 3'
 
 
-async def test_a_subscription_can_be_no_batch_no_stream_and_no_post(world: Ticking) -> None:
-    batch = await world.ask(query("tick,tick", {}, batch=True))
+async def test_a_subscription_can_be_no_batch_no_stream_and_no_post(procedures: Ticking) -> None:
+    batch = await procedures.ask(query("tick,tick", {}, batch=True))
     assert [one["error"]["message"] for one in json.loads(await body_of(batch))] == [
         "Cannot batch subscription calls"
     ] * 2
     assert batch.status == 400
-    post = await world.ask(mutation("tick", b'{"count":1}'))
+    post = await procedures.ask(mutation("tick", b'{"count":1}'))
     assert (post.status, post.header("allow")) == (405, "GET")
-    assert (await world.ask(query("tick", {"count": 1}, trpc_accept="application/jsonl"))).status == 400
+    assert (await procedures.ask(query("tick", {"count": 1}, trpc_accept="application/jsonl"))).status == 400
 
 
 @pytest.mark.parametrize(
@@ -130,15 +130,15 @@ async def test_a_subscription_can_be_no_batch_no_stream_and_no_post(world: Ticki
         ("[]", "Invalid connection params shape"),
     ],
 )
-async def test_connection_params_have_a_form(world: Ticking, said: str, message: str) -> None:
+async def test_connection_params_have_a_form(procedures: Ticking, said: str, message: str) -> None:
     request = query("tick", {"count": 1})
     request.target += f"&connectionParams={said}"
-    response = await world.ask(request)
+    response = await procedures.ask(request)
     assert response.status == 400
     assert json.loads(await body_of(response))["error"]["message"] == message
 
 
-async def test_it_ends_with_its_reader_and_with_the_service(world: Ticking) -> None:
+async def test_it_ends_with_its_reader_and_with_the_service(procedures: Ticking) -> None:
     for ends in ("gone", "draining"):
         request = query("tick", {"count": 1_000, "pauseS": 1})
         event = trio.Event()
@@ -146,7 +146,7 @@ async def test_it_ends_with_its_reader_and_with_the_service(world: Ticking) -> N
             request.gone = event.wait
         else:
             request.draining = event
-        response = await world.ask(request)
+        response = await procedures.ask(request)
         assert not isinstance(response.body, bytes)
         pieces: list[bytes] = []
 
@@ -156,11 +156,11 @@ async def test_it_ends_with_its_reader_and_with_the_service(world: Ticking) -> N
                 event.set()
 
         await pour(response.body, write)
-        assert (len(pieces), world.ended.pop()) == (4, "feed")
+        assert (len(pieces), procedures.ended.pop()) == (4, "feed")
         assert b"return" not in pieces[-1]
 
 
-async def test_a_reader_that_breaks_off_is_no_fault_of_the_feed(world: Ticking) -> None:
+async def test_a_reader_that_breaks_off_is_no_fault_of_the_feed(procedures: Ticking) -> None:
     class Gone(Exception):
         pass
 
@@ -168,8 +168,8 @@ async def test_a_reader_that_breaks_off_is_no_fault_of_the_feed(world: Ticking) 
         if b'data: {"i"' in piece:
             raise Gone
 
-    response = await world.ask(query("tick", {"count": 3}))
+    response = await procedures.ask(query("tick", {"count": 3}))
     assert not isinstance(response.body, bytes)
     with pytest.RaisesGroup(Gone):
         await pour(response.body, write)
-    assert not world.log.events("error")
+    assert not procedures.log.events("error")

@@ -21,7 +21,7 @@ from svc.protocol.websocket import SocketLimits
 from tests.recorded_log import RecordedLog, StoppedClock
 from tests.sizes import examples
 
-from .socket_world import ACCEPT, echo, served, upgrade_request
+from .socket_client import ACCEPT, echo, served, upgrade_request
 
 SMALL = SocketLimits(message_bytes=10)
 EURO = "€"

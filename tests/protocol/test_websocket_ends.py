@@ -14,7 +14,7 @@ from svc.protocol.socket import Socket, SocketClosed
 from svc.protocol.websocket import SocketLimits, serve_socket
 from tests.recorded_log import RecordedLog
 
-from .socket_world import echo, served, upgrade_request
+from .socket_client import echo, served, upgrade_request
 
 
 async def test_a_close_from_the_client_is_answered_and_the_server_hangs_up_first(log: RecordedLog) -> None:

@@ -9,7 +9,7 @@ import trio
 
 from tests.identity.people import Person, sign_in
 from tests.support.service import MIA, RpcError, Service
-from tests.tools.tools_world import call, outcome
+from tests.tools.tool_runs import call, outcome
 
 SHOP: Final = "---\nwhen: {from: '*'}\nthen: [archive]\n---\n"
 STAR: Final = "---\norder: 200\nwhen: {from: '*'}\nthen: [star]\n---\n"

@@ -11,12 +11,12 @@ import pytest
 from svc.clock import VirtualClock
 from svc.workflow import Json, Run
 from tests.recorded_log import RecordedLog
-from tests.runs.bench import Bench, bench_of, problems, workflow
+from tests.runs.workflow_runner import WorkflowRunner, problems, runner_with, workflow
 
 
-def make(bench: Bench) -> Any:
+def make(runner: WorkflowRunner) -> Any:
     async def parent(run: Run, input: Json) -> Json:
-        await run.step("first", bench.outside)
+        await run.step("first", runner.outside)
         return await run.child("child", "asks")
 
     async def asks(run: Run, input: Json) -> Json:
@@ -26,17 +26,19 @@ def make(bench: Bench) -> Any:
 
 
 @pytest.fixture
-async def ids(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[tuple[Bench, dict[str, str]]]:
+async def ids(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog
+) -> AsyncIterator[tuple[WorkflowRunner, dict[str, str]]]:
     """A run that waits for another, which waits for a person; and their ids by the words of the sentences."""
-    async with bench_of(tmp_path, wall, log, make) as bench:
-        parent = await bench.begin("parent")
-        await bench.until(parent, "waiting")
-        ((child,),) = await bench.service.rows("select id from runs where parent_id is not null")
-        await bench.until(child, "waiting")
-        ((approval,),) = await bench.service.rows("select id from approvals")
-        yield bench, {"PARENT": parent, "CHILD": child, "APPROVAL": approval}
-        await bench.change("delete from runs where id = :id", id=child)
-        await bench.change("delete from runs")
+    async with runner_with(tmp_path, wall, log, make) as runner:
+        parent = await runner.begin("parent")
+        await runner.until(parent, "waiting")
+        ((child,),) = await runner.service.rows("select id from runs where parent_id is not null")
+        await runner.until(child, "waiting")
+        ((approval,),) = await runner.service.rows("select id from approvals")
+        yield runner, {"PARENT": parent, "CHILD": child, "APPROVAL": approval}
+        await runner.change("delete from runs where id = :id", id=child)
+        await runner.change("delete from runs")
 
 
 @pytest.mark.parametrize(
@@ -77,11 +79,11 @@ async def ids(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIter
         ),
     ],
 )
-async def test_what_can_t_be_is_told(ids: tuple[Bench, dict[str, str]], damage: str, found: list[str]) -> None:
-    bench, names = ids
-    assert await bench.service.workspace.store.read(problems) == []
+async def test_what_can_t_be_is_told(ids: tuple[WorkflowRunner, dict[str, str]], damage: str, found: list[str]) -> None:
+    runner, names = ids
+    assert await runner.service.workspace.store.read(problems) == []
     for name, value in names.items():
         damage = damage.replace(name, value)
         found = [sentence.replace(name, value) for sentence in found]
-    await bench.change(damage)
-    assert await bench.service.workspace.store.read(problems) == found
+    await runner.change(damage)
+    assert await runner.service.workspace.store.read(problems) == found

@@ -13,12 +13,12 @@ from svc.runs import Dispatcher, leasing
 from svc.store import Tx
 from svc.workflow import Json, Run
 from tests.recorded_log import RecordedLog
-from tests.runs.bench import Bench, bench_of, workflow
+from tests.runs.workflow_runner import WorkflowRunner, runner_with, workflow
 
 MANY: Final = 10_000
 
 
-def make(bench: Bench) -> Any:
+def make(runner: WorkflowRunner) -> Any:
     async def code(run: Run, input: Json) -> Json:
         await run.sleep("an hour", 3_600)
         return "awake"
@@ -40,21 +40,21 @@ def sleepers(tx: Tx) -> None:
 async def test_a_look_at_ten_thousand_sleepers_touches_only_the_one_that_is_due(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
-    async with bench_of(tmp_path, wall, log, make) as bench:
-        store = bench.service.workspace.store
+    async with runner_with(tmp_path, wall, log, make) as runner:
+        store = runner.service.workspace.store
         await store.write(sleepers)
         assert await store.write(leasing.make_due) == 0
-        run_id = await bench.begin("nap")
-        await bench.until(run_id, "waiting")
+        run_id = await runner.begin("nap")
+        await runner.until(run_id, "waiting")
         wall.offset_ms += HOUR_MS
-        assert (await bench.until(run_id, "done"))["output"] == "awake"
-        states = await bench.service.rows("select state, count(*) from runs group by state order by state")
+        assert (await runner.until(run_id, "done"))["output"] == "awake"
+        states = await runner.service.rows("select state, count(*) from runs group by state order by state")
         assert states == [("done", 1), ("waiting", MANY)]
         for sql in (
             "select id from runs where due_at <= 1 and state = 'waiting' order by due_at, id limit 20",
             "select min(due_at) from runs where due_at is not null",
         ):
-            plan = await bench.service.rows(f"explain query plan {sql}")
+            plan = await runner.service.rows(f"explain query plan {sql}")
             assert "runs_due" in plan[0][3], plan
 
 
@@ -62,27 +62,27 @@ async def test_a_look_at_ten_thousand_sleepers_touches_only_the_one_that_is_due(
 async def test_all_that_are_due_at_once_are_given_out_in_turn(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
-    async with bench_of(tmp_path, wall, log, make) as bench:
-        ids = [await bench.begin("nap") for _ in range(45)]
+    async with runner_with(tmp_path, wall, log, make) as runner:
+        ids = [await runner.begin("nap") for _ in range(45)]
         for run_id in ids:
-            await bench.until(run_id, "waiting")
+            await runner.until(run_id, "waiting")
         wall.offset_ms += HOUR_MS
         for run_id in ids:
-            await bench.until(run_id, "done")
+            await runner.until(run_id, "done")
 
 
 async def test_a_clock_that_jumps_ahead_and_back_wakes_nobody_twice(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
-    async with bench_of(tmp_path, wall, log, make) as bench:
-        run_id = await bench.begin("nap")
-        await bench.until(run_id, "waiting")
+    async with runner_with(tmp_path, wall, log, make) as runner:
+        run_id = await runner.begin("nap")
+        await runner.until(run_id, "waiting")
         wall.offset_ms -= 10 * 365 * DAY_MS
         await trio.sleep(60)
-        assert (await bench.get(run_id))["state"] == "waiting"
+        assert (await runner.get(run_id))["state"] == "waiting"
         wall.offset_ms += 20 * 365 * DAY_MS
-        assert (await bench.until(run_id, "done"))["output"] == "awake"
+        assert (await runner.until(run_id, "done"))["output"] == "awake"
         wall.offset_ms -= 10 * 365 * DAY_MS
-        bench.service.workspace.service(Dispatcher).wake.call()
+        runner.service.workspace.service(Dispatcher).wake.call()
         await trio.sleep(60)
-        assert [step["attempts"] for step in (await bench.get(run_id))["steps"]] == [1]
+        assert [step["attempts"] for step in (await runner.get(run_id))["steps"]] == [1]

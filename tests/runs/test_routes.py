@@ -19,7 +19,7 @@ from svc.runs.dispatch import Worker
 from svc.runs.model import Lease
 from svc.workflow import Json, Run
 from tests.recorded_log import RecordedLog
-from tests.runs.bench import Bench, bench_of, workflow
+from tests.runs.workflow_runner import WorkflowRunner, runner_with, workflow
 from tests.support.http import Reply
 
 STEP: Final = "/.well-known/workflow/v1/step"
@@ -32,12 +32,12 @@ HANDSHAKE: Final = "/internal/broker/handshake"
 class Hostile:
     """A worker that the test plays itself: the one within the process is gone."""
 
-    bench: Bench
+    runner: WorkflowRunner
     lease: Lease
     fields: dict[str, str] = field(default_factory=dict)
 
     async def say(self, path: str, body: object, *, token: str | None = None, internal: str | None = None) -> Reply:
-        dispatcher = self.bench.service.workspace.service(Dispatcher)
+        dispatcher = self.runner.service.workspace.service(Dispatcher)
         fields = {
             "authorization": f"Bearer {dispatcher.token if internal is None else internal}",
             "content-type": "application/json",
@@ -45,7 +45,7 @@ class Hostile:
         shown = self.lease.token if token is None else token
         if shown:
             fields["x-svc-run"] = shown
-        service = self.bench.service
+        service = self.runner.service
         data = json.dumps(body).encode()
         return await service.ask("POST", path, data, fields=fields, listener=service.internal)
 
@@ -56,22 +56,22 @@ class Hostile:
 
 @asynccontextmanager
 async def hostile(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[Hostile]:
-    def make(bench: Bench) -> Any:
+    def make(runner: WorkflowRunner) -> Any:
         async def code(run: Run, input: Json) -> Json:
             return None
 
         return (workflow("empty", code), workflow("ungranted", code, capabilities=("llm.a",)))
 
-    async with bench_of(tmp_path, wall, log, make) as bench:
-        dispatcher = bench.service.workspace.service(Dispatcher)
+    async with runner_with(tmp_path, wall, log, make) as runner:
+        dispatcher = runner.service.workspace.service(Dispatcher)
         with trio.fail_after(60):
             while not dispatcher.workers():  # noqa: ASYNC110  virtual time
                 await trio.sleep(0.1)
-        await bench.service.workspace.root.remove("worker")
+        await runner.service.workspace.root.remove("worker")
         await dispatcher.forget_dead()
-        await bench.begin("empty")
-        (lease,) = await bench.service.workspace.store.write(leasing.lease, "test#1")
-        yield Hostile(bench=bench, lease=lease)
+        await runner.begin("empty")
+        (lease,) = await runner.service.workspace.store.write(leasing.lease, "test#1")
+        yield Hostile(runner=runner, lease=lease)
 
 
 @pytest.mark.parametrize("path", [STEP, FLOW, CALL])
@@ -91,10 +91,10 @@ async def test_another_run_s_id_under_one_s_own_token_is_refused(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
     async with hostile(tmp_path, wall, log) as worker:
-        other = await worker.bench.begin("empty")
+        other = await worker.runner.begin("empty")
         assert (await worker.say(STEP, worker.step(runId=other))).status == 403
         assert (await worker.say(FLOW, {"runId": other, "state": "done"})).status == 403
-        assert (await worker.bench.get(other))["state"] == "queued"
+        assert (await worker.runner.get(other))["state"] == "queued"
 
 
 async def test_the_same_try_told_again_is_answered_as_the_first_time_and_stored_once(
@@ -106,7 +106,7 @@ async def test_the_same_try_told_again_is_answered_as_the_first_time_and_stored_
         assert first.json == again.json == {"state": "done", "retryAt": None, "stop": False}
         later = await worker.say(STEP, worker.step(attempt=2, output=3))
         assert later.json["state"] == "done"
-        steps = (await worker.bench.get(worker.lease.run.id))["steps"]
+        steps = (await worker.runner.get(worker.lease.run.id))["steps"]
         assert [step["output"] for step in steps] == [1]
 
 
@@ -114,7 +114,7 @@ async def test_times_are_milliseconds_or_rfc_3339(tmp_path: Path, wall: VirtualC
     async with hostile(tmp_path, wall, log) as worker:
         times = {"startedAt": "2026-11-22T10:00:00.500Z", "endedAt": "2026-11-22T11:00:01+01:00"}
         assert (await worker.say(STEP, worker.step(**times))).status == 200
-        (step,) = (await worker.bench.get(worker.lease.run.id))["steps"]
+        (step,) = (await worker.runner.get(worker.lease.run.id))["steps"]
         assert (step["startedAt"], step["endedAt"]) == ("2026-11-22T10:00:00.500Z", "2026-11-22T10:00:01.000Z")
         assert (await worker.say(STEP, worker.step(stepId="b", startedAt="yesterday"))).status == 400
         assert (await worker.say(STEP, worker.step(stepId="b", startedAt="2026-11-22T10:00:00"))).status == 400
@@ -125,7 +125,7 @@ async def test_a_call_with_the_same_key_is_decided_once(tmp_path: Path, wall: Vi
         asked = {"call": "test.decide", "idempotencyKey": "k", "input": {"name": "x"}}
         answers = [await worker.say(CALL, asked) for _ in range(3)]
         assert [one.json["result"] for one in answers] == [{"decided": "x"}] * 3
-        assert await worker.bench.decided() == ['{"name":"x"}']
+        assert await worker.runner.decided() == ['{"name":"x"}']
         other = await worker.say(CALL, {**asked, "input": {"name": "y"}})
         assert (other.status, other.json["reason"]) == (409, "Diverged")
 
@@ -139,12 +139,12 @@ async def test_what_was_not_granted_is_not_called(tmp_path: Path, wall: VirtualC
         refused = await worker.say(CALL, {"call": "runs.child", "idempotencyKey": "k", "input": child})
         assert refused.status == 400
         assert "llm.a" in refused.json["detail"]
-        assert (await worker.bench.get(worker.lease.run.id))["children"] == []
+        assert (await worker.runner.get(worker.lease.run.id))["children"] == []
 
 
 async def test_an_earlier_lease_is_not_heard_any_more(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
     async with hostile(tmp_path, wall, log) as worker:
-        store = worker.bench.service.workspace.store
+        store = worker.runner.service.workspace.store
         await trio.sleep(61)
         await store.write(leasing.make_due)
         (newer,) = await store.write(leasing.lease, "test#2")
@@ -159,14 +159,14 @@ async def test_a_result_that_comes_after_the_cancellation_is_kept_and_nothing_fo
 ) -> None:
     async with hostile(tmp_path, wall, log) as worker:
         run_id = worker.lease.run.id
-        await worker.bench.service.mutate("runs.cancel", id=run_id)
+        await worker.runner.service.mutate("runs.cancel", id=run_id)
         told = await worker.say(STEP, worker.step())
         assert told.json == {"state": "done", "retryAt": None, "stop": True}
         assert (await worker.say(CALL, {"call": "test.decide", "idempotencyKey": "k", "input": {}})).status == 403
         assert (await worker.say(FLOW, {"runId": run_id, "state": "done", "output": 1})).status == 200
-        found = await worker.bench.get(run_id)
+        found = await worker.runner.get(run_id)
         assert (found["state"], found["output"], len(found["steps"])) == ("cancelled", None, 1)
-        assert await worker.bench.decided() == []
+        assert await worker.runner.decided() == []
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ async def test_a_step_that_is_none_is_refused_in_words(
         refused = await worker.say(STEP, worker.step(**changed))
         assert refused.status == 400, refused.json
         assert refused.json["detail"]
-        assert (await worker.bench.get(worker.lease.run.id))["steps"] == []
+        assert (await worker.runner.get(worker.lease.run.id))["steps"] == []
 
 
 async def test_another_protocol_is_refused_with_both_numbers(
@@ -212,10 +212,10 @@ async def test_a_worker_that_says_it_is_elsewhere_is_not_sent_any_run(
     url: str, tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
     async with hostile(tmp_path, wall, log) as worker:
-        worker.bench.service.workspace.service(Dispatcher).in_memory = None
+        worker.runner.service.workspace.service(Dispatcher).in_memory = None
         hello = {"protocol": 1, "role": "worker", "version": "0.0", "controlUrl": url, "instance": "i"}
         assert (await worker.say(HANDSHAKE, hello, token="")).status == 400
-        assert worker.bench.service.workspace.service(Dispatcher).workers() == ()
+        assert worker.runner.service.workspace.service(Dispatcher).workers() == ()
 
 
 @dataclass
@@ -233,18 +233,18 @@ async def test_a_worker_takes_a_run_by_any_answer_that_is_no_refusal(
 ) -> None:
     """The contract names no status, so a worker of somebody else may answer 200 as well."""
     async with hostile(tmp_path, wall, log) as worker:
-        dispatcher = worker.bench.service.workspace.service(Dispatcher)
+        dispatcher = worker.runner.service.workspace.service(Dispatcher)
         for status, state in ((202, "running"), (200, "running"), (204, "running"), (409, "queued")):
             link = cast("Link", Answers(status))
             there = Worker(url="http://127.0.0.1:1", instance="i", version="0.0", link=link, seen=0)
             await dispatcher._give(there, worker.lease)
-            assert (await worker.bench.get(worker.lease.run.id))["state"] == state, status
+            assert (await worker.runner.get(worker.lease.run.id))["state"] == state, status
 
 
 async def test_runs_wait_while_no_worker_is_there_and_nothing_is_lost(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
     async with hostile(tmp_path, wall, log) as worker:
-        run_id = await worker.bench.begin("empty")
+        run_id = await worker.runner.begin("empty")
         await trio.sleep(120)
-        assert (await worker.bench.get(run_id))["state"] == "queued"
+        assert (await worker.runner.get(run_id))["state"] == "queued"

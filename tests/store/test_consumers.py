@@ -76,73 +76,73 @@ class Processes:
 
 
 @pytest.fixture
-async def world(store: Store, wall: VirtualClock, log: RecordedLog) -> Processes:
+async def processes(store: Store, wall: VirtualClock, log: RecordedLog) -> Processes:
     await store.write(register, names=["hearing", "keeping"])
     return Processes(store, wall, log)
 
 
-async def test_a_consumer_is_handed_what_is_recorded_soon_after_it_was(world: Processes) -> None:
-    async with world.process(hearing()):
-        await world.store.write(record, "one", "two")
+async def test_a_consumer_is_handed_what_is_recorded_soon_after_it_was(processes: Processes) -> None:
+    async with processes.process(hearing()):
+        await processes.store.write(record, "one", "two")
         await trio.sleep(SOON_S)
-        assert world.heard == ["one", "two"]
+        assert processes.heard == ["one", "two"]
 
 
-async def test_what_was_recorded_while_no_process_ran_is_handed_over_later_in_order(world: Processes) -> None:
+async def test_what_was_recorded_while_no_process_ran_is_handed_over_later_in_order(processes: Processes) -> None:
     expected = [f"word {number}" for number in range(BATCH * 2 + 1)]
-    await world.store.write(record, *expected)
-    await world.following(hearing()).catch_up("hearing")
-    assert world.heard == expected
+    await processes.store.write(record, *expected)
+    await processes.following(hearing()).catch_up("hearing")
+    assert processes.heard == expected
 
 
-async def test_a_consumer_hears_only_its_types(world: Processes) -> None:
-    await world.store.write(record, "wrong", type="word-thought")
-    await world.store.write(record, "right")
-    await world.following(hearing()).catch_up("hearing")
-    assert world.heard == ["right"]
+async def test_a_consumer_hears_only_its_types(processes: Processes) -> None:
+    await processes.store.write(record, "wrong", type="word-thought")
+    await processes.store.write(record, "right")
+    await processes.following(hearing()).catch_up("hearing")
+    assert processes.heard == ["right"]
 
 
 async def test_a_new_consumer_follows_what_comes_not_what_was(
     store: Store, wall: VirtualClock, log: RecordedLog
 ) -> None:
-    world = Processes(store, wall, log)
+    processes = Processes(store, wall, log)
     await store.write(record, "before")
     await store.write(register, names=["hearing"])
     await store.write(record, "after")
     await store.write(register, names=["hearing"])  # the next boot moves no cursor
-    await world.following(hearing()).catch_up("hearing")
-    assert world.heard == ["after"]
+    await processes.following(hearing()).catch_up("hearing")
+    assert processes.heard == ["after"]
 
 
-async def test_what_was_handed_over_when_the_process_died_comes_again_under_the_same_key(world: Processes) -> None:
+async def test_what_was_handed_over_when_the_process_died_comes_again_under_the_same_key(processes: Processes) -> None:
     keys: list[str] = []
 
     async def die(heard: list[str], events: Sequence[Event]) -> None:
         keys.extend(event.key for event in events)
         await trio.sleep_forever()
 
-    await world.store.write(record, "one")
-    async with world.process(hearing(die)):
+    await processes.store.write(record, "one")
+    async with processes.process(hearing(die)):
         await trio.sleep(SOON_S)
-    async with world.process(hearing(die)):
+    async with processes.process(hearing(die)):
         await trio.sleep(SOON_S)
     assert len(keys) == 2
     assert len(set(keys)) == 1
 
 
 async def test_what_is_applied_in_the_cursors_transaction_happens_once_however_often_the_process_dies(
-    world: Processes,
+    processes: Processes,
 ) -> None:
     for number in range(5):
-        await world.store.write(record, f"word {number}")
-        async with world.process(keeping()):
+        await processes.store.write(record, f"word {number}")
+        async with processes.process(keeping()):
             await trio.lowlevel.checkpoint()  # somewhere on the way
-    await world.following(keeping()).catch_up("keeping")
-    assert await world.notes() == [f"word {number}" for number in range(5)]
+    await processes.following(keeping()).catch_up("keeping")
+    assert await processes.notes() == [f"word {number}" for number in range(5)]
 
 
 async def test_one_event_that_always_fails_is_passed_over_on_record_and_takes_no_neighbour_with_it(
-    world: Processes,
+    processes: Processes,
 ) -> None:
     tried: list[str] = []
 
@@ -152,34 +152,34 @@ async def test_one_event_that_always_fails_is_passed_over_on_record_and_takes_no
         if "bad" in words_of(events):
             raise ValueError("bad word")
 
-    await world.store.write(record, "one", "bad", "two")
-    async with world.process(keeping(stumble)):
+    await processes.store.write(record, "one", "bad", "two")
+    async with processes.process(keeping(stumble)):
         await trio.sleep(3 * 3600)
-    assert await world.notes() == ["one", "two"]
+    assert await processes.notes() == ["one", "two"]
     assert tried.count("bad") == MAX_ATTEMPTS + 1  # once with its neighbours, and then alone
-    rows = await world.store.read(lambda tx: tx.all("select name, reason from consumer_failures"))
+    rows = await processes.store.read(lambda tx: tx.all("select name, reason from consumer_failures"))
     assert rows == [("keeping", "ValueError: bad word")]
 
 
-async def test_pauses_after_failures_grow_and_news_does_not_shorten_them(world: Processes) -> None:
+async def test_pauses_after_failures_grow_and_news_does_not_shorten_them(processes: Processes) -> None:
     times: list[float] = []
 
     async def fail(heard: list[str], events: Sequence[Event]) -> None:
         times.append(trio.current_time())
         raise ValueError("no")
 
-    await world.store.write(record, "one")
-    async with world.process(hearing(fail)):
+    await processes.store.write(record, "one")
+    async with processes.process(hearing(fail)):
         while len(times) < MAX_ATTEMPTS:
             await trio.sleep(1)
-            await world.store.write(record, "noise", type="word-said")
+            await processes.store.write(record, "noise", type="word-said")
     pauses = [later - earlier for earlier, later in pairwise(times[1:])]
     assert all(0.5 * 2**n <= pause <= 2.0**n + 1 for n, pause in enumerate(pauses[: MAX_ATTEMPTS - 2]))
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("fault", [Unavailable("away"), Refusal("full", code="insufficient_storage")])
-async def test_no_event_is_passed_over_for_what_is_not_its_fault(world: Processes, fault: Refusal) -> None:
+async def test_no_event_is_passed_over_for_what_is_not_its_fault(processes: Processes, fault: Refusal) -> None:
     attempts = 0
 
     async def away(heard: list[str], events: Sequence[Event]) -> None:
@@ -189,13 +189,13 @@ async def test_no_event_is_passed_over_for_what_is_not_its_fault(world: Processe
             raise fault
         await note(heard, events)
 
-    await world.store.write(record, "one")
-    async with world.process(hearing(away)):
+    await processes.store.write(record, "one")
+    async with processes.process(hearing(away)):
         await trio.sleep(24 * 3600)
-    assert world.heard == ["one"]
+    assert processes.heard == ["one"]
 
 
-async def test_a_wall_clock_that_jumps_back_holds_up_no_retry(world: Processes) -> None:
+async def test_a_wall_clock_that_jumps_back_holds_up_no_retry(processes: Processes) -> None:
     attempts = 0
 
     async def thrice(heard: list[str], events: Sequence[Event]) -> None:
@@ -205,33 +205,33 @@ async def test_a_wall_clock_that_jumps_back_holds_up_no_retry(world: Processes) 
             raise ValueError("not yet")
         await note(heard, events)
 
-    async with world.process(hearing(thrice)):
-        await world.store.write(record, "one")
+    async with processes.process(hearing(thrice)):
+        await processes.store.write(record, "one")
         await trio.sleep(SOON_S)
-        world.wall.offset_ms -= 10 * 365 * DAY_MS
+        processes.wall.offset_ms -= 10 * 365 * DAY_MS
         await trio.sleep(60)
-    assert world.heard == ["one"]
+    assert processes.heard == ["one"]
 
 
-async def test_two_loops_of_one_consumer_hand_nothing_over_twice(world: Processes) -> None:
-    async with world.process(hearing()) as following:
-        await world.store.write(record, "one")
+async def test_two_loops_of_one_consumer_hand_nothing_over_twice(processes: Processes) -> None:
+    async with processes.process(hearing()) as following:
+        await processes.store.write(record, "one")
         async with trio.open_nursery() as nursery:
             for _ in range(3):
                 nursery.start_soon(following.catch_up, "hearing")
-    assert world.heard == ["one"]
+    assert processes.heard == ["one"]
 
 
-async def test_the_lag_counts_what_waits_and_what_was_passed_over(world: Processes) -> None:
+async def test_the_lag_counts_what_waits_and_what_was_passed_over(processes: Processes) -> None:
     def lag(tx: ReadTx) -> tuple[int, int]:
         (one,) = lags(tx, [hearing()])
         return one.events, one.passed_over
 
-    await world.store.write(record, "one", "two")
-    assert await world.store.read(lag) == (2, 0)
-    await world.following(hearing()).catch_up("hearing")
-    assert await world.store.read(lag) == (0, 0)
-    assert (await world.store.read(cursor_of, "hearing")).seq == 2
+    await processes.store.write(record, "one", "two")
+    assert await processes.store.read(lag) == (2, 0)
+    await processes.following(hearing()).catch_up("hearing")
+    assert await processes.store.read(lag) == (0, 0)
+    assert (await processes.store.read(cursor_of, "hearing")).seq == 2
 
 
 def test_a_consumer_needs_one_way_to_deal_with_events() -> None:

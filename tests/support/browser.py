@@ -37,7 +37,7 @@ from playwright.sync_api import (
 
 from tests.peers.needs import HEADLESS_PATH
 from tests.sizes import HANGS_S, LATE_ANSWERS_MS, SLOW_PROCESSOR
-from tests.web.fake_server import BLANK, STATIC, World
+from tests.web.fake_server import BLANK, STATIC, FakeAnswers
 
 QUIET_FLAGS: Final = (
     "--no-sandbox",
@@ -361,9 +361,9 @@ class AppPage:
 
 @dataclass(kw_only=True)
 class App(AppPage):
-    """One page with the app, and the world that its server shows."""
+    """One page with the app, and the answers of its server."""
 
-    world: World
+    answers: FakeAnswers
     origin: str
     watched: Traffic | None = None
 
@@ -376,7 +376,7 @@ class App(AppPage):
 
     def another_tab(self, path: str = "/p/mail", *, ready: str = "[data-thread]") -> Page:
         """In the same browser, beside this one."""
-        tab = App(page=self.page.context.new_page(), world=self.world, origin=self.origin)
+        tab = App(page=self.page.context.new_page(), answers=self.answers, origin=self.origin)
         prepare(tab.page)
         return tab.open(path, ready=ready)
 
@@ -394,7 +394,9 @@ class App(AppPage):
 
     def called(self, name: str, *, times: int = 1) -> list[Any]:
         """The calls of a procedure, once there are so many. The page shows a step before the server hears of it."""
-        self.wait(lambda: len(self.calls(name)) >= times, what=f"{times} of {name}", tell=lambda: str(self.world.calls))
+        self.wait(
+            lambda: len(self.calls(name)) >= times, what=f"{times} of {name}", tell=lambda: str(self.answers.calls)
+        )
         return self.calls(name)
 
     def wait(self, is_so: Callable[[], bool], *, what: str, tell: Callable[[], str] = str) -> None:
@@ -403,11 +405,11 @@ class App(AppPage):
 
     def hold(self, name: str, about: str = "") -> Held:
         """Hold back the next call of a procedure; of a query, the next one that names ``about``."""
-        held = Held(self.page, tell=lambda: f"{self.problems} {self.world.calls}")
+        held = Held(self.page, tell=lambda: f"{self.problems} {self.answers.calls}")
         intercept(self.page, re.compile(rf"/trpc/([\w.,]*,)?{re.escape(name)}([,?]|$).*{re.escape(about)}"), held.take)
         return held
 
     def calls(self, name: str) -> list[Any]:
         """The calls of a procedure so far. The server notes one before it acts: each of these has done its work."""
-        with self.world.lock:
-            return [given for called, given in self.world.calls if called == name]
+        with self.answers.lock:
+            return [given for called, given in self.answers.calls if called == name]

@@ -56,7 +56,7 @@ class Reply:
 
 
 @dataclass
-class HttpWorld:
+class SmallApplication:
     """``seen`` is what handlers did, in order; ``log_text`` what was logged."""
 
     limits: Limits = field(default_factory=Limits)

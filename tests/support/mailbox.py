@@ -62,11 +62,11 @@ def user(user_id: str) -> Principal:
 
 
 @dataclass(kw_only=True)
-class Rig:
+class MailSync:
     home: Path
     store: Store
     blobs: Blobs
-    world: FakeWorld
+    fake_mail: FakeWorld
     clock: Clock
     log: Log
     threads: ThreadPool
@@ -101,7 +101,7 @@ class Rig:
         raw: bytes | None = None,
     ) -> str:
         """Put a message into the mailbox at the provider. Returns the provider's id."""
-        message_id, _ = await self.world.inject(
+        message_id, _ = await self.fake_mail.inject(
             address=address, raw=raw if raw is not None else mail(subject), thread_key=thread, labels=labels
         )
         return message_id
@@ -110,7 +110,7 @@ class Rig:
         return await self.store.write(account_actions.connect, self.principal, address=address, provider="fake")
 
     def sync_of(self, account_id: str, provider: Provider | None = None, *, address: str = MIA) -> AccountSync:
-        provider = provider or self.world.provider(address)
+        provider = provider or self.fake_mail.provider(address)
         fetcher = Fetcher(
             account_id=account_id,
             provider=provider,
@@ -131,7 +131,7 @@ class Rig:
         )
 
     def loop_of(self, account_id: str, provider: Provider | None = None, *, address: str = MIA) -> AccountLoop:
-        provider = provider or self.world.provider(address)
+        provider = provider or self.fake_mail.provider(address)
         return AccountLoop(
             account_id=account_id,
             provider=provider,
@@ -165,7 +165,7 @@ class Rig:
     @property
     def authenticator(self) -> Authenticator:
         providers = Providers()
-        providers.replace_all("fake", lambda account: self.world.provider(account.address), authority=AUTHORITY)
+        providers.replace_all("fake", lambda account: self.fake_mail.provider(account.address), authority=AUTHORITY)
         return Authenticator(
             store=self.store,
             blobs=self.blobs,
@@ -225,7 +225,7 @@ class Rig:
         return await self.store.read(state_of)
 
     async def labels_at_provider(self, message_id: str, *, address: str = MIA) -> Set[str]:
-        return (await self.world.provider(address).get(message_id)).labels
+        return (await self.fake_mail.provider(address).get(message_id)).labels
 
     async def problems(self) -> list[str]:
         """What ``svc fsck`` would say of mail."""
@@ -255,10 +255,10 @@ def _problems(tx: ReadTx) -> list[str]:
 
 
 @asynccontextmanager
-async def open_rig(
+async def open_mail_sync(
     home: Path, *, clock: Clock, log: Log, threads: ThreadPool, journal: Path | None = None
-) -> AsyncIterator[Rig]:
-    """Open (or reopen, as after a crash) the store and the fake world under ``home``, or another's world."""
+) -> AsyncIterator[MailSync]:
+    """Open (or reopen, as after a crash) the store and the fake mailboxes under ``home``, or another journal's."""
     (home / "blobs").mkdir(parents=True, exist_ok=True)
     lay_database(home / "svc.sqlite3")
     store = Store.open(
@@ -268,8 +268,8 @@ async def open_rig(
         migrations=[feature.migrations for feature in FEATURES if feature.migrations],
     )
     store.write_now(register, names=[SEARCH_CONSUMER.name])
-    world = FakeWorld(journal=journal or home / "fake.jsonl", clock=clock, threads=threads)
-    world.load()
+    fake_mail = FakeWorld(journal=journal or home / "fake.jsonl", clock=clock, threads=threads)
+    fake_mail.load()
     try:
         async with (
             ProcessPool(limit=1, name="test") as processes,
@@ -278,11 +278,11 @@ async def open_rig(
             started = trio.Event()
             nursery.start_soon(lambda: store.run_writer(started=started.set))
             await started.wait()
-            yield Rig(
+            yield MailSync(
                 home=home,
                 store=store,
                 blobs=Blobs.open(home / "blobs", threads=threads),
-                world=world,
+                fake_mail=fake_mail,
                 clock=clock,
                 log=log,
                 threads=threads,

@@ -44,8 +44,8 @@ from svc.store import Home, ReadTx, Secrets, Value
 from svc.surface import listener
 from svc.workspace import RequestContext, Workspace
 from tests.migrated import lay_database
-from tests.protocol.rpc_world import body_of
-from tests.protocol.socket_world import KEY, Client
+from tests.protocol.socket_client import KEY, Client
+from tests.protocol.some_procedures import body_of
 from tests.recorded_log import RecordedLog
 from tests.support.http import Reply, read_to_end, replies
 

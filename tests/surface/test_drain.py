@@ -14,7 +14,7 @@ from svc.doors import Door, serve_port
 from svc.nursery import Child, Root, Subsystem
 from svc.protocol import DEFAULT_LIMITS
 from tests.sizes import HANGS_S
-from tests.support.http import HttpWorld, read_to_end, replies, request_bytes
+from tests.support.http import SmallApplication, read_to_end, replies, request_bytes
 
 ASK = request_bytes("GET", "/hello")
 
@@ -26,15 +26,15 @@ def connect(port: int) -> trio.SocketStream:
 
 @pytest.mark.wall_clock  # real sockets: how long bytes take in the system is not virtual
 async def test_no_request_is_lost_that_was_sent_before_a_client_could_know_of_the_drain() -> None:
-    world, slots, patient = HttpWorld(), trio.Semaphore(100), replace(DEFAULT_LIMITS, drain_idle_s=HANGS_S)
+    app, slots, patient = SmallApplication(), trio.Semaphore(100), replace(DEFAULT_LIMITS, drain_idle_s=HANGS_S)
     [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
     port = listener.socket.getsockname()[1]
 
     async def serve(child: Child) -> None:
         child.started()
-        await serve_port(child, [listener], [Door(application=world.application, slots=slots, limits=patient)])
+        await serve_port(child, [listener], [Door(application=app.application, slots=slots, limits=patient)])
 
-    root = Root(log=world.log, rng=random.Random(7))
+    root = Root(log=app.log, rng=random.Random(7))
     with trio.fail_after(HANGS_S):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(root.run, [Subsystem(name="http", run=serve, drain_s=HANGS_S)])

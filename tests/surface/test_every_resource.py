@@ -101,14 +101,14 @@ LISTS = (
 
 
 @dataclass(frozen=True)
-class House:
+class ClaimedInstance:
     service: Service
     people: dict[str, Person]
     mias: Things
 
 
 @pytest.fixture
-async def house(service: Service) -> House:
+async def instance(service: Service) -> ClaimedInstance:
     (thread,) = await service.synced(
         f"{MARK} mail",
         **{"from": f"{MARK} Ruth <{CORRESPONDENT}>"},
@@ -130,7 +130,7 @@ async def house(service: Service) -> House:
         "device of another member": await pair(people["noa"]),
         "device of the admin": await pair(ben),
     }
-    return House(service, {**owners, **others}, await furnished(service, mia, thread))
+    return ClaimedInstance(service, {**owners, **others}, await furnished(service, mia, thread))
 
 
 async def furnished(service: Service, mia: Person, thread: str) -> Things:
@@ -161,53 +161,55 @@ def told(reply: Reply) -> tuple[int, list[tuple[str, str]], bytes]:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["other member", "admin", "device of another member", "device of the admin"])
-async def test_to_anybody_else_it_is_as_missing_as_what_never_was(house: House, name: str) -> None:
-    person = house.people[name]
-    foreign = [*readings(house.mias), *changes(house.mias)]
+async def test_to_anybody_else_it_is_as_missing_as_what_never_was(instance: ClaimedInstance, name: str) -> None:
+    person = instance.people[name]
+    foreign = [*readings(instance.mias), *changes(instance.mias)]
     missing = [*readings(MISSING), *changes(MISSING)]
-    before = await house.service.dump()
+    before = await instance.service.dump()
     for real, never in zip(foreign, missing, strict=True):
-        if "admin" in name and real == changes(house.mias)[-1]:
+        if "admin" in name and real == changes(instance.mias)[-1]:
             continue  # an admin takes away anybody's device: the next test
         answer = await real.by(person)
         assert answer.status == 404, real
         assert told(answer) == told(await never.by(person)), real
-    assert await house.service.dump() == before
+    assert await instance.service.dump() == before
 
 
-async def test_an_admin_may_take_a_device_away_and_learns_nothing_of_what_it_could_read(house: House) -> None:
-    reply = await changes(house.mias)[-1].by(house.people["admin"])
+async def test_an_admin_may_take_a_device_away_and_learns_nothing_of_what_it_could_read(
+    instance: ClaimedInstance,
+) -> None:
+    reply = await changes(instance.mias)[-1].by(instance.people["admin"])
     assert reply.status == 200
     assert SECRET not in reply.body
     assert MARK.encode() not in reply.body
 
 
 @pytest.mark.parametrize("name", ["other member", "admin", "device of another member", "device of the admin"])
-async def test_no_list_of_anybody_else_holds_it(house: House, name: str) -> None:
-    mias = house.mias
+async def test_no_list_of_anybody_else_holds_it(instance: ClaimedInstance, name: str) -> None:
+    mias = instance.mias
     traces = [MARK, mias.account, mias.thread, mias.attachment, mias.file, mias.sha256, mias.session]
     for ask in LISTS:
-        reply = await ask.by(house.people[name])
+        reply = await ask.by(instance.people[name])
         assert reply.status == 200
         assert [trace for trace in traces if trace.encode() in reply.body] == [], ask
 
 
-async def test_nobody_is_turned_away_from_what_is_there_as_from_what_is_not(house: House) -> None:
-    nobody = Person(house.service)
-    before = await house.service.dump()
-    foreign = [*readings(house.mias), *changes(house.mias)]
+async def test_nobody_is_turned_away_from_what_is_there_as_from_what_is_not(instance: ClaimedInstance) -> None:
+    nobody = Person(instance.service)
+    before = await instance.service.dump()
+    foreign = [*readings(instance.mias), *changes(instance.mias)]
     missing = [*readings(MISSING), *changes(MISSING)]
     for real, never in zip(foreign, missing, strict=True):
         answer = await real.by(nobody)
         assert answer.status == 401, real
         assert told(answer) == told(await never.by(nobody)), real
-    assert await house.service.dump() == before
+    assert await instance.service.dump() == before
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["owner", "device of the owner"])
-async def test_the_owner_reads_and_does_it_all_from_any_device(house: House, name: str) -> None:
+async def test_the_owner_reads_and_does_it_all_from_any_device(instance: ClaimedInstance, name: str) -> None:
     """Else the refusals above would prove nothing."""
-    for ask in [*readings(house.mias), *changes(house.mias)]:
-        reply = await ask.by(house.people[name])
+    for ask in [*readings(instance.mias), *changes(instance.mias)]:
+        reply = await ask.by(instance.people[name])
         assert reply.status == 200, (ask, reply.body)

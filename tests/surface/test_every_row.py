@@ -18,7 +18,7 @@ from svc.feature import routes_of
 from svc.principal import UNCLAIMED, Principal
 from svc.protocol import Access, Headers, Request, Response
 from svc.protocol.messages import BytesBody
-from tests.protocol.socket_world import upgrade_request
+from tests.protocol.socket_client import upgrade_request
 from tests.support.http import Reply
 from tests.support.service import HOST, MIA, ORIGIN, PORT, Service
 

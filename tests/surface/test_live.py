@@ -24,7 +24,7 @@ from svc.surface import Surface
 from svc.surface.live import MAX_BYTES_BEHIND, MAX_FRAMES_BEHIND, MAX_TOPICS, live
 from svc.workspace import RequestContext, Workspace
 from tests.identity.people import sign_in
-from tests.protocol.socket_world import served, upgrade_request
+from tests.protocol.socket_client import served, upgrade_request
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S, SHARES_FIXTURES, examples

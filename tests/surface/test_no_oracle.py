@@ -14,9 +14,9 @@ import pytest
 from tests.identity.asks import Ask, mutation, query
 from tests.identity.people import Person, sign_in
 from tests.support.service import MIA, Service
-from tests.surface.test_every_resource import MISSING, House, Things, house, told
+from tests.surface.test_every_resource import MISSING, ClaimedInstance, Things, instance, told
 
-__all__ = ["house"]  # the fixture
+__all__ = ["instance"]  # the fixture
 
 BEN = "ben@example.org"
 LATER = "2030-01-01T08:00:00.000Z"
@@ -157,30 +157,32 @@ async def things_of_ben(service: Service, ben: Person) -> Things:
 
 
 @pytest.mark.thorough
-async def test_a_hidden_thing_beside_something_else_is_told_as_if_it_never_was(house: House) -> None:
-    ben, mia = house.people["admin"], await sign_in(house.service, MIA)
-    own, written = await things_of_ben(house.service, ben), await written_by(mia, house.mias)
-    before = await house.service.dump()
-    pairs = zip(asks(house.mias, written, own), asks(MISSING, Written(), own), strict=True)
+async def test_a_hidden_thing_beside_something_else_is_told_as_if_it_never_was(instance: ClaimedInstance) -> None:
+    ben, mia = instance.people["admin"], await sign_in(instance.service, MIA)
+    own, written = await things_of_ben(instance.service, ben), await written_by(mia, instance.mias)
+    before = await instance.service.dump()
+    pairs = zip(asks(instance.mias, written, own), asks(MISSING, Written(), own), strict=True)
     different = []
     for real, never in pairs:
         hidden, missing = told(await real.by(ben)), told(await never.by(ben))
         if hidden != missing:
             different.append((real, hidden[0], hidden[2], missing[0], missing[2]))
     assert not different, "\n".join(map(str, different))
-    assert await house.service.dump() == before
+    assert await instance.service.dump() == before
 
 
 @pytest.mark.parametrize("fields", [{"range": "bytes=0-1"}, {"range": "bytes=999-"}, {"if-none-match": "*"}], ids=str)
-async def test_a_hidden_file_is_missing_whatever_is_asked_of_it(house: House, fields: dict[str, str]) -> None:
-    ben = Person(house.service, {**house.people["admin"].fields, **fields})
-    for real, never in zip(on_files(house.mias), on_files(MISSING), strict=True):
+async def test_a_hidden_file_is_missing_whatever_is_asked_of_it(
+    instance: ClaimedInstance, fields: dict[str, str]
+) -> None:
+    ben = Person(instance.service, {**instance.people["admin"].fields, **fields})
+    for real, never in zip(on_files(instance.mias), on_files(MISSING), strict=True):
         assert told(await real.by(ben)) == told(await never.by(ben)), real
 
 
-async def test_a_page_that_is_shared_for_reading_tells_not_what_is_hidden_below_it(house: House) -> None:
+async def test_a_page_that_is_shared_for_reading_tells_not_what_is_hidden_below_it(instance: ClaimedInstance) -> None:
     """Who may make no page there is told so, whether another's page has the name or not."""
-    ben, mia = house.people["admin"], await sign_in(house.service, MIA)
+    ben, mia = instance.people["admin"], await sign_in(instance.service, MIA)
     await mia.mutate("pages.save", path="open", body="")
     await mia.mutate("pages.setAccess", path="open", access="explicit", grants=[{"to": "everyone", "level": "read"}])
     await mia.mutate("pages.save", path="open/hidden", body="")

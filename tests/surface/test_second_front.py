@@ -30,7 +30,7 @@ from svc.settings import canonical_origin
 from svc.surface.hypercorn_front import serve_by_hypercorn
 from tests.sizes import HANGS_S
 from tests.support.certificates import self_signed
-from tests.support.http import HttpWorld, Who, read_to_end, replies, request_bytes
+from tests.support.http import SmallApplication, Who, read_to_end, replies, request_bytes
 
 
 def read(tmp_path: Path, front: Front, **settings: str) -> Config:
@@ -93,7 +93,7 @@ BIG: Final = 1_000_000
 UPGRADE: Final = {"upgrade": "websocket", "connection": "Upgrade", "sec_websocket_version": "13"}
 
 
-async def ignore_all_that_comes(world: HttpWorld, who: Who, request: Request) -> Response:
+async def ignore_all_that_comes(app: SmallApplication, who: Who, request: Request) -> Response:
     """Answers once as much of the body has come as comes unread."""
     await wait_all_tasks_blocked(0.05)
     return Response(body=b"ignored")
@@ -102,34 +102,34 @@ async def ignore_all_that_comes(world: HttpWorld, who: Who, request: Request) ->
 @asynccontextmanager
 async def served(
     tmp_path: Path, *, limits: Limits | None = None
-) -> AsyncIterator[tuple[HttpWorld, trio.Semaphore, trio.Event]]:
+) -> AsyncIterator[tuple[SmallApplication, trio.Semaphore, trio.Event]]:
     """A small application behind Hypercorn where nothing is idle for too long, and nobody is pinged twice."""
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
-    world = HttpWorld(port=listeners[0].socket.getsockname()[1])
+    app = SmallApplication(port=listeners[0].socket.getsockname()[1])
     slots, draining = trio.Semaphore(3), trio.Event()
     with trio.fail_after(HANGS_S):
         async with trio.open_nursery() as nursery:
-            child = Child(name="http", log=world.log, work=nursery, ready=lambda: None, drain_asked=draining)
+            child = Child(name="http", log=app.log, work=nursery, ready=lambda: None, drain_asked=draining)
             nursery.start_soon(
                 partial(
                     serve_by_hypercorn,
                     child,
                     listeners,
-                    world.application,
+                    app.application,
                     config=read(tmp_path, "hypercorn"),
                     slots=slots,
-                    shortage=Shortage(world.log),
+                    shortage=Shortage(app.log),
                     limits=limits or PATIENT,
                     sockets=SocketLimits(ping_interval_s=10 * HANGS_S),
                 )
             )
-            yield world, slots, draining
+            yield app, slots, draining
             nursery.cancel_scope.cancel()
 
 
-async def answered(world: HttpWorld, target: str, status: bytes, **fields: str) -> trio.SocketStream:
-    stream = await trio.open_tcp_stream("127.0.0.1", world.port)
-    await stream.send_all(request_bytes("GET", target, **{"host": f"127.0.0.1:{world.port}", **fields}))
+async def answered(app: SmallApplication, target: str, status: bytes, **fields: str) -> trio.SocketStream:
+    stream = await trio.open_tcp_stream("127.0.0.1", app.port)
+    await stream.send_all(request_bytes("GET", target, **{"host": f"127.0.0.1:{app.port}", **fields}))
     said = b""
     while b"\r\n\r\n" not in said:
         said += await stream.receive_some()
@@ -144,9 +144,9 @@ async def all_free(slots: trio.Semaphore) -> None:
 
 @pytest.mark.wall_clock
 async def test_who_is_gone_holds_no_place(tmp_path: Path) -> None:
-    async with served(tmp_path) as (world, slots, _):
-        kept = await answered(world, "/hello", b"200")
-        live = await answered(world, "/ws", b"101", x_as="admin", sec_websocket_key=KEY, **UPGRADE)
+    async with served(tmp_path) as (app, slots, _):
+        kept = await answered(app, "/hello", b"200")
+        live = await answered(app, "/ws", b"101", x_as="admin", sec_websocket_key=KEY, **UPGRADE)
         assert slots.value == 1
         await kept.aclose()
         await live.aclose()
@@ -157,10 +157,10 @@ async def test_who_is_gone_holds_no_place(tmp_path: Path) -> None:
 async def test_who_sends_more_than_anybody_reads_holds_no_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(HttpWorld, "ignore", ignore_all_that_comes)
-    async with served(tmp_path) as (world, slots, _), trio.open_nursery() as client:
-        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
-        fields = {"host": f"127.0.0.1:{world.port}", "content_length": str(10 * BIG)}
+    monkeypatch.setattr(SmallApplication, "ignore", ignore_all_that_comes)
+    async with served(tmp_path) as (app, slots, _), trio.open_nursery() as client:
+        stream = await trio.open_tcp_stream("127.0.0.1", app.port)
+        fields = {"host": f"127.0.0.1:{app.port}", "content_length": str(10 * BIG)}
 
         async def send() -> None:
             with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
@@ -174,8 +174,8 @@ async def test_who_sends_more_than_anybody_reads_holds_no_place(
 
 @pytest.mark.wall_clock
 async def test_a_drain_waits_for_no_socket_whose_client_says_goodbye(tmp_path: Path) -> None:
-    async with served(tmp_path) as (world, slots, draining):
-        live = await answered(world, "/ws", b"101", x_as="admin", sec_websocket_key=KEY, **UPGRADE)
+    async with served(tmp_path) as (app, slots, draining):
+        live = await answered(app, "/ws", b"101", x_as="admin", sec_websocket_key=KEY, **UPGRADE)
         draining.set()
         client = Connection(ConnectionType.CLIENT)
         while client.state is not ConnectionState.CLOSED:
@@ -190,10 +190,10 @@ async def test_a_drain_waits_for_no_socket_whose_client_says_goodbye(tmp_path: P
 @pytest.mark.thorough
 @pytest.mark.wall_clock
 async def test_on_drain_a_kept_connection_may_ask_once_more_and_the_others_close(tmp_path: Path) -> None:
-    async with served(tmp_path, limits=replace(PATIENT, drain_idle_s=3.0)) as (world, slots, draining):
-        asks, silent = await answered(world, "/hello", b"200"), await answered(world, "/hello", b"200")
+    async with served(tmp_path, limits=replace(PATIENT, drain_idle_s=3.0)) as (app, slots, draining):
+        asks, silent = await answered(app, "/hello", b"200"), await answered(app, "/hello", b"200")
         draining.set()
-        again = request_bytes("GET", "/hello", host=f"127.0.0.1:{world.port}")
+        again = request_bytes("GET", "/hello", host=f"127.0.0.1:{app.port}")
         await asks.send_all(again)
         told = await read_to_end(asks)
         (reply,) = replies(told[told.index(b"HTTP/1.1 ") :])
@@ -205,10 +205,10 @@ async def test_on_drain_a_kept_connection_may_ask_once_more_and_the_others_close
 
 @pytest.mark.wall_clock
 async def test_who_reads_nothing_of_an_answer_loses_the_connection(tmp_path: Path) -> None:
-    async with served(tmp_path, limits=replace(PATIENT, send_piece_s=0.05)) as (world, slots, _):
-        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+    async with served(tmp_path, limits=replace(PATIENT, send_piece_s=0.05)) as (app, slots, _):
+        stream = await trio.open_tcp_stream("127.0.0.1", app.port)
         for _ in range(20):
-            await stream.send_all(request_bytes("GET", "/big", host=f"127.0.0.1:{world.port}"))
+            await stream.send_all(request_bytes("GET", "/big", host=f"127.0.0.1:{app.port}"))
         while slots.value == 3:
             await trio.lowlevel.checkpoint()
         await all_free(slots)
@@ -223,10 +223,10 @@ async def test_the_end_of_the_drain_waits_for_one_piece_of_an_answer_and_not_for
         told = await read_to_end(stream)
 
     limits = replace(PATIENT, send_piece_bytes=8 * 1024)
-    async with trio.open_nursery() as client, served(tmp_path, limits=limits) as (world, _, _):
-        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+    async with trio.open_nursery() as client, served(tmp_path, limits=limits) as (app, _, _):
+        stream = await trio.open_tcp_stream("127.0.0.1", app.port)
         for _ in range(100):
-            await stream.send_all(request_bytes("GET", "/big", host=f"127.0.0.1:{world.port}"))
+            await stream.send_all(request_bytes("GET", "/big", host=f"127.0.0.1:{app.port}"))
         await wait_all_tasks_blocked(0.05)  # the server waits for a client that reads nothing
         client.start_soon(read_on)
     last = told.rpartition(b"\r\n\r\n")[2]
@@ -235,9 +235,9 @@ async def test_the_end_of_the_drain_waits_for_one_piece_of_an_answer_and_not_for
 
 @pytest.mark.wall_clock
 async def test_a_head_that_does_not_end_is_cut_also_on_a_kept_connection(tmp_path: Path) -> None:
-    async with served(tmp_path, limits=replace(PATIENT, head_s=0.05, linger_silence_s=0.05)) as (world, slots, _):
-        fresh = await trio.open_tcp_stream("127.0.0.1", world.port)
-        kept = await answered(world, "/hello", b"200")
+    async with served(tmp_path, limits=replace(PATIENT, head_s=0.05, linger_silence_s=0.05)) as (app, slots, _):
+        fresh = await trio.open_tcp_stream("127.0.0.1", app.port)
+        kept = await answered(app, "/hello", b"200")
         for stream in (fresh, kept):
             await stream.send_all(b"GET /hello HTTP/1.1\r\nHost: ")
             told = await read_to_end(stream)
@@ -264,13 +264,13 @@ REFUSED: Final = {
 @pytest.mark.wall_clock
 @pytest.mark.parametrize(("head", "status"), REFUSED.values(), ids=REFUSED)
 async def test_a_head_is_as_strictly_read_as_on_our_own_connection(tmp_path: Path, head: str, status: int) -> None:
-    async with served(tmp_path, limits=replace(PATIENT, linger_silence_s=0.05)) as (world, slots, _):
-        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+    async with served(tmp_path, limits=replace(PATIENT, linger_silence_s=0.05)) as (app, slots, _):
+        stream = await trio.open_tcp_stream("127.0.0.1", app.port)
         await stream.send_all((head + SMUGGLED).encode())
         (reply,) = replies(await read_to_end(stream), ("GET", "GET"))
         assert (reply.status, reply.header("connection")) == (status, "close")
         assert reply.header("content-type") == "application/problem+json"
-        assert world.seen == []
+        assert app.seen == []
         await all_free(slots)
 
 
@@ -292,8 +292,8 @@ AFTER: Final = {
 async def test_a_next_head_is_as_strictly_read_however_early_it_comes(
     tmp_path: Path, first: str, second: str, status: int, ahead: int | None
 ) -> None:
-    async with served(tmp_path, limits=replace(PATIENT, linger_silence_s=0.05)) as (world, slots, _):
-        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+    async with served(tmp_path, limits=replace(PATIENT, linger_silence_s=0.05)) as (app, slots, _):
+        stream = await trio.open_tcp_stream("127.0.0.1", app.port)
         rest = (second + SMUGGLED).encode()
         early = len(rest) if ahead is None else ahead
         await stream.send_all(first.encode() + rest[:early])
@@ -302,33 +302,33 @@ async def test_a_next_head_is_as_strictly_read_however_early_it_comes(
             await stream.send_all(rest[early:])
         answered, refused = replies(await read_to_end(stream), ("GET", "GET"))
         assert (answered.status, refused.status, refused.header("connection")) == (200, status, "close")
-        assert len([one for one in world.seen if one != "resolve"]) == 1
+        assert len([one for one in app.seen if one != "resolve"]) == 1
         await all_free(slots)
 
 
 @pytest.mark.wall_clock
 async def test_nothing_is_read_after_chunks_which_two_programs_may_end_elsewhere(tmp_path: Path) -> None:
-    async with served(tmp_path) as (world, _, _):
-        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+    async with served(tmp_path) as (app, _, _):
+        stream = await trio.open_tcp_stream("127.0.0.1", app.port)
         head = f"POST /upload HTTP/1.1\r\n{HOST}Transfer-Encoding: chunked\r\n\r\n"
         await stream.send_all(f"{head}5\r\nhello\r\n0\r\n\n{SMUGGLED}".encode())
         (reply,) = replies(await read_to_end(stream), ("GET", "GET"))
         assert (reply.status, reply.header("connection")) == (200, "close")
-        assert [one for one in world.seen if one != "resolve"] == ["upload 5"]
+        assert [one for one in app.seen if one != "resolve"] == ["upload 5"]
 
 
 @pytest.mark.wall_clock
 async def test_no_request_asks_its_way_to_http2_past_a_proxy(tmp_path: Path) -> None:
-    async with served(tmp_path) as (world, _, _):
+    async with served(tmp_path) as (app, _, _):
         wish = {"upgrade": "h2c", "connection": "Upgrade, HTTP2-Settings", "http2_settings": "AAMAAABkAAQAAP__"}
-        await answered(world, "/hello", b"200", **wish)
+        await answered(app, "/hello", b"200", **wish)
 
 
 @pytest.mark.wall_clock
 @pytest.mark.parametrize("cut", [0, 2, 4])
 async def test_one_empty_line_before_a_head_is_passed_over(tmp_path: Path, cut: int) -> None:
-    async with served(tmp_path) as (world, _, _):
-        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+    async with served(tmp_path) as (app, _, _):
+        stream = await trio.open_tcp_stream("127.0.0.1", app.port)
         data = f"\r\nGET /hello HTTP/1.1\r\n{HOST}Connection: close\r\n\r\n".encode()
         await stream.send_all(data[:cut])
         await wait_all_tasks_blocked(0.01)
@@ -339,11 +339,11 @@ async def test_one_empty_line_before_a_head_is_passed_over(tmp_path: Path, cut: 
 
 @pytest.mark.wall_clock
 async def test_heads_may_come_cut_anywhere_and_two_at_a_time(tmp_path: Path) -> None:
-    async with served(tmp_path) as (world, _, _):
-        fields = {"host": f"127.0.0.1:{world.port}"}
+    async with served(tmp_path) as (app, _, _):
+        fields = {"host": f"127.0.0.1:{app.port}"}
         first = request_bytes("GET", "/hello", **fields)
         rest = first + request_bytes("GET", "/hello", **fields, connection="close")
-        stream = await trio.open_tcp_stream("127.0.0.1", world.port)
+        stream = await trio.open_tcp_stream("127.0.0.1", app.port)
         cuts = (*range(1, len(first)), len(first) + 10, len(first) + 20)
         for start, end in zip((0, *cuts), (*cuts, len(rest)), strict=True):
             await stream.send_all(rest[start:end])
@@ -354,10 +354,10 @@ async def test_heads_may_come_cut_anywhere_and_two_at_a_time(tmp_path: Path) -> 
 
 @pytest.mark.wall_clock
 async def test_who_has_begun_no_head_is_only_idle(tmp_path: Path) -> None:
-    async with served(tmp_path, limits=replace(PATIENT, head_s=0.0)) as (world, _, _):
-        stream = await answered(world, "/hello", b"200")
+    async with served(tmp_path, limits=replace(PATIENT, head_s=0.0)) as (app, _, _):
+        stream = await answered(app, "/hello", b"200")
         await wait_all_tasks_blocked(0.05)
-        await stream.send_all(request_bytes("GET", "/hello", host=f"127.0.0.1:{world.port}", connection="close"))
+        await stream.send_all(request_bytes("GET", "/hello", host=f"127.0.0.1:{app.port}", connection="close"))
         assert b"HTTP/1.1 200 " in await read_to_end(stream)
 
 
@@ -377,9 +377,9 @@ async def test_who_has_begun_no_head_is_only_idle(tmp_path: Path) -> None:
 async def test_a_frame_that_may_not_be_is_refused_at_its_head(
     tmp_path: Path, frames: bytes, code: int, reason: str
 ) -> None:
-    async with served(tmp_path) as (world, slots, _):
+    async with served(tmp_path) as (app, slots, _):
         deflate = {"sec_websocket_extensions": "permessage-deflate"}
-        live = await answered(world, "/ws", b"101", x_as="admin", sec_websocket_key=KEY, **UPGRADE, **deflate)
+        live = await answered(app, "/ws", b"101", x_as="admin", sec_websocket_key=KEY, **UPGRADE, **deflate)
         await live.send_all(frames)
         client = Connection(ConnectionType.CLIENT)
         client.receive_data(await read_to_end(live))
@@ -392,18 +392,18 @@ async def test_a_frame_that_may_not_be_is_refused_at_its_head(
 async def test_a_fault_of_one_connection_is_logged_and_ends_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with served(tmp_path) as (world, slots, _):
-        kept = await answered(world, "/hello", b"200")
+    async with served(tmp_path) as (app, slots, _):
+        kept = await answered(app, "/hello", b"200")
         with monkeypatch.context() as patched:
 
             async def fail(connection: object) -> None:
                 raise RuntimeError("a fault of Hypercorn's")
 
             patched.setattr("svc.surface.hypercorn_front._Connection._read_data", fail)
-            assert await read_to_end(await trio.open_tcp_stream("127.0.0.1", world.port)) == b""
+            assert await read_to_end(await trio.open_tcp_stream("127.0.0.1", app.port)) == b""
             while slots.value < 2:  # it is logged, then the place is free
                 await trio.lowlevel.checkpoint()
-        assert "a fault of Hypercorn's" in world.log_text
-        await kept.send_all(request_bytes("GET", "/hello", host=f"127.0.0.1:{world.port}", connection="close"))
+        assert "a fault of Hypercorn's" in app.log_text
+        await kept.send_all(request_bytes("GET", "/hello", host=f"127.0.0.1:{app.port}", connection="close"))
         assert b"HTTP/1.1 200 " in await read_to_end(kept)
         await all_free(slots)

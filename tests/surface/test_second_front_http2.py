@@ -28,7 +28,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from svc.protocol.messages import Request, Response
 from svc.surface.hypercorn_front import FRAMES_BYTES, MAX_RUNNING
-from tests.support.http import HttpWorld, Who
+from tests.support.http import SmallApplication, Who
 from tests.surface.test_second_front import PATIENT, ignore_all_that_comes, served
 
 pytestmark = pytest.mark.wall_clock
@@ -71,9 +71,9 @@ class _Client:
 
 
 @asynccontextmanager
-async def _connected(world: HttpWorld) -> AsyncIterator[_Client]:
-    async with await trio.open_tcp_stream("127.0.0.1", world.port) as stream:
-        client = _Client(stream, world.port)
+async def _connected(app: SmallApplication) -> AsyncIterator[_Client]:
+    async with await trio.open_tcp_stream("127.0.0.1", app.port) as stream:
+        client = _Client(stream, app.port)
         client.protocol.initiate_connection()
         await client.send()
         await client.until(SettingsAcknowledged)
@@ -81,7 +81,7 @@ async def _connected(world: HttpWorld) -> AsyncIterator[_Client]:
 
 
 async def test_the_rest_of_a_request_that_was_answered_before_its_end_harms_no_other(tmp_path: Path) -> None:
-    async with served(tmp_path) as (world, _, _), _connected(world) as client:
+    async with served(tmp_path) as (app, _, _), _connected(app) as client:
         client.begin(1, "POST", "/ignore", ends=False)
         await client.send()
         await client.until(StreamEnded, 1)
@@ -99,8 +99,8 @@ async def test_the_rest_of_a_request_that_was_answered_before_its_end_harms_no_o
 async def test_more_than_anybody_reads_of_one_request_stops_no_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(HttpWorld, "ignore", ignore_all_that_comes)
-    async with served(tmp_path) as (world, _, _), _connected(world) as client:
+    monkeypatch.setattr(SmallApplication, "ignore", ignore_all_that_comes)
+    async with served(tmp_path) as (app, _, _), _connected(app) as client:
         client.begin(1, "POST", "/ignore", ends=False)
         for _ in range(40):
             client.protocol.send_data(1, b"x" * 1_000)
@@ -110,13 +110,13 @@ async def test_more_than_anybody_reads_of_one_request_stops_no_other(
 
 
 async def test_who_begins_and_gives_up_more_and_more_requests_loses_the_connection(tmp_path: Path) -> None:
-    async with served(tmp_path) as (world, _, _), _connected(world) as client:
+    async with served(tmp_path) as (app, _, _), _connected(app) as client:
         for stream_id in range(1, 5 * MAX_RUNNING, 2):
             client.begin(stream_id, "GET", "/slow")
             client.protocol.reset_stream(stream_id)
         await client.send()
         await client.until_closed()
-        assert 0 < world.seen.count("slow begins") < 2 * MAX_RUNNING
+        assert 0 < app.seen.count("slow begins") < 2 * MAX_RUNNING
 
 
 async def test_many_small_frames_are_parsed_a_few_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,7 +128,7 @@ async def test_many_small_frames_are_parsed_a_few_at_a_time(tmp_path: Path, monk
             sizes.append(len(event.data))
         await handle(self, event)
 
-    async with served(tmp_path) as (world, _, _), _connected(world) as client:
+    async with served(tmp_path) as (app, _, _), _connected(app) as client:
         monkeypatch.setattr(H2Protocol, "handle", noted)
         for _ in range(1_000):
             client.protocol.ping(b"12345678")
@@ -167,36 +167,36 @@ _UNSERVABLE: Final = {
 async def test_a_head_that_is_no_request_closes_its_connection_and_is_one_line_of_the_log(
     tmp_path: Path, head: list[tuple[str, str]]
 ) -> None:
-    async with served(tmp_path) as (world, _, _), _connected(world) as client, _connected(world) as other:
+    async with served(tmp_path) as (app, _, _), _connected(app) as client, _connected(app) as other:
         client.protocol.config.validate_outbound_headers = False
         client.protocol.send_headers(1, head, end_stream=True)
-        await _is_refused(client, world, ErrorCodes.PROTOCOL_ERROR)
+        await _is_refused(client, app, ErrorCodes.PROTOCOL_ERROR)
         other.begin(1, "GET", "/hello")
         await other.send()
         await other.until(ResponseReceived, 1)
 
 
 async def test_who_names_ever_more_requests_by_their_priority_alone_loses_the_connection(tmp_path: Path) -> None:
-    async with served(tmp_path) as (world, _, _), _connected(world) as client:
+    async with served(tmp_path) as (app, _, _), _connected(app) as client:
         weights = (_frame(_PRIORITY, stream_id, bytes(5)) for stream_id in range(1, 2_400, 2))
         await client.send_bytes(b"".join(weights))
-        await _is_refused(client, world, ErrorCodes.PROTOCOL_ERROR)
+        await _is_refused(client, app, ErrorCodes.PROTOCOL_ERROR)
 
 
-async def _is_refused(client: _Client, world: HttpWorld, code: ErrorCodes) -> None:
+async def _is_refused(client: _Client, app: SmallApplication, code: ErrorCodes) -> None:
     await client.send()
     told = await client.until(ConnectionTerminated)
     assert isinstance(told, ConnectionTerminated)
     assert told.error_code == code
     await client.until_closed()
-    assert world.log_text.count('"event":"http.not_understood"') == 1
-    assert "Traceback" not in world.log_text
+    assert app.log_text.count('"event":"http.not_understood"') == 1
+    assert "Traceback" not in app.log_text
 
 
 @pytest.mark.parametrize("where", ["in a frame", "between two frames"])
 async def test_a_head_that_does_not_end_is_cut(tmp_path: Path, where: str) -> None:
     limits = replace(PATIENT, head_s=0.05)
-    async with served(tmp_path, limits=limits) as (world, _, _), _connected(world) as client:
+    async with served(tmp_path, limits=limits) as (app, _, _), _connected(app) as client:
         if where == "in a frame":
             client.begin(1, "GET", "/hello")
             await client.send(all_but=1)
@@ -210,7 +210,7 @@ async def test_a_head_that_does_not_end_is_cut(tmp_path: Path, where: str) -> No
 
 async def test_a_body_that_does_not_end_has_more_time_than_a_head(tmp_path: Path) -> None:
     limits = replace(PATIENT, head_s=0.0)
-    async with served(tmp_path, limits=limits) as (world, _, _), _connected(world) as client:
+    async with served(tmp_path, limits=limits) as (app, _, _), _connected(app) as client:
         client.begin(1, "POST", "/upload", ends=False)
         await client.send()
         client.protocol.send_data(1, b"hello", end_stream=True)
@@ -219,22 +219,22 @@ async def test_a_body_that_does_not_end_has_more_time_than_a_head(tmp_path: Path
             await client.send_bytes(bytes([byte]))
             await wait_all_tasks_blocked()
         await client.until(StreamEnded, 1)
-    assert "upload 5" in world.seen
+    assert "upload 5" in app.seen
 
 
 async def test_a_query_hears_that_its_client_has_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, heard = trio.Event(), trio.Event()
 
-    async def wait(world: HttpWorld, who: Who, request: Request) -> Response:
+    async def wait(app: SmallApplication, who: Who, request: Request) -> Response:
         begun.set()
         assert request.gone is not None
         await request.gone()
         heard.set()
         return Response()
 
-    monkeypatch.setattr(HttpWorld, "slow", wait)
-    async with served(tmp_path) as (world, _, _):
-        async with _connected(world) as client:
+    monkeypatch.setattr(SmallApplication, "slow", wait)
+    async with served(tmp_path) as (app, _, _):
+        async with _connected(app) as client:
             client.begin(1, "GET", "/slow")
             await client.send()
             await begun.wait()

@@ -80,7 +80,7 @@ class Screen:
 
 
 @dataclass
-class Desk:
+class Screens:
     """Who sits before screens of a service, and leaves them all in the end."""
 
     service: Service

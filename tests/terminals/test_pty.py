@@ -16,11 +16,11 @@ from svc.terminals import running_terminals as module
 from svc.terminals.running_terminals import Terminals
 from svc.terminals.shell import members_of
 from tests.identity.people import Person, pair, sign_in
-from tests.protocol.socket_world import upgrade_request
+from tests.protocol.socket_client import upgrade_request
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
 from tests.support.service import HOST, MIA, RpcError, Service, open_service
-from tests.terminals.screen import Desk, Screen
+from tests.terminals.screen import Screen, Screens
 
 pytestmark = pytest.mark.wall_clock
 CANARY = "canary-of-a-secret"
@@ -34,8 +34,8 @@ async def service(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> Async
 
 
 @pytest.fixture
-async def desk(service: Service) -> AsyncIterator[Desk]:
-    opened = Desk(service)
+async def screens(service: Service) -> AsyncIterator[Screens]:
+    opened = Screens(service)
     yield opened
     await opened.leave()
 
@@ -66,15 +66,15 @@ async def left(service: Service, screen: Screen) -> None:
 # What it does
 
 
-async def test_a_new_one_is_shown_typed_into_and_resized(desk: Desk) -> None:
-    screen = await desk.ready("?cols=100&rows=40")
+async def test_a_new_one_is_shown_typed_into_and_resized(screens: Screens) -> None:
+    screen = await screens.ready("?cols=100&rows=40")
     assert screen.words == [{"type": "ready", "session": screen.session, "replayed": 0}]
     await screen.type("stty size; echo don'e'\n")
     assert b"40 100" in await screen.until(b"done")
     await screen.say(type="resize", cols=61, rows=17)
     await screen.type("stty size; echo don'e'\n")
     assert b"17 61" in await screen.until(b"done")
-    (listed,) = await desk.service.query("terminals.list")
+    (listed,) = await screens.service.query("terminals.list")
     assert listed == {
         "session": screen.session,
         "program": "sh",
@@ -88,8 +88,8 @@ async def test_a_new_one_is_shown_typed_into_and_resized(desk: Desk) -> None:
     }
 
 
-async def test_it_knows_no_secret_of_the_service(desk: Desk) -> None:
-    screen = await desk.ready()
+async def test_it_knows_no_secret_of_the_service(screens: Screens) -> None:
+    screen = await screens.ready()
     await screen.type("env; cat /proc/self/environ; echo don'e'\n")
     shown = await screen.until(b"done\r\n")
     assert CANARY.encode() not in shown
@@ -98,65 +98,65 @@ async def test_it_knows_no_secret_of_the_service(desk: Desk) -> None:
 
 
 @pytest.mark.thorough
-async def test_its_exit_is_told_and_nothing_is_left(desk: Desk) -> None:
-    screen = await desk.ready()
+async def test_its_exit_is_told_and_nothing_is_left(screens: Screens) -> None:
+    screen = await screens.ready()
     await screen.type("(trap '' HUP; exec sleep 600) & exit 3\n")
     assert await screen.end() == 1000
     assert screen.words[-1] == {"type": "exit", "code": 3}
-    assert await desk.service.query("terminals.list") == []
-    assert pids_of(desk.service) == []
+    assert await screens.service.query("terminals.list") == []
+    assert pids_of(screens.service) == []
 
 
 @pytest.mark.thorough
-async def test_a_kill_by_its_socket_or_by_the_procedure_ends_it(desk: Desk) -> None:
-    first, second = await desk.ready(), await desk.ready()
+async def test_a_kill_by_its_socket_or_by_the_procedure_ends_it(screens: Screens) -> None:
+    first, second = await screens.ready(), await screens.ready()
     await first.say(type="kill")
-    await desk.service.mutate("terminals.kill", session=second.session)
+    await screens.service.mutate("terminals.kill", session=second.session)
     for screen in (first, second):
         assert await screen.end() == 1000
         # HUP; and KILL for a shell that a machine under load lets do nothing for two seconds
         assert screen.words[-1] in [{"type": "exit", "signal": f"SIG{name}"} for name in ("HUP", "KILL")]
     with pytest.raises(RpcError) as gone:
-        await desk.service.mutate("terminals.kill", session=first.session)
+        await screens.service.mutate("terminals.kill", session=first.session)
     assert gone.value.code == "NOT_FOUND"
 
 
-async def test_it_goes_on_without_its_socket_and_is_shown_again(desk: Desk) -> None:
-    first = await desk.ready()
+async def test_it_goes_on_without_its_socket_and_is_shown_again(screens: Screens) -> None:
+    first = await screens.ready()
     await first.type("(sleep 0.1; echo la'ter') & echo fir'st'\n")
     await first.until(b"first")
-    await left(desk.service, first)
-    (listed,) = await desk.service.query("terminals.list")
+    await left(screens.service, first)
+    (listed,) = await screens.service.query("terminals.list")
     assert (listed["shown"], listed["endsAt"] is None) == (False, False)
-    again = await desk.ready(f"?session={first.session}")
+    again = await screens.ready(f"?session={first.session}")
     assert again.words[0]["replayed"] > 0
     assert b"first" in await again.until(b"later")
-    newest = await desk.ready(f"?session={first.session}")
+    newest = await screens.ready(f"?session={first.session}")
     assert await again.end() == 4409
     await newest.type("echo sti'll'\n")
     await newest.until(b"still")
 
 
-async def test_much_output_is_held_to_what_is_kept(desk: Desk) -> None:
+async def test_much_output_is_held_to_what_is_kept(screens: Screens) -> None:
     """A socket that reads nothing holds its program up, and nobody else; whoever comes instead sees what it says."""
-    stuck, other = await desk.ready(pair=trio.testing.lockstep_stream_pair), await desk.ready()
+    stuck, other = await screens.ready(pair=trio.testing.lockstep_stream_pair), await screens.ready()
     await stuck.type("yes 0123456789 | head -c 3000000; echo don'e'\n")
     await other.type("seq 20000; echo don'e'\n")
     assert b"20000" in await other.until(b"done")
-    terminals = desk.service.workspace.service(Terminals)
+    terminals = screens.service.workspace.service(Terminals)
     assert all(one.tape.ends - one.tape.begins <= 256 * 1024 for one in terminals.running())
-    again = await desk.ready(f"?session={stuck.session}")
+    again = await screens.ready(f"?session={stuck.session}")
     await again.until(b"done")
     assert again.words[-1]["type"] == "ready"
 
 
-async def test_the_frame_under_way_is_let_out_before_the_close(desk: Desk) -> None:
+async def test_the_frame_under_way_is_let_out_before_the_close(screens: Screens) -> None:
     """A browser that was in the middle of one hears why its socket is closed, and sees no broken link."""
-    slow, other = await desk.ready(pair=trio.testing.lockstep_stream_pair), await desk.ready()
+    slow, other = await screens.ready(pair=trio.testing.lockstep_stream_pair), await screens.ready()
     await slow.type("seq 20000\n")
     await other.type("seq 20000; echo don'e'\n")
     await other.until(b"done")
-    await desk.ready(f"?session={slow.session}")
+    await screens.ready(f"?session={slow.session}")
     assert await slow.end() == 4409
 
 
@@ -170,8 +170,8 @@ NO_FRAMES = (
 )
 
 
-async def test_a_frame_that_means_nothing_is_answered_and_survived(desk: Desk) -> None:
-    screen = await desk.ready()
+async def test_a_frame_that_means_nothing_is_answered_and_survived(screens: Screens) -> None:
+    screen = await screens.ready()
     for frame in NO_FRAMES:
         await screen.socket.client.say(frame)
         assert (await screen.word("error"))["code"] == "invalid"
@@ -180,32 +180,32 @@ async def test_a_frame_that_means_nothing_is_answered_and_survived(desk: Desk) -
     await screen.until(b"still")
 
 
-async def test_a_size_that_is_none_is_refused_before_the_handshake(desk: Desk) -> None:
+async def test_a_size_that_is_none_is_refused_before_the_handshake(screens: Screens) -> None:
     for query in ("?cols=0", "?cols=1001", "?rows=-1", "?rows=a", "?cols=%C2%B2", "?rows=" + "9" * 5_000):
-        assert (await desk.open(query)).status == 400
-    assert await desk.service.query("terminals.list") == []
+        assert (await screens.open(query)).status == 400
+    assert await screens.service.query("terminals.list") == []
 
 
-async def test_there_are_only_so_many(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_there_are_only_so_many(screens: Screens, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_TERMINALS", 1)
-    first = await desk.ready()
-    second = await desk.open()
+    first = await screens.ready()
+    second = await screens.open()
     assert await second.end() == 1008
     assert second.closed is not None
     assert "1 terminals are open" in str(second.closed.reason)
-    assert await (await desk.open("?session=trm_none")).end() == 4404
+    assert await (await screens.open("?session=trm_none")).end() == 4404
     await first.say(type="kill")
     await first.end()
-    await desk.ready()
+    await screens.ready()
 
 
-async def test_the_log_has_its_beginning_and_its_end_and_nothing_of_what_was_said(desk: Desk) -> None:
-    screen = await desk.ready()
+async def test_the_log_has_its_beginning_and_its_end_and_nothing_of_what_was_said(screens: Screens) -> None:
+    screen = await screens.ready()
     await screen.type("echo whis'per'; exit 1\n")
     await screen.end()
-    ended = await until_ended(desk.service)
+    ended = await until_ended(screens.service)
     assert (ended["why"], ended["status"], ended["terminal"]) == ("exit", 1, screen.session)
-    assert "whisper" not in str(desk.service.log.records)
+    assert "whisper" not in str(screens.service.log.records)
 
 
 # When it ends by itself
@@ -215,7 +215,7 @@ async def test_the_log_has_its_beginning_and_its_end_and_nothing_of_what_was_sai
 async def test_one_left_alone_ends_after_its_time(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
     environ = {**SETTINGS, "SVC_PTY_IDLE_SECONDS": "1"}
     async with open_service(tmp_path, clock=wall, log=log, environ=environ) as service:
-        screen = await Desk(service).ready()
+        screen = await Screens(service).ready()
         await screen.leave()
         ended = await until_ended(service)
         assert (ended["why"], ended["signal"]) == ("idle", "SIGHUP")
@@ -224,7 +224,7 @@ async def test_one_left_alone_ends_after_its_time(tmp_path: Path, wall: VirtualC
 
 async def test_a_drain_ends_it_whole(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> None:
     async with open_service(tmp_path, clock=wall, log=log, environ=SETTINGS) as service:
-        screen = await Desk(service).ready()
+        screen = await Screens(service).ready()
         await screen.type("trap '' HUP; (sleep 600) & echo rea'dy'\n")
         await screen.until(b"ready")
         assert len(pids_of(service)) == 2
@@ -238,17 +238,17 @@ async def test_a_drain_ends_it_whole(tmp_path: Path, wall: VirtualClock, log: Re
 
 
 @pytest.mark.thorough
-async def test_a_device_needs_the_capability_and_an_admin_as_its_owner(desk: Desk) -> None:
-    mia = await sign_in(desk.service, MIA)
-    noa = await sign_in(desk.service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
+async def test_a_device_needs_the_capability_and_an_admin_as_its_owner(screens: Screens) -> None:
+    mia = await sign_in(screens.service, MIA)
+    noa = await sign_in(screens.service, "noa@example.org", invite=(await mia.mutate("auth.createInvite"))["code"])
     statuses = {
-        "nobody": (await desk.open()).status,
-        "member": (await desk.open(fields=noa.fields)).status,
-        "device": (await desk.open(fields=(await pair(mia)).fields)).status,
-        "admin's": (await desk.open(fields=(await pair(mia, admin=True, shell=True)).fields)).status,
-        "with terminals": (await desk.open(fields=(await pair(mia, terminal=True)).fields)).status,
-        "admin": (await desk.open(fields=mia.fields)).status,
-        "from elsewhere": (await desk.open(fields={**mia.fields, "origin": "https://evil.example"})).status,
+        "nobody": (await screens.open()).status,
+        "member": (await screens.open(fields=noa.fields)).status,
+        "device": (await screens.open(fields=(await pair(mia)).fields)).status,
+        "admin's": (await screens.open(fields=(await pair(mia, admin=True, shell=True)).fields)).status,
+        "with terminals": (await screens.open(fields=(await pair(mia, terminal=True)).fields)).status,
+        "admin": (await screens.open(fields=mia.fields)).status,
+        "from elsewhere": (await screens.open(fields={**mia.fields, "origin": "https://evil.example"})).status,
     }
     assert statuses == {
         "nobody": 401,
@@ -267,7 +267,7 @@ async def test_a_public_cell_has_none(tmp_path: Path, wall: VirtualClock, log: R
     cell = {"SVC_PROFILE": "cloud", "SVC_PUBLIC_ORIGIN": "https://a.example", "SVC_CLAIM_TOKEN": "t" * 40}
     async with open_service(tmp_path, clock=wall, log=log, environ={**SETTINGS, **cell}) as service:
         mia = await sign_in(service, MIA, invite="t" * 40)
-        screen = await Desk(service).open(fields=mia.fields)
+        screen = await Screens(service).open(fields=mia.fields)
         assert screen.status == 403
         for ask in (mia.query("terminals.list"), mia.mutate("terminals.kill", session="trm_1")):
             with pytest.raises(RpcError) as refused:
@@ -285,24 +285,24 @@ async def admins(service: Service) -> tuple[Person, Person, str]:
 
 
 @pytest.mark.thorough
-async def test_another_admins_is_in_the_list_can_be_ended_and_not_opened(desk: Desk) -> None:
-    mia, noa, _ = await admins(desk.service)
-    screen = await desk.ready(fields=noa.fields)
+async def test_another_admins_is_in_the_list_can_be_ended_and_not_opened(screens: Screens) -> None:
+    mia, noa, _ = await admins(screens.service)
+    screen = await screens.ready(fields=noa.fields)
     (listed,) = await mia.query("terminals.list")
     assert (listed["mine"], listed["owner"]) == (False, (await noa.me())["user"]["id"])
-    assert await (await desk.open(f"?session={screen.session}", fields=mia.fields)).end() == 4404
+    assert await (await screens.open(f"?session={screen.session}", fields=mia.fields)).end() == 4404
     await mia.mutate("terminals.kill", session=screen.session)
     assert await screen.end() == 1000
 
 
 @pytest.mark.thorough
 async def test_a_revoked_session_or_device_loses_its_sockets_and_an_admin_no_more_the_terminals(
-    desk: Desk,
+    screens: Screens,
 ) -> None:
-    mia, noa, noas = await admins(desk.service)
+    mia, noa, noas = await admins(screens.service)
     device = await pair(noa, terminal=True)
-    by_device, by_session = await desk.ready(fields=device.fields), await desk.ready(fields=noa.fields)
-    own = await desk.ready(fields=mia.fields)
+    by_device, by_session = await screens.ready(fields=device.fields), await screens.ready(fields=noa.fields)
+    own = await screens.ready(fields=mia.fields)
     rows = await noa.query("devices.list")
     await noa.mutate("devices.revoke", id=next(row["id"] for row in rows if row["kind"] == "mobile"))
     assert await by_device.end() == 4401
@@ -316,11 +316,11 @@ async def test_a_revoked_session_or_device_loses_its_sockets_and_an_admin_no_mor
     await own.until(b"still")
 
 
-async def test_what_nobody_owned_is_the_first_admins(desk: Desk) -> None:
-    screen = await desk.ready()
-    mia = await sign_in(desk.service, MIA)
+async def test_what_nobody_owned_is_the_first_admins(screens: Screens) -> None:
+    screen = await screens.ready()
+    mia = await sign_in(screens.service, MIA)
     assert await screen.end() == 4401
-    await desk.ready(f"?session={screen.session}", fields=mia.fields)
+    await screens.ready(f"?session={screen.session}", fields=mia.fields)
 
 
 async def test_who_is_refused_has_started_nothing(service: Service) -> None:

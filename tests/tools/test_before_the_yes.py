@@ -20,7 +20,7 @@ from svc.workflow import Caller
 from svc.workspace import Workspace
 from tests.identity.people import Person, sign_in
 from tests.support.service import MIA, Service
-from tests.tools.tools_world import asked, call, outcome, until
+from tests.tools.tool_runs import asked, call, outcome, until
 
 
 async def question(person: Person, run_id: str) -> Any:

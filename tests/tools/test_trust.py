@@ -27,7 +27,7 @@ from svc.workflow import Caller
 from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, RpcError, Service, open_service
-from tests.tools.tools_world import asked, call, outcome, until
+from tests.tools.tool_runs import asked, call, outcome, until
 
 
 async def test_a_note_of_ones_own_is_written_at_once_and_carries_the_taint_on(service: Service) -> None:

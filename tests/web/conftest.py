@@ -20,7 +20,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, Playwright
 from tests.peers.needs import CHROMIUM, VENDOR, need
 from tests.sizes import SOAK
 from tests.support.browser import DESKTOP, HELD, PATIENCE_MS, PLAIN, App, hear, launch, prepare
-from tests.web.fake_server import BLANK, Served, World, serving
+from tests.web.fake_server import BLANK, FakeAnswers, Served, serving
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Shared:
     """What all tests of this folder share, in one process."""
 
     browser: Browser
-    stage: Served
+    served: Served
     kept: dict[str, Kept] = field(default_factory=dict)
 
     def page(self, options: dict[str, Any]) -> Kept:
@@ -109,27 +109,27 @@ def browser(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="package")
 def shared(browser: Browser) -> Iterator[Shared]:
-    with serving() as stage:
-        shared = Shared(browser=browser, stage=stage)
+    with serving() as served:
+        shared = Shared(browser=browser, served=served)
         yield shared
         for kept in shared.kept.values():
             kept.page.context.close()
-        stage.hang_up()
+        served.hang_up()
 
 
 @pytest.fixture
 def start(shared: Shared) -> Iterator[Callable[..., App]]:
-    """Start the app: ``start(world, viewport=PHONE)``. After the test its console must be clean.
+    """Start the app: ``start(answers, viewport=PHONE)``. After the test its console must be clean.
 
     ``alone``: in a page of its own, where notices leave by themselves.
     """
     started: list[App] = []
     with ExitStack() as stack:
 
-        def start_app(world: World | None = None, *, alone: bool = False, **options: Any) -> App:
-            stage = stack.enter_context(serving()) if started else shared.stage
-            stage.show(world or World())
-            stack.callback(stage.settle)
+        def start_app(answers: FakeAnswers | None = None, *, alone: bool = False, **options: Any) -> App:
+            served = stack.enter_context(serving()) if started else shared.served
+            served.show(answers or FakeAnswers())
+            stack.callback(served.settle)
             if alone or started:
                 context = shared.context(options)
                 kept = Kept(page=context.new_page(), options=options)
@@ -137,15 +137,15 @@ def start(shared: Shared) -> Iterator[Callable[..., App]]:
                 stack.callback(context.close)
             else:
                 kept = shared.page(options)
-                stack.callback(shared.clear, kept, stage.origin + BLANK)
-            kept.app = App(page=kept.page, world=stage.world, origin=stage.origin)
+                stack.callback(shared.clear, kept, served.origin + BLANK)
+            kept.app = App(page=kept.page, answers=served.answers, origin=served.origin)
             started.append(kept.app)
             return kept.app
 
         yield start_app
         for app in started:
             assert app.complaints() == []
-            assert app.world.lies == []
+            assert app.answers.lies == []
 
 
 def drawn(*choices: object) -> Any:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.web import fake_world
-from tests.web.fake_server import World
-from tests.web.fake_world import HELLO, HOME, MIA
+from tests.web import fake_mail
+from tests.web.fake_mail import HELLO, HOME, MIA
+from tests.web.fake_server import FakeAnswers
 
 EXPIRED = (
     "Access ended seven days after it was granted, as Google does it for OAuth apps in testing. Publish the app in the "
@@ -17,19 +17,19 @@ EXPIRED = (
 
 def failures() -> list[dict[str, Any]]:
     reason = "Gmail gave this message without its content."
-    at = fake_world.at(minutes=4)
+    at = fake_mail.at(minutes=4)
     return [{"messageId": "18f2a9c4d1", "step": "fetch", "reason": reason, "attempts": 2, "lastAt": at}]
 
 
 def changes() -> list[dict[str, Any]]:
     inbox = {"id": "INBOX", "name": "Inbox", "color": None}
-    common = {"threadId": "thr_00", "add": [], "remove": [inbox], "createdAt": fake_world.at(minutes=2)}
+    common = {"threadId": "thr_00", "add": [], "remove": [inbox], "createdAt": fake_mail.at(minutes=2)}
     return [{**common, "subject": "Mooring plan", "attempts": 3, "lastError": "Gmail can't be reached."}]
 
 
 def damage() -> list[dict[str, Any]]:
     """One that will be mended, and one that can't be."""
-    common = {"threadId": "thr_00", "subject": "Mooring plan", "attempts": 2, "foundAt": fake_world.at(minutes=9)}
+    common = {"threadId": "thr_00", "subject": "Mooring plan", "attempts": 2, "foundAt": fake_mail.at(minutes=9)}
     gone = "The provider does not have this message any more."
     away = "The account is not connected, so the message can't be fetched again."
     return [
@@ -39,7 +39,7 @@ def damage() -> list[dict[str, Any]]:
 
 
 @dataclass
-class AccountsWorld(World):
+class AccountsAnswers(FakeAnswers):
     failures: list[dict[str, Any]] = field(default_factory=failures)
     changes: list[dict[str, Any]] = field(default_factory=changes)
     causes: dict[str, str] = field(default_factory=dict)
@@ -50,8 +50,8 @@ class AccountsWorld(World):
     def __post_init__(self) -> None:
         """One that is well, one that is being read, one that needs its person."""
         self.accounts[0].update(failed=1, pending=1, messages=4_211)
-        self.accounts[1].update(state="backfilling", progress=fake_world.reading(3_120, 48_211), messages=3_120)
-        self.accounts[2].update(state="reconnect", problem=EXPIRED, lastSyncedAt=fake_world.at(days=2))
+        self.accounts[1].update(state="backfilling", progress=fake_mail.reading(3_120, 48_211), messages=3_120)
+        self.accounts[2].update(state="reconnect", problem=EXPIRED, lastSyncedAt=fake_mail.at(days=2))
         self.causes[HOME] = "testing-expired"
 
     def rpc_mail_health(self, given: dict[str, Any]) -> Any:
@@ -72,7 +72,7 @@ class AccountsWorld(World):
         return {}
 
     def rpc_mail_resync(self, given: dict[str, Any]) -> Any:
-        self.set_account(given["accountId"], state="backfilling", progress=fake_world.reading(0, 4_212))
+        self.set_account(given["accountId"], state="backfilling", progress=fake_mail.reading(0, 4_212))
         return {}
 
     def rpc_mail_disconnect(self, given: dict[str, Any]) -> Any:
@@ -84,7 +84,7 @@ class AccountsWorld(World):
         return {"revoked": self.notice is None, "notice": self.notice}
 
     def rpc_mail_setaddress(self, given: dict[str, Any]) -> Any:
-        wanted = fake_world.own_address(given["address"], name=given.get("name", ""))
+        wanted = fake_mail.own_address(given["address"], name=given.get("name", ""))
         self.set_addresses(given, [*self.addresses_of(given), wanted])
         return {}
 
@@ -120,7 +120,7 @@ class AccountsWorld(World):
             "pending": account["pending"],
             "failed": account["failed"],
             "quota": {"usedLastMinute": 5_320 if reads else 4, "limitPerMinute": 6_000},
-            "nextAttemptAt": fake_world.at(minutes=-3),
+            "nextAttemptAt": fake_mail.at(minutes=-3),
             "damaged": len(self.damage) if account["id"] == MIA else 0,
             "lost": len([one for one in self.damage if one["state"] == "lost"]) if account["id"] == MIA else 0,
             "mended": 3 if account["id"] == MIA and self.damage else 0,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.web import fake_world
+from tests.web import fake_mail
 
 
 @dataclass
@@ -16,7 +16,7 @@ class BlockingPart:
 
     def rpc_mail_blocksender(self, given: dict[str, Any]) -> Any:
         address = "jonas@feld.example"
-        account = None if given["everywhere"] else fake_world.accounts()[0]["id"]
+        account = None if given["everywhere"] else fake_mail.accounts()[0]["id"]
         since = "2026-11-21T08:00:00.000Z"
         row = {
             "id": str(len(self.blocked)),

@@ -41,7 +41,7 @@ def instant(moment: datetime) -> str:
 
 @dataclass
 class ComposePart:
-    """Mixed into the world: its dictionaries are the tests' to look into and to move."""
+    """A part of ``FakeAnswers``. Tests read and change its dictionaries."""
 
     drafts: dict[str, dict[str, Any]] = field(default_factory=dict)
     outgoing: dict[str, dict[str, Any]] = field(default_factory=dict)

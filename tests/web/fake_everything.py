@@ -24,8 +24,9 @@ WHAT = {"archive": "archive", "trash": "trash", "spam": "spam", "inbox": "unarch
 
 @dataclass
 class EverythingPart:
-    """Mixed into the world, which has ``ordered()``, ``change_all()`` and ``steps``. ``slow``: a step goes on at the
-    server until :meth:`finish`."""
+    """A part of ``FakeAnswers``, which has ``ordered()``, ``change_all()`` and ``steps``. ``slow``: a step goes on at
+    the server until :meth:`finish`.
+    """
 
     chosen: dict[str, Rows] = field(default_factory=dict)
     bulk: dict[str, dict[str, Any]] = field(default_factory=dict)

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.web import fake_inside, fake_world
-from tests.web.fake_server import Refusal, World
-from tests.web.fake_world import NOW, at
+from tests.web import fake_inside, fake_mail
+from tests.web.fake_mail import NOW, at
+from tests.web.fake_server import FakeAnswers, Refusal
 
 CODE, OTHER_CODE = "7KQ2M-XW4RT", "H8N5P-2CDYV"
 LINK = "https://tern.example/login?invite=q9V-2kHc3Jx8sLw0TzYbN5mRd7fGpU1aEoKi4WjXvQ6"
@@ -26,7 +26,7 @@ def ahead(**after: float) -> str:
 
 
 def signed_in(user: dict[str, Any] = MIA, **fields: Any) -> dict[str, Any]:
-    return fake_world.me(user=user, mode="claimed", **fields)
+    return fake_mail.me(user=user, mode="claimed", **fields)
 
 
 def users() -> list[dict[str, Any]]:
@@ -140,8 +140,8 @@ def sessions() -> list[dict[str, Any]]:
 
 
 @dataclass
-class IdentityWorld(World):
-    """Adds who is here to the world. ``refusing`` words why the next sign-in fails."""
+class IdentityAnswers(FakeAnswers):
+    """Adds people, devices and sessions. ``refusing``: the reason why the next sign-in fails."""
 
     me: dict[str, Any] = field(default_factory=signed_in)
     users: list[dict[str, Any]] = field(default_factory=users)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from tests.web.fake_world import at
+from tests.web.fake_mail import at
 
 
 def _task(depth: int, name: str, waits_in: str, waits_for: str, seconds: float | None = None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.web import fake_world
+from tests.web import fake_mail
 from tests.web.refusal import Refusal
 
 MOST_SNOOZED = 500
@@ -23,16 +23,16 @@ Rows = list[dict[str, Any]]
 
 @dataclass
 class LabelPart:
-    """Mixed into the world, which has ``threads``, ``accounts``, ``thread()`` and ``change()``."""
+    """A part of ``FakeAnswers``, which has ``threads``, ``accounts``, ``thread()`` and ``change()``."""
 
-    labels: Rows = field(default_factory=fake_world.labels)
+    labels: Rows = field(default_factory=fake_mail.labels)
     steps: list[tuple[str, Rows]] = field(default_factory=list)
     notices: list[str] = field(default_factory=list)
     meant: dict[str, str] = field(default_factory=dict)
     """What a search offers, by what was typed."""
     label_numbers: itertools.count[int] = field(default_factory=lambda: itertools.count(10))
-    found_pages: Rows = field(default_factory=fake_world.found_pages)
-    found_files: Rows = field(default_factory=fake_world.found_files)
+    found_pages: Rows = field(default_factory=fake_mail.found_pages)
+    found_files: Rows = field(default_factory=fake_mail.found_files)
     search_hook: Callable[[str], None] = field(default=lambda query: None)
 
     def step(self, what: str, thread_ids: list[str], change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
@@ -160,7 +160,7 @@ class LabelPart:
 
     def rpc_pages_tree(self, given: dict[str, Any]) -> Any:
         page = {"kind": "page", "access": "inherited", "canWrite": True, "hasChildren": False}
-        return [{**page, "id": "pag_1", "path": "crm/jonas-feld", "title": "Jonas Feld", "updatedAt": fake_world.at()}]
+        return [{**page, "id": "pag_1", "path": "crm/jonas-feld", "title": "Jonas Feld", "updatedAt": fake_mail.at()}]
 
 
 def _has(row: dict[str, Any], words: list[str]) -> bool:

@@ -49,7 +49,7 @@ def step(step_id: str, **fields: Any) -> dict[str, Any]:
 
 @dataclass
 class RunPart:
-    """Mixed into the world."""
+    """A part of ``FakeAnswers``."""
 
     runs: list[dict[str, Any]] = field(default_factory=list)
     """In the order in which they were begun."""

@@ -1,7 +1,7 @@
 """A stand-in for the service, for the web app's tests: canned answers of the RPC, a small ``/ws``, the real policy.
 
-It serves the app as an installed service does, its modules joined, and keeps a world of threads in memory, up to
-100,000 of them. Tests hold the object and move the world from outside: inject, fail, cut the sockets. Runs in threads,
+It serves the app as an installed service does, its modules joined, and keeps threads in memory, up to 100,000 of them.
+Tests hold the object and change its answers: they add mail, make calls fail, cut the sockets. Runs in threads,
 on a port of its own.
 
 With ``LATE_ANSWERS_MS`` (tests/sizes.py) each request is heard late, and each answer and each live update comes late,
@@ -39,7 +39,7 @@ from svc.protocol.static import own_policy, shell_page
 from tests.chance import seeded
 from tests.sizes import HANGS_S, LATE_ANSWERS_MS
 from tests.support.joined_app import join_app
-from tests.web import fake_world
+from tests.web import fake_mail
 from tests.web.fake_blocking import BlockingPart
 from tests.web.fake_compose import ComposePart
 from tests.web.fake_everything import EverythingPart
@@ -71,7 +71,7 @@ def app_folder() -> Path:
 
 
 @dataclass
-class World(
+class FakeAnswers(
     BlockingPart,
     ComposePart,
     EverythingPart,
@@ -84,11 +84,11 @@ class World(
 ):
     """Accounts and threads as the RPC shows them, and what goes wrong next."""
 
-    accounts: list[dict[str, Any]] = field(default_factory=fake_world.accounts)
-    threads: list[dict[str, Any]] = field(default_factory=fake_world.threads)
-    details: dict[str, dict[str, Any]] = field(default_factory=fake_world.details)
+    accounts: list[dict[str, Any]] = field(default_factory=fake_mail.accounts)
+    threads: list[dict[str, Any]] = field(default_factory=fake_mail.threads)
+    details: dict[str, dict[str, Any]] = field(default_factory=fake_mail.details)
     joined: dict[str, str] = field(default_factory=dict)
-    me: dict[str, Any] = field(default_factory=fake_world.me)
+    me: dict[str, Any] = field(default_factory=fake_mail.me)
     off: tuple[str, ...] = ()
     """The parts that the server has switched off."""
     has_socket: bool = True
@@ -128,7 +128,7 @@ class World(
 
     def add(self, **fields: Any) -> str:
         with self.lock:
-            thread = fake_world.thread(**fields)
+            thread = fake_mail.thread(**fields)
             self.threads.append(thread)
             self.emit("mail", "thread.changed", thread["id"], {"accountId": thread["accountId"], "thread": thread})
             self.recount(thread["accountId"])
@@ -194,7 +194,7 @@ class World(
         """A status and an answer to a POST that begins or ends a session."""
         if path != "/auth/dev-login":
             return 404, {"code": "not_found"}
-        self.me = fake_world.me(user={"id": "u1", "email": body["email"], "name": "", "role": "admin"})
+        self.me = fake_mail.me(user={"id": "u1", "email": body["email"], "name": "", "role": "admin"})
         return 200, {"user": self.me["user"]}
 
     def rpc_mail_accounts(self, given: dict[str, Any]) -> Any:
@@ -213,7 +213,7 @@ class World(
 
     def rpc_mail_thread(self, given: dict[str, Any]) -> Any:
         thread = self.thread(self.joined.get(given["id"], given["id"]))
-        return {"thread": thread, **self.details.get(thread["id"], fake_world.detail(thread))}
+        return {"thread": thread, **self.details.get(thread["id"], fake_mail.detail(thread))}
 
     def rpc_mail_open(self, given: dict[str, Any]) -> Any:
         self.change(given["threadId"], unread=False)
@@ -278,17 +278,17 @@ def _key(thread: dict[str, Any]) -> str:
 
 @dataclass
 class Served:
-    """A running server, and the world that it shows now. Browsers keep what they have fetched of one origin."""
+    """A running server, and the answers that it gives now. Browsers keep what they have fetched of one origin."""
 
     origin: str = ""
-    world: World = field(default_factory=World)
+    answers: FakeAnswers = field(default_factory=FakeAnswers)
     connections: set[socket.socket] = field(default_factory=set)
     server: Server | None = None
     chance: random.Random | None = None
 
-    def show(self, world: World) -> None:
-        """The next test's world. Each test has a seed of its own, so that one that fails tells it."""
-        self.world = world
+    def show(self, answers: FakeAnswers) -> None:
+        """The answers of the next test. Each test has a seed of its own, so a failing test can tell it."""
+        self.answers = answers
         self.chance = seeded() if LATE_ANSWERS_MS else None
 
     def be_late(self) -> None:
@@ -310,22 +310,22 @@ class Served:
 
 
 @contextmanager
-def serving(world: World | None = None) -> Iterator[Served]:
-    """Serve ``world``, or what is shown later."""
+def serving(answers: FakeAnswers | None = None) -> Iterator[Served]:
+    """Serve ``answers``, or what is shown later."""
     app_folder()
-    stage = Served()
-    stage.show(world or World())
-    server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"stage": stage}))
-    stage.server = server
-    stage.origin = f"http://127.0.0.1:{server.server_address[1]}"
+    served = Served()
+    served.show(answers or FakeAnswers())
+    server = Server(("127.0.0.1", 0), type("Bound", (Handler,), {"served": served}))
+    served.server = server
+    served.origin = f"http://127.0.0.1:{server.server_address[1]}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
-        yield stage
+        yield served
     finally:
         server.shutdown()
         thread.join()
-        stage.hang_up()
+        served.hang_up()
         server.server_close()  # joins the threads of the connections
 
 
@@ -355,49 +355,49 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    stage: Served
+    served: Served
     protocol_version = "HTTP/1.1"
 
-    world: World
+    answers: FakeAnswers
     """Of the moment it connected: what a page says while it is closed belongs to its own test."""
 
     def setup(self) -> None:
-        self.world = self.stage.world
+        self.answers = self.served.answers
         super().setup()
-        self.stage.connections.add(self.connection)
+        self.served.connections.add(self.connection)
 
     def finish(self) -> None:
         with suppress(OSError):
             super().finish()
-        self.stage.connections.discard(self.connection)
+        self.served.connections.discard(self.connection)
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
 
     def do_GET(self) -> None:
         url = urlsplit(self.path)
-        if url.path == "/ws" and self.world.has_socket:
+        if url.path == "/ws" and self.answers.has_socket:
             Socket(self).serve()
         elif url.path.startswith("/trpc/"):
-            self.stage.be_late()
+            self.served.be_late()
             query = parse_qs(url.query)
             self.rpc(url.path[6:], query, json.loads(query.get("input", ["null"])[0]))
         elif url.path.startswith(BASE):
             self.static(url.path.removeprefix(f"{BASE}/"))
         elif url.path == "/auth/me":
-            self.answer_late(200, self.world.me)
+            self.answer_late(200, self.answers.me)
         elif url.path == BLANK:
             self.answer(200, "text/html; charset=utf-8", b"<!doctype html><link rel=icon href='data:,'>")
         elif url.path == "/mail/proxy-image":
-            self.answer(*self.world.proxied(parse_qs(url.query)["url"][0]))
-        elif url.path in self.world.files:
-            self.answer(200, *self.world.files[url.path])
-        elif url.path.startswith("/files/") and self.world.picture(url.path) is not None:
-            self.answer(200, "image/png", self.world.picture(url.path) or b"")
+            self.answer(*self.answers.proxied(parse_qs(url.query)["url"][0]))
+        elif url.path in self.answers.files:
+            self.answer(200, *self.answers.files[url.path])
+        elif url.path.startswith("/files/") and self.answers.picture(url.path) is not None:
+            self.answer(200, "image/png", self.answers.picture(url.path) or b"")
         elif url.path.startswith("/files/"):
             self.answer(200, "application/octet-stream", b"content", [("content-disposition", "attachment")])
         elif url.path.startswith("/leak"):
-            self.world.leaks.append(url.path)
+            self.answers.leaks.append(url.path)
             self.answer_json(404, {"code": "not_found"})
         elif url.path == "/oauth/mail/start":
             self.answer_json(501, {"title": "Not Implemented", "detail": "No mail provider is configured."})
@@ -409,20 +409,20 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         url = urlsplit(self.path)
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
-        self.stage.be_late()
+        self.served.be_late()
         if url.path == "/files":
             name, mime = (self.headers.get(field, "") for field in ("x-svc-filename", "content-type"))
-            self.answer_late(*self.world.upload(name, mime, raw))
+            self.answer_late(*self.answers.upload(name, mime, raw))
             return
         body = json.loads(raw or b"null")
         if url.path.startswith("/auth/"):
-            self.answer_late(*self.world.auth(url.path, body))
+            self.answer_late(*self.answers.auth(url.path, body))
             return
         self.rpc(url.path[6:], parse_qs(url.query), body)
 
     def rpc(self, names: str, query: dict[str, list[str]], given: Any) -> None:
         batched = "batch" in query
-        seq = self.world.seq
+        seq = self.answers.seq
         answers = []
         for index, name in enumerate(names.split(",")):
             mine = (given or {}).get(str(index)) if batched else given
@@ -434,15 +434,15 @@ class Handler(BaseHTTPRequestHandler):
 
     def one_call(self, name: str, given: dict[str, Any]) -> tuple[int, Any]:
         try:
-            if self.world.me["mode"] == "claimed" and self.world.me["user"] is None:
+            if self.answers.me["mode"] == "claimed" and self.answers.me["user"] is None:
                 raise Refusal("UNAUTHORIZED", 401, "Log in first.")
-            return 200, {"result": {"data": self.world.call(name, given)}}
+            return 200, {"result": {"data": self.answers.call(name, given)}}
         except Refusal as refusal:
             data = {**refusal.data, "code": refusal.code, "httpStatus": refusal.status, "path": name}
             return refusal.status, {"error": {"message": str(refusal), "code": -32000, "data": data}}
 
     def shell(self) -> None:
-        page = shell_page((app_folder() / "index.html").read_text(), (), base=BASE, off=self.world.off)
+        page = shell_page((app_folder() / "index.html").read_text(), (), base=BASE, off=self.answers.off)
         inline = re.findall(r"<script(?: type=\"importmap\")?>(.*?)</script>", page, re.DOTALL)
         hashes = [f"sha256-{base64.b64encode(hashlib.sha256(one.encode()).digest()).decode()}" for one in inline]
         self.answer(200, "text/html; charset=utf-8", page.encode(), [("content-security-policy", shell_csp(hashes))])
@@ -460,7 +460,7 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(status, "application/json", json.dumps(body).encode(), headers)
 
     def answer_late(self, status: int, body: Any, headers: list[tuple[str, str]] | None = None) -> None:
-        self.stage.be_late()
+        self.served.be_late()
         self.answer_json(status, body, headers)
 
     def answer(self, status: int, kind: str, body: bytes, headers: list[tuple[str, str]] | None = None) -> None:
@@ -478,7 +478,7 @@ class Socket:
     """As much of RFC 6455 as the app's live updates need."""
 
     def __init__(self, handler: Handler) -> None:
-        self.handler, self.world = handler, handler.world
+        self.handler, self.answers = handler, handler.answers
         self.topics: set[str] = set()
         self.writing = threading.Lock()
         self.late: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
@@ -491,29 +491,29 @@ class Socket:
             self.handler.send_header(name, value)
         self.handler.end_headers()
         self.handler.close_connection = True
-        with self.world.lock:
-            self.world.sockets.append(self)
+        with self.answers.lock:
+            self.answers.sockets.append(self)
         sender = threading.Thread(target=self.send_late)
-        if self.handler.stage.chance:
+        if self.handler.served.chance:
             sender.start()
-        self.raw({"type": "ready", "seq": self.world.seq})
+        self.raw({"type": "ready", "seq": self.answers.seq})
         with suppress(ConnectionError, ValueError, struct.error, OSError):
             while (message := self.receive()) is not None:
                 self.hear(json.loads(message))
-        with self.world.lock:
-            self.world.sockets.remove(self)
+        with self.answers.lock:
+            self.answers.sockets.remove(self)
         self.late.put(None)
-        if self.handler.stage.chance:
+        if self.handler.served.chance:
             sender.join()
 
     def hear(self, frame: dict[str, Any]) -> None:
         if frame["type"] == "ping":
             self.raw({"type": "pong"})
         elif frame["type"] == "subscribe":
-            with self.world.lock:
+            with self.answers.lock:
                 self.topics = set(frame["topics"])
-                for event in self.world.events:
-                    if event["seq"] > frame.get("after", self.world.seq):
+                for event in self.answers.events:
+                    if event["seq"] > frame.get("after", self.answers.seq):
                         self.send(event)
 
     def send(self, frame: dict[str, Any]) -> None:
@@ -523,7 +523,7 @@ class Socket:
     def raw(self, frame: dict[str, Any]) -> None:
         data = json.dumps(frame).encode()
         head = bytes([0x81, len(data)]) if len(data) < 126 else struct.pack(">BBH", 0x81, 126, len(data))
-        if self.handler.stage.chance:
+        if self.handler.served.chance:
             self.late.put(head + data)
         else:
             self.write(head + data)
@@ -535,7 +535,7 @@ class Socket:
     def send_late(self) -> None:
         """One after the other, as a socket does."""
         while (frame := self.late.get()) is not None:
-            self.handler.stage.be_late()
+            self.handler.served.be_late()
             self.write(frame)
 
     def receive(self) -> bytes | None:

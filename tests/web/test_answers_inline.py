@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import App, intercept
+from tests.web.fake_mail import message
 from tests.web.fake_server import Refusal
-from tests.web.fake_world import message
 from tests.web.writer import chips, draft, give_file, people, ready, saved, taken, text, window
 
 pytestmark = pytest.mark.browser
@@ -82,11 +82,11 @@ def test_each_message_has_an_answer_of_its_own_with_which_the_same_key_goes_on(a
 def test_a_mail_that_comes_in_moves_neither_the_answer_nor_the_keyboard(app: App) -> None:
     page = answering(app)
     page.keyboard.type("I write")
-    row = app.world.thread("thr_00")
-    known = app.world.rpc_mail_thread({"id": "thr_00"})
+    row = app.answers.thread("thr_00")
+    known = app.answers.rpc_mail_thread({"id": "thr_00"})
     more = message(row, 8, day=0)
-    app.world.details["thr_00"] = {**app.world.details["thr_00"], "messages": [*known["messages"], more]}
-    app.world.change("thr_00", messageCount=row["messageCount"] + 1)
+    app.answers.details["thr_00"] = {**app.answers.details["thr_00"], "messages": [*known["messages"], more]}
+    app.answers.change("thr_00", messageCount=row["messageCount"] + 1)
     page.locator("[data-message=thr_00_8]").wait_for()
     page.keyboard.type(" on, e and j")
     expect(text(page)).to_have_text("I write on, e and j")
@@ -115,7 +115,7 @@ def test_out_of_the_answer_the_thread_has_its_keys_and_leaving_it_keeps_the_answ
 @pytest.mark.thorough
 def test_an_answer_that_cannot_be_kept_stays_in_sight_as_a_window(app: App) -> None:
     app.tolerated = ("503",)
-    app.world.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    app.answers.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
     page = answering(app)
     page.keyboard.type("Precious")
     expect(page.locator(".save-state")).to_contain_text("Not saved yet: The disk is full.")
@@ -124,7 +124,7 @@ def test_an_answer_that_cannot_be_kept_stays_in_sight_as_a_window(app: App) -> N
     app.press("u")
     page.locator("section.compose").wait_for()
     expect(text(page)).to_have_text("Precious")
-    app.world.failing.clear()
+    app.answers.failing.clear()
 
 
 @pytest.mark.thorough
@@ -219,7 +219,7 @@ def test_a_forward_begins_with_whom_it_goes_to(app: App) -> None:
 @pytest.mark.thorough
 def test_a_refusal_that_comes_after_the_thread_was_left_is_told_in_the_window(app: App) -> None:
     app.tolerated = ("403",)
-    app.world.failing["mail.send"] = Refusal("FORBIDDEN", 403, "This mailbox may not send.")
+    app.answers.failing["mail.send"] = Refusal("FORBIDDEN", 403, "This mailbox may not send.")
     page = answering(app)
     page.keyboard.type("Precious")
     sent = app.hold("mail.send")

@@ -1,4 +1,4 @@
-"""A browser against the whole program and its mock world: read, archive, undo, new mail, spam, a crash in between."""
+"""A browser against the whole program with made-up mail: read, archive, undo, new mail, spam, a crash in between."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def pictures(browser: Browser, service: ServiceProcess) -> None:
             seat.page.goto("/p/mail")
             seat.page.locator("[data-thread]").first.wait_for()
             still(seat.page)
-            keep_picture(seat.page, f"world-{name}")
+            keep_picture(seat.page, f"seeded-{name}")
             assert seat.problems == []
 
 

@@ -28,7 +28,7 @@ def test_j_and_k_move_along_the_rows_enter_opens_and_u_and_escape_go_back(app: A
     app.at("/p/mail/t/thr_00")
     app.until("() => document.querySelector('[role=tab][aria-selected=true]').textContent === 'Unified ·3'")
     assert app.called("mail.open") == [{"threadId": "thr_00"}]
-    assert app.world.thread("thr_00")["unread"] is False
+    assert app.answers.thread("thr_00")["unread"] is False
     app.press("j")  # from thread to thread, while one is open
     page.wait_for_url("**/t/thr_01")
     app.press("k")
@@ -82,7 +82,7 @@ def test_e_archives_and_goes_on_with_the_next_and_it_can_be_undone(app: App) -> 
 @pytest.mark.thorough
 def test_e_archives_an_open_thread_that_no_list_holds(app: App) -> None:
     app.tolerated = ("503",)
-    app.world.failing["mail.threads"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
+    app.answers.failing["mail.threads"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     app.press("e")
     page.get_by_role("button", name="Undo").wait_for()
@@ -92,7 +92,7 @@ def test_e_archives_an_open_thread_that_no_list_holds(app: App) -> None:
 def test_a_refused_archive_puts_the_row_back_and_says_why(app: App) -> None:
     app.tolerated = ("503",)
     page = app.open()
-    app.world.failing["mail.archive"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    app.answers.failing["mail.archive"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
     app.press("j", "e")
     page.get_by_text("Could not archive: The disk is full.").wait_for()
     app.row("thr_00").wait_for()

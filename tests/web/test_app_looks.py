@@ -13,8 +13,8 @@ from tests.peers.needs import AXE, AXE_PATH, need
 from tests.sizes import LIGHTS_A_PAGE
 from tests.support.browser import DESKTOP, PHONE, App, still
 from tests.support.shots import keep_picture
-from tests.web import fake_world
-from tests.web.fake_server import World
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers
 
 pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
@@ -32,15 +32,15 @@ ZOOMED: dict[str, Any] = {"viewport": {"width": 680, "height": 430}}  # 1360 x 8
 SIZES: Final = {"desktop": WIDE, "phone": NARROW, "zoom": ZOOMED}
 
 
-def busy_world() -> World:
-    world = World()
-    world.accounts[1].update(state="backfilling", progress=fake_world.reading(3_120, 48_211))
-    world.accounts[2].update(state="reconnect", problem="The grant ended: apps in testing lose it after 7 days.")
-    return world
+def busy_answers() -> FakeAnswers:
+    answers = FakeAnswers()
+    answers.accounts[1].update(state="backfilling", progress=fake_mail.reading(3_120, 48_211))
+    answers.accounts[2].update(state="reconnect", problem="The grant ended: apps in testing lose it after 7 days.")
+    return answers
 
 
 def test_every_page_passes_axe(start: Callable[..., App]) -> None:
-    app = start(busy_world(), **WIDE)
+    app = start(busy_answers(), **WIDE)
     page = app.open()
     app.press("j", "j")
     check_in_a_light(page, "list")
@@ -57,21 +57,21 @@ def test_every_page_passes_axe(start: Callable[..., App]) -> None:
     app.press("Escape")
     page.locator(".sync-button").click()
     check_in_a_light(page, "sync")
-    app.world.accounts.clear()
+    app.answers.accounts.clear()
     page.goto(f"{app.origin}/p/mail")
     page.locator(".connect").first.wait_for()
     check_in_a_light(page, "connect")
 
 
 def test_it_fits_a_phone_and_200_percent(start: Callable[..., App], narrow_or_zoom: str) -> None:
-    app = start(busy_world(), **SIZES[narrow_or_zoom])
+    app = start(busy_answers(), **SIZES[narrow_or_zoom])
     check_in_a_light(app.open(), f"{narrow_or_zoom}-list")
     open_thread(app, "thr_00")
     check_in_a_light(app.page, f"{narrow_or_zoom}-thread")
 
 
 def test_what_a_finger_presses_is_large_enough(start: Callable[..., App]) -> None:
-    app = start(busy_world(), **NARROW)
+    app = start(busy_answers(), **NARROW)
     page = app.open()
     assert "\n".join(small_targets(page)) == ""
     page.goto(f"{app.origin}/p/mail/t/thr_00")
@@ -80,7 +80,7 @@ def test_what_a_finger_presses_is_large_enough(start: Callable[..., App]) -> Non
 
 
 def test_forced_colours_still_show_what_is_selected_unread_picked_and_chosen(start: Callable[..., App]) -> None:
-    app = start(busy_world(), **WIDE)
+    app = start(busy_answers(), **WIDE)
     page = app.open()
     page.emulate_media(forced_colors="active")
     app.press("j")
@@ -99,9 +99,9 @@ RIGHT_TO_LEFT = "اجتماع فريق العمل غدًا الساعة العا
 
 
 def test_words_from_right_to_left_lose_their_end_where_there_is_no_room(start: Callable[..., App]) -> None:
-    world = World()
-    world.threads[0].update(subject=RIGHT_TO_LEFT, sender={**world.threads[0]["sender"], "name": RIGHT_TO_LEFT})
-    app = start(world, **NARROW)
+    answers = FakeAnswers()
+    answers.threads[0].update(subject=RIGHT_TO_LEFT, sender={**answers.threads[0]["sender"], "name": RIGHT_TO_LEFT})
+    app = start(answers, **NARROW)
     app.open()
     for part in (".row-sender", ".row-subject"):
         begins, left, right = (
@@ -122,7 +122,7 @@ def test_words_from_right_to_left_lose_their_end_where_there_is_no_room(start: C
 
 
 def test_nothing_moves_for_those_who_asked_for_calm(start: Callable[..., App]) -> None:
-    page = start(busy_world(), reduced_motion="reduce").open()
+    page = start(busy_answers(), reduced_motion="reduce").open()
     moving = "() => document.getAnimations().filter(one => one.effect.getComputedTiming().duration > 10).length"
     assert page.evaluate(moving) == 0
 

@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import PHONE, App, drawn
-from tests.web import fake_world
-from tests.web.fake_server import Refusal, World
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers, Refusal
 
 pytestmark = pytest.mark.browser
 
@@ -37,11 +37,11 @@ IS_MEASURED = """() => {
 """A frame that has told no height is 150 pixels tall."""
 
 
-def world_with_body(html: str) -> World:
-    world = World()
-    world.details["thr_01"] = fake_world.detail(world.thread("thr_01"))
-    world.details["thr_01"]["messages"][-1]["html"] = html
-    return world
+def answers_with_body(html: str) -> FakeAnswers:
+    answers = FakeAnswers()
+    answers.details["thr_01"] = fake_mail.detail(answers.thread("thr_01"))
+    answers.details["thr_01"]["messages"][-1]["html"] = html
+    return answers
 
 
 @pytest.mark.thorough
@@ -109,16 +109,16 @@ def test_each_message_has_a_menu(app: App) -> None:
 @pytest.mark.thorough
 def test_what_a_message_is_and_lacks_is_said_in_its_place(start: Callable[..., App]) -> None:
     """Threads one after the other, each with something of its own."""
-    world = World()
-    details = {one: fake_world.detail(world.thread(one)) for one in ("thr_01", "thr_02", "thr_03", "thr_04", "thr_05")}
-    world.details |= details
-    world.details["thr_00"]["messages"][-1]["attachments"][0]["damaged"] = True
+    answers = FakeAnswers()
+    details = {one: fake_mail.detail(answers.thread(one)) for one in ("thr_01", "thr_02", "thr_03", "thr_04", "thr_05")}
+    answers.details |= details
+    answers.details["thr_00"]["messages"][-1]["attachments"][0]["damaged"] = True
     details["thr_01"]["messages"][-1]["html"] = '<p>Yes.</p><blockquote data-fold="">Shall we meet?</blockquote>'
     details["thr_02"]["messages"][-1]["html"] = "<p style='color:#aa0000;font-size:20px'>Red</p>"
     details["thr_03"]["messages"][-1]["labels"] = [{"id": "DRAFT", "name": "Draft", "color": None}]
     reply = {"id": "prp_1", "to": ["Noa <noa@example.org>"], "cc": [], "subject": "Re: Hello", "ruleId": "rul_1"}
     details["thr_04"]["proposedReply"] = {**reply, "html": "<p>Thank you</p>"}
-    app = start(world)
+    app = start(answers)
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     chips = page.get_by_role("list", name="Attachments").get_by_role("listitem")
     expect(chips.nth(0)).to_have_text("harbour-wall-elevations.pdf damaged", use_inner_text=True)
@@ -149,7 +149,7 @@ def test_what_a_message_is_and_lacks_is_said_in_its_place(start: Callable[..., A
 def next_thread(app: App, thread_id: str) -> None:
     app.press("j")
     app.at(f"/p/mail/t/{thread_id}")
-    expect(app.page.locator(".thread-subject")).to_have_text(app.world.thread(thread_id)["subject"])
+    expect(app.page.locator(".thread-subject")).to_have_text(app.answers.thread(thread_id)["subject"])
     app.settled()
 
 
@@ -158,9 +158,9 @@ def test_even_unsanitized_html_reaches_no_network_and_runs_nothing(start: Callab
     app = start()
     app.watch_traffic()
     leak = app.origin.replace("127.0.0.1", "localhost") + "/leak"
-    detail = fake_world.detail(app.world.thread("thr_01"))
+    detail = fake_mail.detail(app.answers.thread("thr_01"))
     detail["messages"][-1]["html"] = HOSTILE.format(leak=leak)
-    app.world.details["thr_01"] = detail
+    app.answers.details["thr_01"] = detail
     app.tolerated = (
         "Content Security Policy",
         "Blocked script execution",
@@ -172,7 +172,7 @@ def test_even_unsanitized_html_reaches_no_network_and_runs_nothing(start: Callab
     page = app.open("/p/mail/t/thr_01", ready="iframe")
     page.locator("iframe").content_frame.locator("body").wait_for()
     app.traffic.quiet()
-    assert app.world.leaks == []
+    assert app.answers.leaks == []
     expect(page).not_to_have_title(re.compile("taken"))
     app.at("/p/mail/t/thr_01")
     expect(page.locator("#out")).to_have_count(0)  # nothing of it stands in the app's own document
@@ -180,9 +180,9 @@ def test_even_unsanitized_html_reaches_no_network_and_runs_nothing(start: Callab
 
 @pytest.mark.thorough
 def test_what_is_known_folds_behind_three_dots_outside_of_the_frame(start: Callable[..., App]) -> None:
-    world = world_with_body('<p>Yes.</p><blockquote data-fold="">Shall we meet?</blockquote>')
-    world.details["thr_01"]["messages"][-1] |= {"folds": True, "foldedLine": 2, "text": "Yes.\n\n> Shall we meet?"}
-    app = start(world)
+    answers = answers_with_body('<p>Yes.</p><blockquote data-fold="">Shall we meet?</blockquote>')
+    answers.details["thr_01"]["messages"][-1] |= {"folds": True, "foldedLine": 2, "text": "Yes.\n\n> Shall we meet?"}
+    app = start(answers)
     page = app.open("/p/mail/t/thr_01", ready="iframe")
     frame = page.locator("iframe").content_frame
     expect(frame.locator("body")).to_have_text("Yes.")
@@ -215,17 +215,17 @@ LETTERS = {
 @pytest.mark.thorough
 @pytest.mark.parametrize("width", [1280, 390])
 def test_a_frame_is_as_tall_as_its_message(start: Callable[..., App], width: int) -> None:
-    world = World()
-    threads = world.threads[: len(LETTERS)]
+    answers = FakeAnswers()
+    threads = answers.threads[: len(LETTERS)]
     for thread, html in zip(threads, LETTERS.values(), strict=True):
-        message = {**fake_world.detail(thread)["messages"][-1], "html": html}
-        world.details[thread["id"]] = {**fake_world.detail(thread), "messages": [message]}
-    app = start(world)
+        message = {**fake_mail.detail(thread)["messages"][-1], "html": html}
+        answers.details[thread["id"]] = {**fake_mail.detail(thread), "messages": [message]}
+    app = start(answers)
     app.page.set_viewport_size({"width": width, "height": 800})
     page = app.open(f"/p/mail/t/{threads[0]['id']}", ready="iframe")
     for thread in threads:
         app.at(f"/p/mail/t/{thread['id']}")
-        frame = page.locator(f"[data-message='{world.details[thread['id']]['messages'][0]['id']}'] iframe")
+        frame = page.locator(f"[data-message='{answers.details[thread['id']]['messages'][0]['id']}'] iframe")
         expect(frame).to_have_attribute("srcdoc", re.compile("allow-origins=http"))
         wanted = frame.content_frame.locator("html").evaluate("html => html.getBoundingClientRect().height") - END_PX
         off = "([wanted, errs]) => Math.abs(document.querySelector('.frame-box').offsetHeight - wanted) <= errs"
@@ -243,7 +243,7 @@ TELLS_NO_HEIGHT = """() => {
 
 @pytest.mark.thorough
 def test_a_frame_that_tells_no_height_is_as_tall_as_the_estimate(start: Callable[..., App]) -> None:
-    app = start(world_with_body(LETTERS["a newsletter"]), alone=True)
+    app = start(answers_with_body(LETTERS["a newsletter"]), alone=True)
     app.page.add_init_script(f"({TELLS_NO_HEIGHT})()")
     app.open("/p/mail/t/thr_01", ready="iframe")
     app.until(
@@ -256,7 +256,7 @@ def test_a_frame_that_tells_no_height_is_as_tall_as_the_estimate(start: Callable
 
 @pytest.mark.thorough
 def test_what_was_measured_is_reserved_the_next_time(start: Callable[..., App]) -> None:
-    app = start(world_with_body(LETTERS["a newsletter"]))
+    app = start(answers_with_body(LETTERS["a newsletter"]))
     page = app.open("/p/mail/t/thr_01", ready="iframe")
     app.until(IS_MEASURED)
     height = page.locator(".frame-box").evaluate("box => box.offsetHeight")
@@ -292,17 +292,17 @@ def test_mark_unread_goes_back_and_marks(app: App) -> None:
 def test_the_open_thread_follows_what_becomes_of_it(app: App) -> None:
     app.tolerated = ("404",)
     page = app.open("/p/mail/t/thr_01", ready="iframe")
-    row = app.world.thread("thr_01")
-    detail = fake_world.detail({**row, "messageCount": 3})
+    row = app.answers.thread("thr_01")
+    detail = fake_mail.detail({**row, "messageCount": 3})
     detail["messages"][2]["html"] = "<p>The new one</p>"
-    app.world.details["thr_01"] = detail
-    app.world.change("thr_01", messageCount=3, lastMessageAt=fake_world.at(seconds=-5))
+    app.answers.details["thr_01"] = detail
+    app.answers.change("thr_01", messageCount=3, lastMessageAt=fake_mail.at(seconds=-5))
     app.until("() => [...document.querySelectorAll('iframe')].some(one => one.srcdoc.includes('The new one'))")
     expect(page.locator("iframe")).to_have_count(2)  # what arrives shows up open
-    app.world.join("thr_01", into="thr_02")
+    app.answers.join("thr_01", into="thr_02")
     expect(page).to_have_url(re.compile("/p/mail/t/thr_02$"))
-    expect(page.locator(".thread-subject")).to_have_text(app.world.thread("thr_02")["subject"])
-    app.world.remove("thr_02")
+    expect(page.locator(".thread-subject")).to_have_text(app.answers.thread("thr_02")["subject"])
+    app.answers.remove("thr_02")
     gone = page.get_by_role("heading", name="This thread is gone")
     gone.wait_for()
     app.press("u")
@@ -310,7 +310,7 @@ def test_the_open_thread_follows_what_becomes_of_it(app: App) -> None:
     app.row("thr_04").click()
     late.asked()
     late.heard()  # what the server says of it is no longer so when it arrives
-    app.world.remove("thr_04")
+    app.answers.remove("thr_04")
     gone.wait_for()
     late.let_go()
     app.settled()
@@ -325,25 +325,25 @@ def test_an_address_of_no_thread_says_so(app: App) -> None:
 
 @pytest.mark.thorough
 def test_a_thread_that_fails_to_load_can_be_asked_for_again(start: Callable[..., App]) -> None:
-    world = World()
-    world.failing["mail.thread"] = Refusal("INTERNAL_SERVER_ERROR", 500, "Something broke.")
-    app = start(world)
+    answers = FakeAnswers()
+    answers.failing["mail.thread"] = Refusal("INTERNAL_SERVER_ERROR", 500, "Something broke.")
+    app = start(answers)
     app.tolerated = ("500",)
     page = app.open("/p/mail/t/thr_01", ready=".thread .failed")
     expect(page.locator(".thread .failed")).to_contain_text("Something broke.")
     app.called("mail.thread", times=2)  # when live updates begin, the app asks once more by itself: not for this one
-    world.failing.clear()
+    answers.failing.clear()
     page.get_by_role("button", name="Try again").click()
     page.locator("iframe").wait_for()
 
 
 @pytest.mark.thorough
 def test_what_was_written_into_a_proposed_reply_stays_if_newer_mail_comes(start: Callable[..., App]) -> None:
-    world = World()
+    answers = FakeAnswers()
     reply = {"id": "prp_1", "to": ["Noa <noa@example.org>"], "cc": [], "subject": "Re: Hello", "ruleId": "rul_1"}
-    detail = fake_world.detail(world.thread("thr_04"))
-    world.details["thr_04"] = {**detail, "proposedReply": {**reply, "html": "<p>Thank you</p>"}}
-    app = start(world)
+    detail = fake_mail.detail(answers.thread("thr_04"))
+    answers.details["thr_04"] = {**detail, "proposedReply": {**reply, "html": "<p>Thank you</p>"}}
+    app = start(answers)
     page = app.open("/p/mail/t/thr_04", ready=".proposed iframe")
     page.get_by_role("button", name="Edit", exact=True).click()
     field = page.get_by_role("textbox", name="The reply")
@@ -353,8 +353,8 @@ def test_what_was_written_into_a_proposed_reply_stays_if_newer_mail_comes(start:
         app.row(other).click()
         app.at(f"/p/mail/t/{other}")
     expect(field).to_have_value("Not on Tuesday.\nBut & on Friday.")
-    world.details["thr_04"] = {**detail, "proposedReply": {**reply, "id": "prp_2", "html": "<p>New words</p>"}}
-    world.change("thr_04", lastMessageAt=fake_world.at(seconds=-5))
+    answers.details["thr_04"] = {**detail, "proposedReply": {**reply, "id": "prp_2", "html": "<p>New words</p>"}}
+    answers.change("thr_04", lastMessageAt=fake_mail.at(seconds=-5))
     kept = page.get_by_role("region", name="Your text")
     expect(kept).to_contain_text("But & on Friday.")
     expect(page.get_by_role("region", name="Proposed reply").frame_locator("iframe").locator("body")).to_have_text(
@@ -369,7 +369,7 @@ def test_what_was_written_into_a_proposed_reply_stays_if_newer_mail_comes(start:
 def test_an_agent_that_begins_after_its_dialog_was_closed_is_told_of_and_the_page_stays(
     start: Callable[..., App],
 ) -> None:
-    class Asked(World):
+    class Asked(FakeAnswers):
         def rpc_agents_run(self, given: dict[str, Any]) -> Any:
             return {"runId": self.add_run("Sort the quotes")}
 
@@ -379,7 +379,7 @@ def test_an_agent_that_begins_after_its_dialog_was_closed_is_told_of_and_the_pag
     dialog = page.get_by_role("dialog", name="Ask an agent")
     expect(dialog.get_by_label("What is to be done")).to_be_focused()
     dialog.get_by_label("What is to be done").fill("Sort the quotes.")
-    with app.world.lock:  # the answer waits for it
+    with app.answers.lock:  # the answer waits for it
         dialog.get_by_role("button", name="Begin").click()
         dialog.get_by_role("button", name="Cancel").click()
         expect(dialog).to_have_count(0)

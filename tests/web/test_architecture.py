@@ -1,4 +1,4 @@
-"""The house rules of the web app that a reader should be able to rely on: read from its files, without a browser."""
+"""The rules for the files of the web app, checked by reading them, without a browser."""
 
 from __future__ import annotations
 

@@ -78,4 +78,4 @@ def test_what_is_here_can_stay_and_it_can_hold_in_one_account(start: Callable[..
     assert blocked["everywhere"] is False
     expect(dialog).to_have_count(0)
     assert app.calls("mail.actOnAll") == []
-    assert app.called("mail.selectAll", times=2)[1]["accountId"] == app.world.thread("thr_00")["accountId"]
+    assert app.called("mail.selectAll", times=2)[1]["accountId"] == app.answers.thread("thr_00")["accountId"]

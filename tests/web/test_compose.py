@@ -20,7 +20,7 @@ pytestmark = pytest.mark.browser
 def test_c_opens_a_blank_message_which_escape_closes_without_a_trace_and_in_which_the_page_keys_rest(
     app: App,
 ) -> None:
-    app.world.signatures["acc_mia"] = "<div>Mia</div>"
+    app.answers.signatures["acc_mia"] = "<div>Mia</div>"
     page = app.open()
     app.press("j", "j", "c")
     ready(page)
@@ -203,7 +203,7 @@ def test_cc_and_bcc_go_where_they_belong(app: App) -> None:
 
 @pytest.mark.thorough
 def test_the_tab_of_an_account_writes_from_it_and_another_account_brings_its_own_signature(app: App) -> None:
-    app.world.signatures = {"acc_mia": "<div>Mia</div>", "acc_home": "<div>Mia at home</div>"}
+    app.answers.signatures = {"acc_mia": "<div>Mia</div>", "acc_home": "<div>Mia at home</div>"}
     page = compose(app, path="/p/mail/a/acc_home")
     expect(page.get_by_label("From")).to_have_value("acc_home")
     expect(text(page).locator("[data-signature]")).to_have_text("Mia at home")
@@ -247,13 +247,13 @@ def test_lists_and_links_are_made_and_taken_away_where_the_caret_is(app: App) ->
 @pytest.mark.thorough
 def test_files_come_by_picker_paste_and_drop_and_can_be_refused_and_taken_away(app: App) -> None:
     app.tolerated = ("413",)
-    app.world.refuse_uploads = 413
+    app.answers.refuse_uploads = 413
     page = compose(app)
     give_file(window(page), "drop", "film.mov", "video/quicktime", "frames")
     expect(page.get_by_text("It is larger than this workspace takes.")).to_be_visible()
     page.get_by_role("button", name="Dismiss: film.mov").click()
     expect(window(page)).to_have_count(1)
-    app.world.refuse_uploads = 0
+    app.answers.refuse_uploads = 0
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Attach files").click()
     chooser.value.set_files({"name": "tide table.csv", "mimeType": "text/csv", "buffer": b"9;high"})
@@ -265,7 +265,7 @@ def test_files_come_by_picker_paste_and_drop_and_can_be_refused_and_taken_away(a
     expect(names).to_have_text(["tide table.csv", "pasted.pdf", "dropped.txt"])
     page.get_by_role("button", name="Remove pasted.pdf").click()
     expect(names).to_have_text(["tide table.csv", "dropped.txt"])
-    kept = [one for one in app.world.uploaded.values() if one["filename"] != "pasted.pdf"]
+    kept = [one for one in app.answers.uploaded.values() if one["filename"] != "pasted.pdf"]
     assert [one["filename"] for one in kept] == ["tide table.csv", "dropped.txt"]
     draft(app, attachments=kept)
 
@@ -307,7 +307,7 @@ def test_undo_brings_the_whole_message_back(app: App) -> None:
 
 @pytest.mark.thorough
 def test_of_two_messages_on_their_way_each_notice_tells_which_it_can_take_back(app: App) -> None:
-    app.world.hold_s = 60
+    app.answers.hold_s = 60
     page = compose(app)
     fill(page, subject="Tides")
     app.press("Control+Enter")
@@ -327,7 +327,7 @@ def test_the_seconds_to_undo_are_counted_by_the_servers_clock_and_survive_a_relo
 ) -> None:
     app = start(alone=True)
     began = datetime.now(UTC).replace(microsecond=0)
-    app.world.hold_s = 60
+    app.answers.hold_s = 60
     page = app.page
     tell_time(app, began)
     compose(app)
@@ -344,13 +344,13 @@ def test_the_seconds_to_undo_are_counted_by_the_servers_clock_and_survive_a_relo
 def tell_time(app: App, at: datetime) -> None:
     """It stands still: in the browser at that moment, at the server an hour later."""
     app.page.clock.set_fixed_time(at)
-    app.world.server_now = lambda: at + timedelta(hours=1)  # type: ignore[method-assign]
+    app.answers.server_now = lambda: at + timedelta(hours=1)  # type: ignore[method-assign]
 
 
 @pytest.mark.thorough
 def test_a_mail_whose_end_is_known_before_the_answer_to_send_it_is_told_of(app: App) -> None:
-    uncertain = app.world.add_outgoing(subject="Ferries", state="uncertain")
-    held = app.world.add_outgoing(subject="Tides", state="held")
+    uncertain = app.answers.add_outgoing(subject="Ferries", state="uncertain")
+    held = app.answers.add_outgoing(subject="Tides", state="held")
     page = app.open("/p/tasks", ready=".task")
     for key, subject, button, procedure in (
         (held, "Tides", "Send now", "mail.reschedule"),
@@ -361,7 +361,7 @@ def test_a_mail_whose_end_is_known_before_the_answer_to_send_it_is_told_of(app: 
         if key == uncertain:
             page.get_by_role("button", name=f"Send it again: {subject}").click()
         expect(page.get_by_text("Sending…", exact=True)).to_be_visible()
-        app.world.move_outgoing(key, state="sent")
+        app.answers.move_outgoing(key, state="sent")
         expect(page.locator(".sending")).to_have_count(0)
         answer()
         expect(page.get_by_text(f"Sent: {subject}")).to_be_visible()
@@ -374,7 +374,7 @@ def test_a_mail_that_is_sent_before_the_window_hears_that_it_was_taken_is_told_o
     answer = answered_later(page, "mail.send")
     app.press("Control+Enter")
     expect(page.locator(".sending")).to_be_visible()
-    app.world.move_outgoing(next(iter(app.world.outgoing)), state="sent")
+    app.answers.move_outgoing(next(iter(app.answers.outgoing)), state="sent")
     expect(page.locator(".sending")).to_have_count(0)
     answer()
     expect(page.get_by_text("Sent: Tides")).to_be_visible()
@@ -398,17 +398,17 @@ def test_what_the_server_refuses_stays_with_its_reason_and_once_it_has_gone_undo
     app: App,
 ) -> None:
     app.tolerated = ("400", "409")
-    app.world.failing["mail.send"] = Refusal("BAD_REQUEST", 400, "The message is larger than 25 MB.")
+    app.answers.failing["mail.send"] = Refusal("BAD_REQUEST", 400, "The message is larger than 25 MB.")
     page = compose(app)
     fill(page)
     app.press("Control+Enter")
     expect(page.get_by_text("Not sent: The message is larger than 25 MB.")).to_be_visible()
-    app.world.failing.clear()
+    app.answers.failing.clear()
     app.press("Control+Enter")
     expect(window(page)).to_have_count(0)
     taken(app)
     # Undo may come too late.
-    app.world.failing["mail.cancelSend"] = Refusal("CONFLICT", 409, "This mail is on its way right now.")
+    app.answers.failing["mail.cancelSend"] = Refusal("CONFLICT", 409, "This mail is on its way right now.")
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Too late: it is on its way already.")).to_be_visible()
 
@@ -416,7 +416,7 @@ def test_what_the_server_refuses_stays_with_its_reason_and_once_it_has_gone_undo
 @pytest.mark.thorough
 def test_a_failure_is_told_on_the_mail_page_with_the_way_to_it(app: App) -> None:
     page = app.open()
-    app.world.move_outgoing(app.world.add_outgoing(subject="Permit"), state="failed", lastError="No such mailbox.")
+    app.answers.move_outgoing(app.answers.add_outgoing(subject="Permit"), state="failed", lastError="No such mailbox.")
     expect(page.get_by_text("A message was not sent.")).to_be_visible()
     page.get_by_role("link", name="Look at it").click()
     expect(page.get_by_text("No such mailbox.")).to_be_visible()
@@ -450,7 +450,7 @@ def test_what_is_discarded_is_deleted_after_a_while(start: Callable[..., App]) -
     expect(window(page)).to_have_count(0)
     page.clock.run_for(20_000)
     app.called("mail.deleteDraft")
-    app.wait(lambda: app.world.drafts == {}, what="no draft to be left")
+    app.wait(lambda: app.answers.drafts == {}, what="no draft to be left")
 
 
 @pytest.mark.thorough

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.mark.thorough
 def test_r_on_a_row_answers_it_with_the_caret_above_the_quote_and_the_focus_goes_back(app: App) -> None:
-    app.world.signatures["acc_mia"] = "<div>Mia</div>"
+    app.answers.signatures["acc_mia"] = "<div>Mia</div>"
     page = app.open()
     app.press("j", "r")
     ready(page)
@@ -120,7 +120,7 @@ def test_the_quoted_original_is_folded_shown_in_a_frame_without_rights_and_can_b
 def test_a_draft_of_an_answer_opens_with_its_quote(app: App) -> None:
     for subject, kind, reply_to in (("Re: mural", "reply", "thr_00"), ("Fwd: mural", "forward", None)):
         quote = {"messageId": "thr_00_0", "kind": kind}
-        app.world.add_draft(subject=subject, to=["jonas@x.example"], replyTo=reply_to, quote=quote)
+        app.answers.add_draft(subject=subject, to=["jonas@x.example"], replyTo=reply_to, quote=quote)
     page = app.open()
     for subject, words in (("Re: mural", "quoted"), ("Fwd: mural", "forwarded")):
         page.get_by_role("button", name="Drafts (2)").click()
@@ -134,7 +134,7 @@ def test_a_draft_of_an_answer_opens_with_its_quote(app: App) -> None:
 @pytest.mark.thorough
 def test_an_answer_that_cannot_be_prepared_says_why_and_gives_the_keys_back(app: App) -> None:
     app.tolerated = ("404",)
-    app.world.failing["mail.prepare"] = Refusal("NOT_FOUND", 404, "There is no such thread.")
+    app.answers.failing["mail.prepare"] = Refusal("NOT_FOUND", 404, "There is no such thread.")
     page = app.open()
     app.press("j", "r")
     page.get_by_text("Could not open the message: There is no such thread.").wait_for()

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.browser import PATIENCE_MS, App, intercept
-from tests.web import fake_world
-from tests.web.fake_server import Refusal, World
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers, Refusal
 from tests.web.writer import compose, draft, fill, ready, saved, taken, text, window
 
 pytestmark = pytest.mark.browser
@@ -73,23 +73,23 @@ def test_a_browser_that_was_closed_offers_what_was_being_written_and_another_tab
 @pytest.mark.thorough
 def test_a_message_that_cannot_be_saved_outlives_a_crash_of_the_browser_and_does_not_close(app: App) -> None:
     app.tolerated = ("503",)
-    app.world.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    app.answers.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
     page = compose(app)
     fill(page, subject="Unsaved")
     expect(page.locator(".save-state")).to_contain_text("Not saved yet: The disk is full.")
     page.reload()
-    app.world.failing.clear()
+    app.answers.failing.clear()
     page.get_by_role("button", name="Continue").click()
     ready(page)
     expect(page.get_by_label("Subject")).to_have_value("Unsaved")
     saved(page)
     draft(app, subject="Unsaved")
-    app.world.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    app.answers.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
     text(page).fill("High at ten.")
     app.press("Escape")
     expect(page.locator(".save-state")).to_contain_text("Not saved yet: The disk is full.")
     expect(window(page)).to_have_count(1)
-    app.world.failing.clear()
+    app.answers.failing.clear()
     app.press("Escape")
     expect(window(page)).to_have_count(0)
     draft(app, html="<div>High at ten.</div>")
@@ -102,9 +102,9 @@ def test_a_deleted_draft_is_deleted_also_if_the_page_is_left_at_once(app: App) -
     saved(page)
     page.get_by_role("button", name="Delete the draft", exact=True).click()
     page.get_by_text("Draft deleted.").wait_for()
-    assert len(app.world.drafts) == 1, "it can still be restored"
+    assert len(app.answers.drafts) == 1, "it can still be restored"
     page.reload()
-    app.wait(lambda: not app.world.drafts, what="the draft to be deleted")
+    app.wait(lambda: not app.answers.drafts, what="the draft to be deleted")
 
 
 @pytest.mark.share(2)
@@ -131,14 +131,14 @@ def test_a_message_whose_first_saving_was_never_answered_is_one_draft(app: App, 
         page.get_by_role("button", name="Continue").click()
         ready(page)
     else:
-        app.world.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+        app.answers.failing["mail.saveDraft"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
         text(page).fill("Low at two.")
         expect(page.locator(".save-state")).to_contain_text("Not saved yet: The disk is full.")
-        app.world.failing.clear()
+        app.answers.failing.clear()
     text(page).fill("Low at three.")
     saved(page)
     draft(app, subject="Once", html="<div>Low at three.</div>")
-    assert len(app.world.drafts) == 1
+    assert len(app.answers.drafts) == 1
 
 
 @pytest.mark.share(2)
@@ -148,7 +148,7 @@ def test_two_tabs_that_write_the_same_draft_are_told_and_nothing_is_overwritten_
     app: App, another_tab: Callable[[], Page], choice: str, kept: str
 ) -> None:
     app.tolerated = ("409",)
-    app.world.add_draft(subject="Shared", html="<div>first</div>")
+    app.answers.add_draft(subject="Shared", html="<div>first</div>")
     page = app.open()
     draft_from_the_list(page, "Shared")
     other = another_tab()
@@ -168,7 +168,7 @@ def test_two_tabs_that_write_the_same_draft_are_told_and_nothing_is_overwritten_
 @pytest.mark.thorough
 def test_a_draft_that_another_tab_has_sent_can_be_kept_as_a_new_one(app: App, another_tab: Callable[[], Page]) -> None:
     app.tolerated = ("404",)
-    app.world.add_draft(subject="Shared", to=["ann@sea.example"], html="<div>first</div>")
+    app.answers.add_draft(subject="Shared", to=["ann@sea.example"], html="<div>first</div>")
     page = app.open()
     draft_from_the_list(page, "Shared")
     other = another_tab()
@@ -235,16 +235,20 @@ def test_a_send_whose_answer_was_lost_goes_out_once_when_it_is_sent_again(app: A
 
 @pytest.mark.thorough
 def test_a_draft_of_another_program_is_continued_from_its_thread(start: Callable[..., App]) -> None:
-    world = World()
-    world.begun_elsewhere = {"subject": "Begun elsewhere", "html": "<div>High at nine.</div>", "to": ["a@sea.example"]}
-    thread = world.thread("thr_01")
-    world.details["thr_01"] = fake_world.detail(thread)
-    message = world.details["thr_01"]["messages"][-1]
+    answers = FakeAnswers()
+    answers.begun_elsewhere = {
+        "subject": "Begun elsewhere",
+        "html": "<div>High at nine.</div>",
+        "to": ["a@sea.example"],
+    }
+    thread = answers.thread("thr_01")
+    answers.details["thr_01"] = fake_mail.detail(thread)
+    message = answers.details["thr_01"]["messages"][-1]
     message["labels"] = thread["labels"] = [{"id": "DRAFT", "name": "Draft", "color": None}]
     to = {"name": "", "address": "a@sea.example", "title": None}
     thread["draft"] = {"sender": "", "to": [to], "others": 0, "snippet": "High at nine."}
-    thread["draft"] |= {"at": fake_world.at(days=1), "by": None}
-    app = start(world)
+    thread["draft"] |= {"at": fake_mail.at(days=1), "by": None}
+    app = start(answers)
     page = app.open("/p/mail/drafts", ready=".drafts-list")
     others = page.get_by_role("list", name="From other programs").get_by_role("link")
     expect(others).to_have_count(1)
@@ -259,26 +263,26 @@ def test_a_draft_of_another_program_is_continued_from_its_thread(start: Callable
     expect(window(page)).to_have_count(0)
     page.get_by_role("button", name="Continue writing").click()
     ready(page)
-    assert len(world.drafts) == 1
+    assert len(answers.drafts) == 1
 
 
 def test_a_draft_of_a_mailbox_that_is_shared_with_me_is_its_owners_to_continue(start: Callable[..., App]) -> None:
-    world = World()
-    thread = world.thread("thr_01")
-    world.details["thr_01"] = fake_world.detail(thread)
-    world.details["thr_01"]["messages"][-1]["labels"] = [{"id": "DRAFT", "name": "Draft", "color": None}]
-    next(one for one in world.accounts if one["id"] == thread["accountId"])["access"] = "act"
-    page = start(world).open("/p/mail/t/thr_01", ready="iframe")
+    answers = FakeAnswers()
+    thread = answers.thread("thr_01")
+    answers.details["thr_01"] = fake_mail.detail(thread)
+    answers.details["thr_01"]["messages"][-1]["labels"] = [{"id": "DRAFT", "name": "Draft", "color": None}]
+    next(one for one in answers.accounts if one["id"] == thread["accountId"])["access"] = "act"
+    page = start(answers).open("/p/mail/t/thr_01", ready="iframe")
     expect(page.locator(".card-draft").first).to_be_visible()
     expect(page.get_by_role("button", name="Continue writing")).to_have_count(0)
 
 
 @pytest.mark.thorough
 def test_what_the_mailbox_does_not_have_is_said_at_the_draft_and_in_its_window(start: Callable[..., App]) -> None:
-    world = World()
+    answers = FakeAnswers()
     why = "Not copied to the mailbox: This mail is larger than the 35 MiB that can be sent."
-    world.add_draft(subject="Tides", notes=[why])
-    page = start(world).open()
+    answers.add_draft(subject="Tides", notes=[why])
+    page = start(answers).open()
     page.get_by_role("button", name="Drafts (1)").click()
     row = page.get_by_role("group", name="Drafts").get_by_role("button", name="Tides")
     expect(row).to_contain_text(why)
@@ -315,4 +319,4 @@ def test_the_list_of_drafts_is_walked_by_keys_and_what_is_deleted_there_comes_ba
     expect(rows).to_have_count(1)
     app.press("z")
     ready(page)
-    assert len(app.world.drafts) == 2
+    assert len(app.answers.drafts) == 2

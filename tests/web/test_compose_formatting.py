@@ -44,7 +44,7 @@ def test_lines_and_words_are_formatted_by_key_and_by_mark_and_sent_so(app: App) 
     page.keyboard.type("bold")
     app.press("Control+b", "Control+Enter")
     mail = taken(app, state="held")
-    html = app.world.origins[mail["id"]]["was"]["html"].replace("&nbsp;", " ")
+    html = app.answers.origins[mail["id"]]["was"]["html"].replace("&nbsp;", " ")
     assert html == (
         "<h2>Tides</h2><ul><li>high</li><li>low</li></ul><blockquote><div>as the harbour said</div></blockquote>"
         "<div>Run <code>tide</code> today, in <b>bold</b></div><div><br></div>"

@@ -39,7 +39,7 @@ def nothing_happened(app: App) -> None:
     page = app.page
     app.traffic.quiet()
     assert page.evaluate("window.broken ?? 0") == 0
-    assert app.world.leaks == []
+    assert app.answers.leaks == []
     found = page.evaluate(
         """() => [...document.querySelectorAll(".rich-text *")]
             .flatMap(one => [one.tagName, ...one.getAttributeNames()])"""
@@ -75,8 +75,8 @@ def test_a_pasted_frameset_leaves_the_words_for_programs_without_frames(app: App
 
 def test_a_draft_and_a_signature_with_hostile_html_are_harmless(app: App) -> None:
     app.tolerated = INERT
-    app.world.signatures["acc_mia"] = HOSTILE
-    app.world.add_draft(subject="Bad", html=HOSTILE)
+    app.answers.signatures["acc_mia"] = HOSTILE
+    app.answers.add_draft(subject="Bad", html=HOSTILE)
     page = app.open()
     page.get_by_role("button", name="Drafts (1)").click()
     page.get_by_role("group", name="Drafts").get_by_role("button").click()

@@ -10,15 +10,15 @@ from playwright.sync_api import expect
 
 from tests.support.browser import App
 from tests.web.fake_compose import instant
-from tests.web.fake_server import World
+from tests.web.fake_server import FakeAnswers
 from tests.web.test_app_looks import NARROW, SIZES, check_in_a_light, small_targets
 from tests.web.writer import address, give_file, ready, saved, text, window
 
 pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
 
-def world() -> World:
-    made = World()
+def answers() -> FakeAnswers:
+    made = FakeAnswers()
     made.signatures["acc_mia"] = "<div>Mia Tern</div><div>Tern &amp; Tide, walls by the sea</div>"
     made.add_draft(
         subject="Half a thought", to=["Amara Osei <amara.osei@example.org>"], html="<div>About the teal</div>"
@@ -35,7 +35,7 @@ def world() -> World:
 
 
 def test_writing_mail_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
-    app = start(world(), **SIZES[size])
+    app = start(answers(), **SIZES[size])
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     check_in_a_light(page, f"compose-{size}-answers")
     page.get_by_role("button", name="Reply to all").click()
@@ -65,7 +65,7 @@ def test_writing_mail_passes_axe_and_fits(start: Callable[..., App], size: str) 
 
 def test_what_is_said_while_writing_passes_axe(start: Callable[..., App], size_or_zoom: str) -> None:
     size = size_or_zoom
-    app = start(world(), **SIZES[size])
+    app = start(answers(), **SIZES[size])
     page = app.open()
     if page.get_by_role("button", name="More", exact=True).is_visible():  # where there is no room for a menu of them
         page.get_by_role("button", name="More", exact=True).click()
@@ -89,14 +89,14 @@ def test_what_is_said_while_writing_passes_axe(start: Callable[..., App], size_o
     page.get_by_label("Subject").fill("Teal")
     text(page).click()
     page.keyboard.type("Which one?")
-    app.world.hold_s = 500
+    app.answers.hold_s = 500
     app.press("Control+Enter")
     page.locator(".sending").wait_for()
     check_in_a_light(page, f"compose-{size}-sending")
 
 
 def test_the_task_queue_and_signatures_pass_axe(start: Callable[..., App], size: str) -> None:
-    app = start(world(), **SIZES[size])
+    app = start(answers(), **SIZES[size])
     page = app.open("/p/tasks", ready=".task")
     check_in_a_light(page, f"tasks-{size}")
     page.get_by_role("button", name="Another time: Minutes of Tuesday").click()
@@ -107,7 +107,7 @@ def test_the_task_queue_and_signatures_pass_axe(start: Callable[..., App], size:
 
 
 def test_what_a_finger_presses_while_writing_is_large_enough(start: Callable[..., App]) -> None:
-    app = start(world(), **NARROW)
+    app = start(answers(), **NARROW)
     page = app.open()
     page.get_by_role("button", name="Compose", exact=True).click()
     ready(page)

@@ -92,7 +92,7 @@ def test_pictures_of_others_do_not_come_in(app: App) -> None:
     expect(text(page).locator("img")).to_have_count(0)
     expect(text(page).locator("a[href]")).to_have_count(0)
     app.traffic.quiet()
-    assert app.world.leaks == []
+    assert app.answers.leaks == []
 
 
 @pytest.mark.look

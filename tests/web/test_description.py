@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.sizes import DESCRIBED
-from tests.web.mail_rules.desk import empty_world, sitting
+from tests.web.mail_rules.page_with_service import app_page, empty_service
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
@@ -23,8 +23,8 @@ TRIED = "/trpc/mail.threads"
 def test_the_page_is_found_shows_an_input_and_tries_a_call(
     browser: Browser, tmp_path: Path, chance: random.Random
 ) -> None:
-    with empty_world(tmp_path) as service, sitting(browser, service) as desk:
-        page = desk.go("/p/mail")
+    with empty_service(tmp_path) as service, app_page(browser, service) as app:
+        page = app.go("/p/mail")
         said: list[str] = []
         page.on("console", lambda message: said.append(message.text))
         elsewhere: list[str] = []

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.browser import App, intercept, until
-from tests.web.fake_server import Refusal, World
+from tests.web.fake_server import FakeAnswers, Refusal
 from tests.web.writer import draft, give, paste, png, ready, saved, text, window
 
 pytestmark = pytest.mark.browser
@@ -31,7 +31,7 @@ def without_an_editor(page: Page) -> Callable[[], None]:
 
 @pytest.mark.thorough
 def test_words_typed_before_the_editor_has_loaded_stand_in_the_answer_and_writing_goes_on_behind_them(app: App) -> None:
-    app.world.signatures["acc_mia"] = "<div>Mia</div>"
+    app.answers.signatures["acc_mia"] = "<div>Mia</div>"
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     arrive = without_an_editor(page)
     app.press("r")
@@ -115,7 +115,7 @@ def test_an_answer_sent_before_the_editor_has_loaded_has_its_words(app: App) -> 
 def test_an_editor_that_did_not_load_is_told_behind_the_words_and_comes_with_the_connection(
     start: Callable[..., App],
 ) -> None:
-    app = start(World(has_socket=False))
+    app = start(FakeAnswers(has_socket=False))
     app.tolerated = ("net::ERR_FAILED", "WebSocket", "404")
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     intercept(page, "**/*.js", lambda route: route.abort())
@@ -127,7 +127,7 @@ def test_an_editor_that_did_not_load_is_told_behind_the_words_and_comes_with_the
     app.press("Tab")
     expect(alert.get_by_role("button", name="Try again")).to_be_focused()
     page.unroute_all()
-    app.world.has_socket = True
+    app.answers.has_socket = True
     page.evaluate("dispatchEvent(new Event('online'))")  # at the latest now it tries again
     ready(page)
     expect(text(page)).to_contain_text("So far")
@@ -177,9 +177,9 @@ def test_what_another_tab_saved_is_taken_without_the_words_typed_before_the_edit
     expect(text(page)).to_be_focused()
     page.keyboard.type("mine")
     saved(page)
-    with app.world.lock:
-        (key,) = app.world.drafts
-        app.world.drafts[key].update(version=7, html="<div>theirs</div>")
+    with app.answers.lock:
+        (key,) = app.answers.drafts
+        app.answers.drafts[key].update(version=7, html="<div>theirs</div>")
     page.keyboard.type("!")
     page.get_by_role("button", name="Load the other").click()
     arrive()
@@ -193,7 +193,7 @@ def test_words_for_an_answer_that_does_not_open_are_no_commands_until_the_person
 ) -> None:
     app = start(alone=True)
     app.tolerated = ("404",)
-    app.world.failing["mail.prepare"] = Refusal("NOT_FOUND", 404, "There is no such thread.")
+    app.answers.failing["mail.prepare"] = Refusal("NOT_FOUND", 404, "There is no such thread.")
     page = app.page
     page.clock.install()
     app.open()

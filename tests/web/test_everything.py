@@ -11,8 +11,8 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.sizes import HANGS_S
 from tests.support.browser import PHONE, App, intercept, until
-from tests.web import fake_world
-from tests.web.fake_server import MODULES, Refusal, World
+from tests.web import fake_mail
+from tests.web.fake_server import MODULES, FakeAnswers, Refusal
 
 pytestmark = pytest.mark.browser
 
@@ -26,8 +26,8 @@ LOOKS = os.environ.get("SVC_LOOKS")
 """A folder for pictures of the pages, where somebody wants to look at them."""
 
 
-def full() -> World:
-    return World(threads=fake_world.many(MANY))
+def full() -> FakeAnswers:
+    return FakeAnswers(threads=fake_mail.many(MANY))
 
 
 def look(page: Page, name: str) -> None:
@@ -85,7 +85,7 @@ def test_an_action_before_a_count_that_fails_changes_nothing(start: Callable[...
     app = start(full())
     page = app.open()
     app.tolerated = ("503",)
-    app.world.failing["mail.selectAll"] = Refusal("SERVICE_UNAVAILABLE", 503, "Busy.")
+    app.answers.failing["mail.selectAll"] = Refusal("SERVICE_UNAVAILABLE", 503, "Busy.")
     held: list[Route] = []
     intercept(page, "**/trpc/mail.selectAll*", lambda route: held.append(route))
     app.press("*", "*", "#")
@@ -121,20 +121,20 @@ def test_all_are_archived_as_one_step_and_one_undo_brings_all_back(start: Callab
     page.get_by_text(f"{MANY} threads archived").wait_for()
     assert app.called("mail.actOnAll") == [{"id": "blk_0", "do": "archive"}]
     expect(page.get_by_role("grid", name="Inbox", exact=True)).to_have_count(0)
-    assert not any(row["inInbox"] for row in app.world.threads)
+    assert not any(row["inInbox"] for row in app.answers.threads)
     look(page, "archived")
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("Back from the archive").wait_for()
     app.row("thr_m000000").wait_for()
-    assert all(row["inInbox"] for row in app.world.threads)
+    assert all(row["inInbox"] for row in app.answers.threads)
     assert app.calls("mail.archive") == []
 
 
 def with_all_picked(start: Callable[..., App]) -> App:
     """At a server whose steps go on until they are stopped."""
-    world = full()
-    world.slow = True
-    app = start(world)
+    answers = full()
+    answers.slow = True
+    app = start(answers)
     app.open().locator("[data-thread]").first.wait_for()
     app.press("*", "*")
     app.page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
@@ -160,7 +160,7 @@ def test_a_step_that_goes_on_shows_how_far_it_is_and_can_be_stopped(start: Calla
 @pytest.mark.thorough
 def test_an_answer_from_before_the_end_of_a_step_does_not_bring_it_back(start: Callable[..., App]) -> None:
     app = with_all_picked(start)
-    page, world = app.page, app.world
+    page, answers = app.page, app.answers
     app.press("e")
     strip = page.locator(".acting-strip")
     strip.wait_for()
@@ -168,19 +168,19 @@ def test_an_answer_from_before_the_end_of_a_step_does_not_bring_it_back(start: C
 
     def hook() -> None:
         if len(app.calls("mail.acting")) > asked + 1:
-            world.lock.release()  # the others go on meanwhile
+            answers.lock.release()  # the others go on meanwhile
             let_go.wait(HANGS_S)
-            world.lock.acquire()
+            answers.lock.acquire()
 
-    world.acting_hook = hook
+    answers.acting_hook = hook
     page.reload()
     strip.wait_for()
     app.settled()
-    world.forget_events()  # the running steps are fetched again
+    answers.forget_events()  # the running steps are fetched again
     app.called("mail.acting", times=asked + 2)
     strip.get_by_role("button", name="Stop").click()
     strip.wait_for(state="detached")
-    world.acting_hook = None
+    answers.acting_hook = None
     let_go.set()
     app.settled()
     expect(strip).to_have_count(0)
@@ -189,16 +189,16 @@ def test_an_answer_from_before_the_end_of_a_step_does_not_bring_it_back(start: C
 @pytest.mark.thorough
 def test_it_says_what_was_left_alone_and_fetches_its_list_anew(start: Callable[..., App]) -> None:
     app = with_all_picked(start)
-    page, world = app.page, app.world
+    page, answers = app.page, app.answers
     app.press("e")
     page.locator(".acting-strip").wait_for()
-    world.add(id="thr_new", subject="Just in")
+    answers.add(id="thr_new", subject="Just in")
     app.row("thr_new").wait_for()
-    world.finish("blk_0", passed=2)
+    answers.finish("blk_0", passed=2)
     page.get_by_text("2 threads left alone").wait_for()
     page.locator(".acting-strip").wait_for(state="detached")
     app.row("thr_new").wait_for()
-    assert world.thread("thr_new")["inInbox"]
+    assert answers.thread("thr_new")["inInbox"]
 
 
 def test_a_refusal_puts_everything_back(start: Callable[..., App]) -> None:
@@ -207,7 +207,7 @@ def test_a_refusal_puts_everything_back(start: Callable[..., App]) -> None:
     app.press("*", "*")
     page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
     app.tolerated = ("404",)
-    app.world.failing["mail.actOnAll"] = Refusal("NOT_FOUND", 404, "Choose again.")
+    app.answers.failing["mail.actOnAll"] = Refusal("NOT_FOUND", 404, "Choose again.")
     app.press("e")
     page.get_by_text("Could not archive: Choose again.").wait_for()
     app.row("thr_m000000").wait_for()
@@ -265,11 +265,11 @@ def test_a_label_and_a_time_are_asked_for_all_that_match_and_all_that_is_snoozed
 
 @pytest.mark.thorough
 def test_with_the_mouse_and_a_filter_the_head_picks_and_a_strip_offers_the_rest(start: Callable[..., App]) -> None:
-    app = start(World(threads=fake_world.many(6 * MANY)))
+    app = start(FakeAnswers(threads=fake_mail.many(6 * MANY)))
     page = app.open("/p/mail?only=unread")
     page.get_by_role("button", name="Pick all in Inbox").click()
     page.get_by_role("button", name="Pick all among unread threads in Inbox").click()
-    count = sum(row["unread"] for row in app.world.threads)
+    count = sum(row["unread"] for row in app.answers.threads)
     page.get_by_text(f"All {count} threads among unread threads in Inbox are picked.").last.wait_for()
     assert app.called("mail.selectAll") == [{"section": "inbox", "only": "unread"}]
     page.get_by_role("toolbar", name="Picked threads").get_by_role("button", name="Mark as read").click()

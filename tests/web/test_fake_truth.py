@@ -6,22 +6,22 @@ from typing import Any
 
 import pytest
 
-from tests.web import fake_world
-from tests.web.fake_server import World
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers
 from tests.web.fake_truth import lies_in_answer, lies_in_news, lies_in_question
 
 LABEL = {"id": "Label_1", "name": "Harbour"}
 
 
 def test_what_the_stand_in_server_says_by_itself_is_what_the_product_says() -> None:
-    world = World()
-    world.call("mail.accounts", {})
-    world.call("mail.threads", {"section": "inbox"})
-    world.call("mail.thread", {"id": "thr_00"})
-    world.call("mail.archive", {"threadIds": ["thr_00"]})
-    world.call("mail.send", {"accountId": fake_world.MIA, "to": ["a@sea.example"], "subject": "s", "html": ""})
-    world.call("mail.outgoing", {})
-    assert world.lies == []
+    answers = FakeAnswers()
+    answers.call("mail.accounts", {})
+    answers.call("mail.threads", {"section": "inbox"})
+    answers.call("mail.thread", {"id": "thr_00"})
+    answers.call("mail.archive", {"threadIds": ["thr_00"]})
+    answers.call("mail.send", {"accountId": fake_mail.MIA, "to": ["a@sea.example"], "subject": "s", "html": ""})
+    answers.call("mail.outgoing", {})
+    assert answers.lies == []
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_an_answer_that_the_product_would_not_give_is_found(answer: dict[str, An
 
 
 def test_a_difference_deep_in_a_list_is_found() -> None:
-    row = fake_world.thread()
+    row = fake_mail.thread()
     row["labels"] = [{"id": "INBOX", "name": "Inbox"}]
     answer = {"threads": [row], "nextCursor": None}
     assert lies_in_answer("mail.threads", answer) == ["mail.threads: $.threads[0].labels[0].color is missing"]
@@ -63,6 +63,6 @@ def test_news_that_the_product_would_not_tell_are_found() -> None:
     assert lies_in_news("thread.removed", {"accountId": "acc_1"}) == []
     assert lies_in_news("thread.removed", {}) == ["thread.removed does not tell []"]
     assert lies_in_news("thread.moved", {}) == ["thread.moved does not tell []"]
-    thread = {**fake_world.thread(), "leads": 1}
+    thread = {**fake_mail.thread(), "leads": 1}
     told = lies_in_news("thread.changed", {"accountId": "acc_1", "thread": thread})
     assert told == ["thread.changed: Expected `bool`, got `int` - at `$.leads`"]

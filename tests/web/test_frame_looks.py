@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from tests.sizes import FRAME_WIDTHS
 from tests.support.browser import App, still
-from tests.web.fake_server import World
+from tests.web.fake_server import FakeAnswers
 from tests.web.test_app_looks import check_in_a_light
 
 pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
@@ -48,34 +48,36 @@ OUTSIDE = """bars => {
 }"""
 
 
-def world_of(accounts: int) -> World:
-    world = World()
-    pattern = world.accounts[0]
-    del world.accounts[min(accounts, 3) :]
+def answers_of(accounts: int) -> FakeAnswers:
+    answers = FakeAnswers()
+    pattern = answers.accounts[0]
+    del answers.accounts[min(accounts, 3) :]
     for index in range(accounts - 3):
         address = f"a-rather-long-name-of-an-account-{index}@post-and-parcels-of-the-harbour.example"
-        world.accounts.append({**deepcopy(pattern), "id": f"acc_long{index}", "address": address, "unread": index * 30})
+        answers.accounts.append(
+            {**deepcopy(pattern), "id": f"acc_long{index}", "address": address, "unread": index * 30}
+        )
     if accounts == 1:
-        world.threads[:] = [one for one in world.threads if one["accountId"] == pattern["id"]]
-    return world
+        answers.threads[:] = [one for one in answers.threads if one["accountId"] == pattern["id"]]
+    return answers
 
 
 @pytest.mark.parametrize("accounts", [1, 12])
 def test_nothing_is_cut_and_every_account_can_be_reached(
     start: Callable[..., App], accounts: int, chance: random.Random
 ) -> None:
-    app = start(world_of(accounts))
+    app = start(answers_of(accounts))
     page = app.open()
     for width in some(sorted({*WIDTHS, *ZOOMED}), FRAME_WIDTHS, chance):
         page.set_viewport_size({"width": width, "height": HEIGHT_PX})
         still(page)
         fits(page, width)
         reached = reachable(page)
-        assert reached == {"", *(one["id"] for one in app.world.accounts)}, width
+        assert reached == {"", *(one["id"] for one in app.answers.accounts)}, width
 
 
 def test_nothing_is_cut_beside_an_open_thread(start: Callable[..., App], chance: random.Random) -> None:
-    page = start(world_of(12)).open("/p/mail/t/thr_00", ready="iframe")
+    page = start(answers_of(12)).open("/p/mail/t/thr_00", ready="iframe")
     for width in some(WIDTHS, FRAME_WIDTHS, chance):
         page.set_viewport_size({"width": width, "height": HEIGHT_PX})
         still(page)
@@ -92,10 +94,10 @@ def test_accounts_that_begin_alike_are_told_apart_by_their_tabs(start: Callable[
         "ann.marie@sea.example.org": "an….org",
         "mia@sea.example": "mia@sea.example",
     }
-    world = world_of(len(cuts))
-    for account, address in zip(world.accounts, cuts, strict=True):
+    answers = answers_of(len(cuts))
+    for account, address in zip(answers.accounts, cuts, strict=True):
         account["address"] = address
-    page = start(world).open()
+    page = start(answers).open()
     titles = page.locator(".tab-title")
     assert titles.all_text_contents() == ["Unified", *cuts]  # which are whole for who copies them
     page.locator(".tab .left-out").evaluate_all("all => all.forEach(one => { one.textContent = '…'; })")
@@ -103,7 +105,7 @@ def test_accounts_that_begin_alike_are_told_apart_by_their_tabs(start: Callable[
 
 
 def test_the_frame_passes_axe(start: Callable[..., App], frame_width: int) -> None:
-    app, width = start(world_of(12)), frame_width
+    app, width = start(answers_of(12)), frame_width
     app.page.set_viewport_size({"width": width, "height": HEIGHT_PX})
     page = app.open()
     check_in_a_light(page, f"frame-{width}")

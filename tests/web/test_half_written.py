@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import App
-from tests.web.fake_server import World
+from tests.web.fake_server import FakeAnswers
 
 pytestmark = pytest.mark.browser
 
@@ -17,7 +17,7 @@ BEFORE = "You wrote this before, and did not save it."
 
 @pytest.fixture
 def app(start: Callable[..., App]) -> App:
-    made = World()
+    made = FakeAnswers()
     made.signatures["acc_mia"] = "<div>Mia</div>"
     made.add_snippet("bye", "<div>Good-bye</div>", subject="Bye")
     return start(made)
@@ -63,7 +63,7 @@ def test_a_half_written_signature_is_there_again_until_it_is_saved_or_discarded(
     signature(page).get_by_role("button", name="Save").click()
     expect(page.get_by_text("Signature saved.")).to_be_visible()
     nothing_kept(app)
-    assert "Mia, all of it" in app.world.signatures["acc_mia"]
+    assert "Mia, all of it" in app.answers.signatures["acc_mia"]
 
 
 @pytest.mark.thorough

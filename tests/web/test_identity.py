@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.browser import App
-from tests.web import fake_world
-from tests.web.fake_identity import IdentityWorld
+from tests.web import fake_mail
+from tests.web.fake_identity import IdentityAnswers
 from tests.web.fake_server import MODULES
 
 pytestmark = pytest.mark.browser
@@ -17,13 +17,13 @@ pytestmark = pytest.mark.browser
 SIGN_IN = "Sign in"
 
 
-def stranger(**me: object) -> IdentityWorld:
-    return IdentityWorld(me=fake_world.me(**{"mode": "claimed", **me}))
+def stranger(**me: object) -> IdentityAnswers:
+    return IdentityAnswers(me=fake_mail.me(**{"mode": "claimed", **me}))
 
 
-def world_of(app: App) -> IdentityWorld:
-    assert isinstance(app.world, IdentityWorld)
-    return app.world
+def answers_of(app: App) -> IdentityAnswers:
+    assert isinstance(app.answers, IdentityAnswers)
+    return app.answers
 
 
 def shown(page: Page) -> str:
@@ -48,19 +48,19 @@ def test_a_development_login_carries_the_invite_and_ends_where_it_began(start: C
     page.get_by_label("Development login").fill(" new@tern.example ")
     page.locator("form").evaluate("form => { form.requestSubmit(); form.requestSubmit(); }")
     page.get_by_role("heading", name="Profile").wait_for()
-    assert world_of(app).posts == [("/auth/dev-login", {"email": "new@tern.example", "invite": "abc"})]
+    assert answers_of(app).posts == [("/auth/dev-login", {"email": "new@tern.example", "invite": "abc"})]
 
 
 @pytest.mark.thorough
 def test_a_refused_sign_in_is_told_in_the_servers_words_and_can_be_tried_again(start: Callable[..., App]) -> None:
     app = start(stranger())
     app.tolerated = ("403",)
-    world_of(app).refusing = "This server takes members by invitation."
+    answers_of(app).refusing = "This server takes members by invitation."
     page = app.open("/login", ready="form")
     page.get_by_label("Development login").fill("new@tern.example")
     page.get_by_role("button", name=SIGN_IN).click()
     page.get_by_role("alert").get_by_text("This server takes members by invitation.").wait_for()
-    world_of(app).refusing = None
+    answers_of(app).refusing = None
     page.get_by_role("button", name=SIGN_IN).click()
     page.wait_for_url("**/p/mail")
 
@@ -84,16 +84,16 @@ def test_a_claim_link_is_not_used_up_by_being_opened(start: Callable[..., App]) 
     app = start(stranger(mode="unclaimed", devLogin=False))
     page = app.open("/login?claim=s3cret", ready="form")
     page.get_by_text("You become its admin").wait_for()
-    assert world_of(app).posts == []
+    assert answers_of(app).posts == []
     page.get_by_role("button", name="Claim and sign in").click()
     page.wait_for_url("**/p/mail")
-    assert world_of(app).posts == [("/auth/claim-link", {"token": "s3cret"})]
+    assert answers_of(app).posts == [("/auth/claim-link", {"token": "s3cret"})]
 
 
 def test_a_claim_link_that_is_too_old_says_so_and_leads_to_the_other_ways(start: Callable[..., App]) -> None:
     app = start(stranger())
     app.tolerated = ("403",)
-    world_of(app).refusing = "This link was used already or is older than 30 minutes."
+    answers_of(app).refusing = "This link was used already or is older than 30 minutes."
     page = app.open("/login?claim=s3cret", ready="form")
     page.get_by_role("button", name=SIGN_IN).click()
     page.get_by_role("alert").get_by_text("older than 30 minutes").wait_for()
@@ -137,7 +137,7 @@ def test_without_any_way_in_the_command_on_the_machine_is_told(start: Callable[.
 
 @pytest.mark.thorough
 def test_who_is_signed_in_already_is_told_what_an_invite_is_for(start: Callable[..., App]) -> None:
-    page = start(IdentityWorld()).open("/login?invite=abc", ready=".login-card .button")
+    page = start(IdentityAnswers()).open("/login?invite=abc", ready=".login-card .button")
     assert "You are signed in as mia@ternandtide.example. The invite is for somebody new" in shown(page)
     page.get_by_role("link", name="Go to your workspace").click()
     page.locator("[data-thread]").first.wait_for()

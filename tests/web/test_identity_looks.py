@@ -9,31 +9,31 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.support.browser import App
-from tests.web import fake_world
-from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
+from tests.web import fake_mail
+from tests.web.fake_identity import JONAS, IdentityAnswers, signed_in
 from tests.web.test_app_looks import NARROW, SIZES, check_in_a_light, small_targets
 
 pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
 LOGINS: dict[str, tuple[str, dict[str, Any]]] = {
-    "unclaimed": ("/login", fake_world.me()),
-    "claimed": ("/login?error=code-rejected", fake_world.me(mode="claimed")),
-    "invited": ("/login?invite=abc", fake_world.me(mode="claimed", googleLogin=True)),
-    "no-way": ("/login", fake_world.me(mode="claimed", devLogin=False)),
-    "link": ("/login?claim=abc", fake_world.me(devLogin=False)),
+    "unclaimed": ("/login", fake_mail.me()),
+    "claimed": ("/login?error=code-rejected", fake_mail.me(mode="claimed")),
+    "invited": ("/login?invite=abc", fake_mail.me(mode="claimed", googleLogin=True)),
+    "no-way": ("/login", fake_mail.me(mode="claimed", devLogin=False)),
+    "link": ("/login?claim=abc", fake_mail.me(devLogin=False)),
 }
 
 
 def test_every_way_in_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
-    app = start(IdentityWorld(), **SIZES[size])
+    app = start(IdentityAnswers(), **SIZES[size])
     for state, (path, me) in LOGINS.items():
-        app.world.me = dict(me)
+        app.answers.me = dict(me)
         page = app.open(path, ready=".login-card .lead")
         check_in_a_light(page, f"{size}-login-{state}")
 
 
 def test_every_section_of_the_settings_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
-    app = start(IdentityWorld(), **SIZES[size])
+    app = start(IdentityAnswers(), **SIZES[size])
     page = app.open("/settings", ready=".who")
     check_in_a_light(page, f"{size}-settings-profile")
     go_to(page, "Display")
@@ -78,7 +78,7 @@ def go_to(page: Page, section: str) -> None:
 
 
 def test_what_a_finger_presses_there_is_large_enough(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld(me=signed_in(JONAS)), **NARROW)
+    app = start(IdentityAnswers(me=signed_in(JONAS)), **NARROW)
     for path in ("/login", "/settings", "/settings/devices", "/settings/display", "/settings/keys"):
         page = app.open(path, ready="h1")
         page.wait_for_load_state("networkidle")

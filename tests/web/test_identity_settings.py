@@ -12,9 +12,9 @@ from playwright.sync_api import Browser, expect
 
 from tests.support.browser import PATIENCE_MS, App, intercept, launch
 from tests.web import qr_reader
-from tests.web.fake_identity import CODE, JONAS, LINK, OTHER_CODE, IdentityWorld, device, signed_in
+from tests.web.fake_identity import CODE, JONAS, LINK, OTHER_CODE, IdentityAnswers, device, signed_in
 from tests.web.fake_server import MODULES, Refusal, serving
-from tests.web.test_identity import SIGN_IN, world_of
+from tests.web.test_identity import SIGN_IN, answers_of
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +26,7 @@ SAYS_WHAT_WAS_KEPT = """addEventListener("pageshow", event => {
 
 @pytest.mark.thorough
 def test_the_header_leads_to_the_settings_escape_back_and_sign_out_to_the_login_page(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld())
+    app = start(IdentityAnswers())
     page = app.open()
     page.get_by_role("link", name="Settings. Signed in as mia@ternandtide.example").click()
     page.get_by_role("heading", name="Profile").wait_for()
@@ -37,11 +37,11 @@ def test_the_header_leads_to_the_settings_escape_back_and_sign_out_to_the_login_
     page.get_by_role("link", name="Settings. Signed in as mia@ternandtide.example").click()
     page.get_by_role("button", name=SIGN_OUT).click()
     page.wait_for_url("**/login")
-    assert world_of(app).posts == [("/auth/logout", {})]
+    assert answers_of(app).posts == [("/auth/logout", {})]
 
 
 def test_signing_out_deletes_what_was_not_saved_and_loads_nothing_for_it(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld())
+    app = start(IdentityAnswers())
     app.tolerated = ("net::ERR_FAILED",)
     page = app.open("/settings", ready=".who")
     page.evaluate("localStorage['svc.left.page.one'] = JSON.stringify({ key: 'one', user: 'usr_mia', at: Date.now() })")
@@ -52,15 +52,15 @@ def test_signing_out_deletes_what_was_not_saved_and_loads_nothing_for_it(start: 
 
 
 def test_signing_out_deletes_first_what_was_just_discarded(start: Callable[..., App]) -> None:
-    class Told(IdentityWorld):
+    class Told(IdentityAnswers):
         def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
             left.append(list(self.drafts))
             return super().auth(path, body)
 
     left: list[list[str]] = []
-    world = Told()
-    world.add_draft(subject="Tides")
-    app = start(world)
+    answers = Told()
+    answers.add_draft(subject="Tides")
+    app = start(answers)
     page = app.open("/p/mail/drafts", ready="[data-draft]")
     page.get_by_role("button", name="Delete the draft: Tides").click()
     page.get_by_text("Draft deleted.").wait_for()
@@ -72,7 +72,7 @@ def test_signing_out_deletes_first_what_was_just_discarded(start: Callable[..., 
 
 @pytest.mark.thorough
 def test_signing_out_ends_there_also_if_the_page_hears_of_the_ended_session_first(start: Callable[..., App]) -> None:
-    class Slow(IdentityWorld):
+    class Slow(IdentityAnswers):
         def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
             answer = super().auth(path, body)
             assert noticed.wait(PATIENCE_MS / 1_000)
@@ -93,7 +93,7 @@ def test_signing_out_ends_there_also_if_the_page_hears_of_the_ended_session_firs
 
 
 def test_signing_out_of_a_session_that_has_ended_leads_to_the_login_page_too(start: Callable[..., App]) -> None:
-    class Ended(IdentityWorld):
+    class Ended(IdentityAnswers):
         """The session ends a moment before one signs out of it: sooner, the page would leave by itself."""
 
         def auth(self, path: str, body: dict[str, Any]) -> tuple[int, Any]:
@@ -110,11 +110,11 @@ def test_signing_out_of_a_session_that_has_ended_leads_to_the_login_page_too(sta
 
 @pytest.mark.thorough
 def test_a_page_that_the_browser_kept_shows_nothing_once_the_session_has_ended(browser: Browser) -> None:
-    world = IdentityWorld()
+    answers = IdentityAnswers()
     with (
-        serving(world) as stage,
+        serving(answers) as served,
         launch(browser.browser_type, without=["--disable-back-forward-cache"]) as keeping,
-        keeping.new_page(base_url=stage.origin) as page,
+        keeping.new_page(base_url=served.origin) as page,
     ):
         page.set_default_timeout(PATIENCE_MS)
         page.add_init_script(SAYS_WHAT_WAS_KEPT)
@@ -122,7 +122,7 @@ def test_a_page_that_the_browser_kept_shows_nothing_once_the_session_has_ended(b
         page.locator("[data-thread]").first.wait_for()
         page.goto("/settings")
         page.locator(".who").first.wait_for()
-        world.me.update(user=None)
+        answers.me.update(user=None)
         page.go_back(wait_until="commit")
         page.wait_for_url("**/login?next=%2Fp%2Fmail")
         assert page.evaluate("sessionStorage.getItem('kept')") != "shown"
@@ -130,7 +130,7 @@ def test_a_page_that_the_browser_kept_shows_nothing_once_the_session_has_ended(b
 
 @pytest.mark.thorough
 def test_the_last_admin_stays_one_and_where_there_is_another_she_may_step_down(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld())
+    app = start(IdentityAnswers())
     app.tolerated = ("409",)
     page = app.open("/settings/users", ready=".thing")
     page.get_by_role("button", name="Make member: Mia Tern").click()
@@ -146,7 +146,7 @@ def test_the_last_admin_stays_one_and_where_there_is_another_she_may_step_down(s
 
 @pytest.mark.thorough
 def test_a_member_asks_for_nothing_that_is_the_admins_and_may_give_a_device_less(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld(me=signed_in(JONAS)))
+    app = start(IdentityAnswers(me=signed_in(JONAS)))
     page = app.open("/settings/users", ready="h1")
     page.get_by_text("Only the admins of this workspace see this.").wait_for()
     page.get_by_role("link", name="Devices").click()
@@ -161,7 +161,7 @@ def test_a_member_asks_for_nothing_that_is_the_admins_and_may_give_a_device_less
 
 @pytest.mark.thorough
 def test_invites_are_made_shown_once_copied_and_revoked(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld(), permissions=["clipboard-read", "clipboard-write"])
+    app = start(IdentityAnswers(), permissions=["clipboard-read", "clipboard-write"])
     page = app.open("/settings/users", ready="text=noor@harbour.example")
     # Each tells its state, and only an open one can be revoked.
     rows = page.get_by_role("region", name="Invites").locator(".thing")
@@ -202,7 +202,7 @@ def test_invites_are_made_shown_once_copied_and_revoked(start: Callable[..., App
 def test_a_pairing_shows_a_code_large_with_its_time_and_its_picture_or_is_refused_in_words(
     start: Callable[..., App],
 ) -> None:
-    app = start(IdentityWorld())
+    app = start(IdentityAnswers())
     page = app.open("/settings/devices", ready=".thing")
     page.get_by_role("button", name="Pair a device").click()
     page.get_by_role("checkbox", name="Use terminals").check()
@@ -218,7 +218,7 @@ def test_a_pairing_shows_a_code_large_with_its_time_and_its_picture_or_is_refuse
     app.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
     app.tolerated = ("403",)
-    app.world.failing["devices.createPairingCode"] = Refusal("FORBIDDEN", 403, "Only an admin may open a shell.")
+    app.answers.failing["devices.createPairingCode"] = Refusal("FORBIDDEN", 403, "Only an admin may open a shell.")
     page.get_by_role("button", name="Pair a device").click()
     page.get_by_role("button", name="Show the code").click()
     page.get_by_role("dialog").get_by_text("Only an admin may open a shell.").wait_for()
@@ -228,9 +228,9 @@ def test_a_pairing_shows_a_code_large_with_its_time_and_its_picture_or_is_refuse
 def test_a_device_may_act_as_an_admin_only_if_that_is_ticked_and_stands_in_the_list_once_it_took_the_code(
     start: Callable[..., App],
 ) -> None:
-    app = start(IdentityWorld())
+    app = start(IdentityAnswers())
     page = app.open("/settings/devices", ready=".thing")
-    world_of(app).devices.append(device(11, "Added elsewhere", "mobile"))
+    answers_of(app).devices.append(device(11, "Added elsewhere", "mobile"))
     page.evaluate("dispatchEvent(new Event('focus'))")  # the window is looked at again
     page.get_by_text("Added elsewhere").wait_for()
     page.get_by_role("button", name="Pair a device").click()
@@ -243,8 +243,8 @@ def test_a_device_may_act_as_an_admin_only_if_that_is_ticked_and_stands_in_the_l
     page.get_by_role("button", name="Show the code").click()
     page.locator(".code").first.wait_for()
     assert app.called("devices.createPairingCode") == [{"capabilities": {"admin": True}}]
-    world_of(app).devices.append(device(9, "Somebody else’s", "mobile", userId=JONAS["id"]))
-    world_of(app).devices.append(device(10, "New phone", "mobile", capabilities={"admin": True}))
+    answers_of(app).devices.append(device(9, "Somebody else’s", "mobile", userId=JONAS["id"]))
+    answers_of(app).devices.append(device(10, "New phone", "mobile", capabilities={"admin": True}))
     page.get_by_text("New phone is paired.").wait_for()
     page.locator("dialog").first.wait_for(state="hidden")
     page.get_by_text("may act as an admin").wait_for()
@@ -263,7 +263,7 @@ def test_the_picture_of_any_short_text_reads_back(app: App) -> None:
 
 @pytest.mark.thorough
 def test_a_code_that_ended_can_be_asked_for_anew(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld(code_lasts_s=1))
+    app = start(IdentityAnswers(code_lasts_s=1))
     page = app.open("/settings/devices", ready=".thing")
     page.get_by_role("button", name="Pair a device").click()
     page.get_by_role("button", name="Show the code").click()
@@ -275,7 +275,7 @@ def test_a_code_that_ended_can_be_asked_for_anew(start: Callable[..., App]) -> N
 
 @pytest.mark.thorough
 def test_a_clock_that_is_wrong_does_not_end_the_code(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld(code_lasts_s=-3_600), alone=True)
+    app = start(IdentityAnswers(code_lasts_s=-3_600), alone=True)
     app.page.clock.set_fixed_time(datetime.now(UTC))
     page = app.open("/settings/devices", ready=".thing")
     page.get_by_role("button", name="Pair a device").click()
@@ -285,12 +285,12 @@ def test_a_clock_that_is_wrong_does_not_end_the_code(start: Callable[..., App]) 
 
 @pytest.mark.thorough
 def test_the_current_session_is_marked_and_the_others_can_be_ended(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld())
+    app = start(IdentityAnswers())
     app.tolerated = ("503",)
-    app.world.failing["auth.sessions"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
+    app.answers.failing["auth.sessions"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
     page = app.open("/settings/sessions", ready="[role=alert]")
     page.get_by_text("Could not load the sessions: The database is busy.").wait_for()
-    app.world.failing.clear()
+    app.answers.failing.clear()
     page.get_by_role("button", name="Try again").click()
     page.get_by_text("Safari on iPhone").wait_for()
     expect(page.locator(".thing").first).to_contain_text("this browser")
@@ -299,12 +299,12 @@ def test_the_current_session_is_marked_and_the_others_can_be_ended(start: Callab
         "button", name=SIGN_OUT
     ).click()
     page.get_by_text("Safari on iPhone").wait_for(state="detached")
-    assert [one["id"] for one in world_of(app).sessions] == ["ses_1"]
+    assert [one["id"] for one in answers_of(app).sessions] == ["ses_1"]
 
 
 @pytest.mark.thorough
 def test_a_session_that_ends_leads_to_the_login_page_and_back_to_the_very_section(start: Callable[..., App]) -> None:
-    class Ending(IdentityWorld):
+    class Ending(IdentityAnswers):
         """The session has ended once the next section is shown, and no sooner: its users are asked for."""
 
         asked = False
@@ -330,9 +330,9 @@ def test_a_session_that_ends_leads_to_the_login_page_and_back_to_the_very_sectio
 def test_a_member_connects_or_asks_the_admin_and_is_given_no_homework(
     start: Callable[..., App], configured: bool
 ) -> None:
-    world = IdentityWorld(me=signed_in(JONAS, googleLogin=configured), accounts=[])
-    world.sign_ins[0]["ready"] = configured
-    page = start(world).open("/p/mail", ready="h1")
+    answers = IdentityAnswers(me=signed_in(JONAS, googleLogin=configured), accounts=[])
+    answers.sign_ins[0]["ready"] = configured
+    page = start(answers).open("/p/mail", ready="h1")
     page.get_by_role("button", name="Microsoft").click()
     page.get_by_text("Ask your admin").wait_for()
     page.get_by_role("button", name="Microsoft").click()
@@ -346,14 +346,14 @@ def test_a_member_connects_or_asks_the_admin_and_is_given_no_homework(
 
 @pytest.mark.thorough
 def test_an_admin_is_told_how_to_set_mail_up(start: Callable[..., App]) -> None:
-    page = start(IdentityWorld(me=signed_in(), accounts=[])).open("/p/mail", ready="h1")
+    page = start(IdentityAnswers(me=signed_in(), accounts=[])).open("/p/mail", ready="h1")
     page.get_by_role("button", name="Google").click()
     page.get_by_text("Once, before the first account: create an OAuth client").wait_for()
 
 
 @pytest.mark.thorough
 def test_why_no_mail_account_was_connected_stays_until_it_is_dismissed(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld(), alone=True)
+    app = start(IdentityAnswers(), alone=True)
     page = app.page
     page.clock.install()
     app.open("/p/mail?connect=Your%20mailbox%20is%20full.%20Call%20us.")

@@ -22,8 +22,8 @@ from svc.mail.images.proxy import MAX_BYTES, ImageProxy
 from svc.workspace import Workspace
 from tests.mail.images.pictures import PNG, SVG
 from tests.peers.needs import CHROMIUM, VENDOR, needs
-from tests.protocol.pinned_world import PICTURES, PUBLIC, Internet, answer, drip, moved
-from tests.protocol.pinned_world import Page as Said
+from tests.protocol.small_internet import PICTURES, PUBLIC, Internet, answer, drip, moved
+from tests.protocol.small_internet import Page as Said
 from tests.recorded_log import RecordedLog
 from tests.support.browser import DESKTOP, PATIENCE_MS, launch
 from tests.support.certificates import certificates

@@ -10,14 +10,14 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import App
-from tests.web.fake_server import Refusal, World
-from tests.web.fake_world import MIA
+from tests.web.fake_mail import MIA
+from tests.web.fake_server import FakeAnswers, Refusal
 
 pytestmark = pytest.mark.browser
 
 
 @dataclass
-class FailedImport(World):
+class FailedImport(FakeAnswers):
     def rpc_mail_imports(self, given: dict[str, Any]) -> list[dict[str, Any]]:
         counted = {"percent": 0, "added": 0, "known": 0, "skipped": 0, "reasons": [], "waitsFor": None}
         named = {"runId": "run_1", "accountId": MIA, "name": "old.mbox"}
@@ -54,9 +54,9 @@ def test_a_folder_is_told_to_be_packed_and_a_mailbox_of_apple_mail_is_opened(sta
 
 
 def test_a_retry_that_is_refused_is_told(start: Callable[..., App]) -> None:
-    world = FailedImport()
-    world.failing["runs.retry"] = Refusal("CONFLICT", 409, "This run is at work already.")
-    app = start(world)
+    answers = FailedImport()
+    answers.failing["runs.retry"] = Refusal("CONFLICT", 409, "This run is at work already.")
+    app = start(answers)
     app.tolerated = ("409",)
     page = app.open("/settings/import", ready=".import")
     page.get_by_role("button", name="Retry old.mbox").click()

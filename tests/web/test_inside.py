@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.peers.needs import AXE, need
 from tests.support.browser import App
-from tests.web.fake_identity import IdentityWorld, signed_in
+from tests.web.fake_identity import IdentityAnswers, signed_in
 from tests.web.test_app_looks import SIZES, check_in_a_light
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,7 @@ def rows(page: Page, region: str) -> Locator:
 
 @pytest.mark.thorough
 def test_the_tree_is_searched_and_what_stands_out_is_seen(start: Callable[..., App]) -> None:
-    page = start(IdentityWorld()).open("/settings/inside", ready=".inside-facts")
+    page = start(IdentityAnswers()).open("/settings/inside", ready=".inside-facts")
     expect(page.get_by_role("heading", name="Inside", exact=True)).to_be_in_viewport()
     expect(page.get_by_role("link", name="Inside")).to_be_in_viewport()
     expect(page.get_by_role("definition")).to_have_text(["0.1.0", "2 h", "72 MB", "41", "12 of 10,000"])
@@ -46,7 +46,7 @@ def test_the_tree_is_searched_and_what_stands_out_is_seen(start: Callable[..., A
 
 @pytest.mark.thorough
 def test_it_looks_again_until_it_is_held(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld(), alone=True)
+    app = start(IdentityAnswers(), alone=True)
     app.page.clock.install()
     page = app.open("/settings/inside", ready=".inside-facts")
     seen = len(app.called("inside.look"))
@@ -63,9 +63,9 @@ def test_it_looks_again_until_it_is_held(start: Callable[..., App]) -> None:
 
 
 def test_a_member_does_not_see_it(start: Callable[..., App]) -> None:
-    world = IdentityWorld()
-    world.me = signed_in({**world.me["user"], "role": "member"})
-    page = start(world).open("/settings", ready=".who")
+    answers = IdentityAnswers()
+    answers.me = signed_in({**answers.me["user"], "role": "member"})
+    page = start(answers).open("/settings", ready=".who")
     expect(page.get_by_role("link", name="Profile")).to_be_visible()
     expect(page.get_by_role("link", name="Inside")).to_have_count(0)
 
@@ -73,5 +73,5 @@ def test_a_member_does_not_see_it(start: Callable[..., App]) -> None:
 @pytest.mark.look
 def test_it_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
     need(AXE)
-    page = start(IdentityWorld(), **SIZES[size]).open("/settings/inside", ready=".inside-facts")
+    page = start(IdentityAnswers(), **SIZES[size]).open("/settings/inside", ready=".inside-facts")
     check_in_a_light(page, f"{size}-settings-inside")

@@ -9,15 +9,15 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import PHONE, App
-from tests.web import fake_world
-from tests.web.fake_server import World
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers
 
 pytestmark = pytest.mark.browser
 
 
-def world_with(**changed: Any) -> World:
-    world = World()
-    detail = fake_world.detail(world.thread("thr_00"))
+def answers_with(**changed: Any) -> FakeAnswers:
+    answers = FakeAnswers()
+    detail = fake_mail.detail(answers.thread("thr_00"))
     detail["messages"] = detail["messages"][:1]
     message = detail["messages"][0]
     message["attachments"] = [
@@ -30,8 +30,8 @@ def world_with(**changed: Any) -> World:
             "damaged": False,
         }
     ]
-    world.details["thr_00"] = detail
-    world.invitations[message["id"]] = {
+    answers.details["thr_00"] = detail
+    answers.invitations[message["id"]] = {
         "uid": "abc@partner.example",
         "method": "REQUEST",
         "summary": "Panels, second reading",
@@ -63,12 +63,12 @@ def world_with(**changed: Any) -> World:
         "proposer": None,
         **changed,
     }
-    return world
+    return answers
 
 
 @pytest.mark.thorough
 def test_an_invitation_is_shown_and_answered_by_keys(start: Callable[..., App]) -> None:
-    app = start(world_with())
+    app = start(answers_with())
     page = app.open("/p/mail/t/thr_00", ready=".invitation")
     card = page.get_by_role("region", name="Invitation: Panels, second reading")
     for words in ("2027", "every week on Wednesday", "Harbour 4", "Bo Lind invites", "Dentist"):
@@ -83,7 +83,7 @@ def test_an_invitation_is_shown_and_answered_by_keys(start: Callable[..., App]) 
 
 
 def test_what_was_called_off_can_not_be_answered(start: Callable[..., App]) -> None:
-    app = start(world_with(state="cancelled", method="CANCEL"))
+    app = start(answers_with(state="cancelled", method="CANCEL"))
     page = app.open("/p/mail/t/thr_00", ready=".invitation")
     expect(page.locator(".invitation")).to_contain_text("This meeting was called off.")
     expect(page.locator(".invitation").get_by_role("button")).to_have_count(0)
@@ -91,7 +91,7 @@ def test_what_was_called_off_can_not_be_answered(start: Callable[..., App]) -> N
 
 @pytest.mark.thorough
 def test_on_a_phone_it_fits_and_its_answers_are_wide_enough_for_a_finger(start: Callable[..., App]) -> None:
-    app = start(world_with(warnings=["The organizer is a@b.example, but evil@evil.test sent this"]), viewport=PHONE)
+    app = start(answers_with(warnings=["The organizer is a@b.example, but evil@evil.test sent this"]), viewport=PHONE)
     page = app.open("/p/mail/t/thr_00", ready=".invitation")
     box = page.locator(".invitation").bounding_box()
     assert box is not None
@@ -107,7 +107,7 @@ def test_on_a_phone_it_fits_and_its_answers_are_wide_enough_for_a_finger(start: 
 def test_another_time_is_shown_beside_the_planned_one_and_taken_by_keys(start: Callable[..., App]) -> None:
     planned = {"start": "2027-03-03T07:00:00.000Z", "end": "2027-03-03T08:00:00.000Z"}
     proposal = {"method": "COUNTER", "planned": planned, "proposer": "mia@ternandtide.example", "conflicts": []}
-    app = start(world_with(**proposal))
+    app = start(answers_with(**proposal))
     page = app.open("/p/mail/t/thr_00", ready=".invitation")
     card = page.get_by_role("region", name="Invitation: Panels, second reading")
     for words in ("Mia Tern proposes another time", "now planned for", "Move it in your own calendar, too."):

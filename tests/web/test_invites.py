@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import App
-from tests.web.fake_identity import IdentityWorld, ahead
-from tests.web.fake_world import at
+from tests.web.fake_identity import IdentityAnswers, ahead
+from tests.web.fake_mail import at
 
 pytestmark = pytest.mark.browser
 
@@ -29,8 +29,8 @@ def test_a_used_invite_names_who_came_in_by_it_and_nobody_who_is_gone(start: Cal
         "by Bea <b>Stone</b>": used(2, BEA["email"], BEA),
         "by bea@harbour.example": used(3, None, {**BEA, "name": ""}),
     }
-    world = IdentityWorld(invites=[*invites.values(), used(4, None, None)])
-    page = start(world).open("/settings/users", ready="text=/used .* by /")
+    answers = IdentityAnswers(invites=[*invites.values(), used(4, None, None)])
+    page = start(answers).open("/settings/users", ready="text=/used .* by /")
     rows = page.get_by_role("region", name="Invites").locator(".thing")
     expect(rows).to_have_count(4)
     for number, ending in enumerate(invites):
@@ -40,7 +40,7 @@ def test_a_used_invite_names_who_came_in_by_it_and_nobody_who_is_gone(start: Cal
 
 
 def test_a_second_press_before_the_first_is_drawn_makes_no_second_invite(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld(invites=[]))
+    app = start(IdentityAnswers(invites=[]))
     page = app.open("/settings/users", ready=".invite-form")
     page.locator(".invite-form").evaluate("form => { form.requestSubmit(); form.requestSubmit(); }")
     page.get_by_text("The invite link, shown this once.").wait_for()

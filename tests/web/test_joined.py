@@ -12,7 +12,7 @@ from tests.peers.needs import CHROMIUM, NODE, VENDOR, need
 from tests.support.browser import fresh_page, hear
 from tests.support.installed import lay_package
 from tests.support.process import ServiceProcess
-from tests.web.mail_rules.desk import start_world
+from tests.web.mail_rules.page_with_service import start_seeded
 
 MOST_ANSWERS: Final = 30
 """To the inbox with its mail; it took some three hundred when each module came by itself."""
@@ -35,7 +35,7 @@ def test_the_joined_app_is_the_same_app(installed: Path, tmp_path: Path, browser
         ServiceProcess(tmp_path, root=installed, warm=False) as service,
         fresh_page(browser, base_url=service.base, service_workers="allow") as page,
     ):
-        start_world(service)
+        start_seeded(service)
         hear(page, complaints.append)
         page.on("response", lambda answer: answers.append(answer.url))
         page.goto("/p/mail")

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import FilePayload, Locator, expect
 
 from tests.support.browser import App
-from tests.web.fake_server import World
+from tests.web.fake_server import FakeAnswers
 from tests.web.writer import chips, give_file, ready, text
 
 pytestmark = pytest.mark.browser
@@ -181,7 +181,7 @@ TASKS: Final[dict[str, tuple[Callable[[App], None], Callable[[Hands], None]]]] =
 @pytest.mark.parametrize("task", TASKS)
 def test_a_task_takes_as_many_keys_as_the_page_says(start: Callable[..., App], task: str) -> None:
     begin, do = TASKS[task]
-    app = start(world())
+    app = start(answers())
     begin(app)
     app.settled()
     hands = Hands(app)
@@ -321,7 +321,7 @@ BY_MOUSE: Final[dict[str, Callable[[Mouse], None]]] = {
 @pytest.mark.parametrize("task", BY_MOUSE)
 def test_a_task_takes_as_many_clicks_as_the_page_says(start: Callable[..., App], task: str) -> None:
     begin, _ = TASKS[task]
-    app = start(world())
+    app = start(answers())
     begin(app)
     app.settled()
     mouse = Mouse(app)
@@ -329,9 +329,9 @@ def test_a_task_takes_as_many_clicks_as_the_page_says(start: Callable[..., App],
     assert f"{mouse.clicks}{' + words' if mouse.words else ''}" == CLICKS[task]
 
 
-def world() -> World:
+def answers() -> FakeAnswers:
     """In which the first thread is from a list that one can leave."""
-    made = World()
+    made = FakeAnswers()
     detail = made.details["thr_00"]
     message = detail["messages"][-1]
     message["canUnsubscribe"] = True

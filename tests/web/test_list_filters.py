@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.support.browser import PHONE, App
-from tests.web.fake_server import World
+from tests.web.fake_server import FakeAnswers
 
 pytestmark = pytest.mark.browser
 
@@ -71,9 +71,9 @@ def test_new_mail_shows_itself_where_it_passes(app: App) -> None:
     chip(app, "To me").click()
     page.wait_for_url("**?only=to-me")
     expect(app.row("thr_00")).to_have_count(1)
-    other = app.world.add(subject="To a list")
-    app.world.change(other, toMe=False)
-    mine = app.world.add(subject="To Mia")
+    other = app.answers.add(subject="To a list")
+    app.answers.change(other, toMe=False)
+    mine = app.answers.add(subject="To Mia")
     expect(app.row(mine)).to_have_count(1)
     page.reload()
     expect(app.row(mine)).to_have_count(1)
@@ -114,7 +114,7 @@ def test_a_filter_holds_in_every_search_until_it_is_taken_away(app: App) -> None
 
 @pytest.mark.thorough
 def test_the_chips_fit_a_phone(start: Callable[..., App]) -> None:
-    app = start(World(), viewport=PHONE, has_touch=True)
+    app = start(FakeAnswers(), viewport=PHONE, has_touch=True)
     page = app.open()
     expect(chip(app, "Unread")).to_be_hidden()
     page.get_by_role("button", name="Filters").click()
@@ -129,7 +129,7 @@ def test_the_chips_fit_a_phone(start: Callable[..., App]) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("address", ["/p/mail/search/t/thr_00?q=filename%3Awall", "/p/mail/t/thr_00?only=attachment"])
 def test_who_looks_for_a_file_sees_it_in_the_thread_without_another_click(app: App, address: str) -> None:
-    messages = app.world.details["thr_00"]["messages"]
+    messages = app.answers.details["thr_00"]["messages"]
     older, newest = messages[2], messages[-1]
     older["attachments"], newest["attachments"] = newest["attachments"], []
     file = app.open(address, ready="iframe").get_by_text("harbour-wall-elevations.pdf")

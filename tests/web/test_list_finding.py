@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 
 from tests.sizes import HANGS_S
 from tests.support.browser import App
-from tests.web import fake_world
-from tests.web.fake_server import Refusal, World
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers, Refusal
 
 FOR_A_SELECTED_THREAD: Final = {
     "selected": "Open the selected thread",
@@ -53,12 +53,12 @@ def test_slash_searches_as_one_types_marks_the_words_and_leads_back_to_the_same_
 
 @pytest.mark.thorough
 def test_a_found_word_is_seen_at_every_width_however_long_the_subject_is(app: App) -> None:
-    app.world.threads[0].update(
+    app.answers.threads[0].update(
         subject="The harbour committee, its minutes, and the long list of all that is still to be done before spring",
         snippet="Whoever reads this far will want to know where the lanterns hang, and who keeps them alight",
         labels=[{"id": "Label_1", "name": "Committees and minutes", "color": None}],
     )
-    by_its_sender = app.world.threads[1]
+    by_its_sender = app.answers.threads[1]
     by_its_sender.update(snippet="It begins as every mail does", sender={**by_its_sender["sender"], "name": "Lanterns"})
     page = app.open()
     search(app, "lanterns")
@@ -95,11 +95,11 @@ def test_enter_goes_to_the_first_row_as_soon_as_it_is_found(app: App) -> None:
     let_go = threading.Event()
 
     def hook(query: str) -> None:
-        app.world.lock.release()  # the others go on meanwhile
+        app.answers.lock.release()  # the others go on meanwhile
         let_go.wait(HANGS_S)
-        app.world.lock.acquire()
+        app.answers.lock.acquire()
 
-    app.world.search_hook = hook
+    app.answers.search_hook = hook
     app.press("/")
     page.keyboard.type("teal")
     app.press("Enter")
@@ -121,11 +121,11 @@ def test_the_answer_to_an_older_query_is_dropped(app: App) -> None:
     def hook(query: str) -> None:
         if query == "coun":
             held.set()
-            app.world.lock.release()  # the others go on meanwhile
+            app.answers.lock.release()  # the others go on meanwhile
             let_go.wait(HANGS_S)
-            app.world.lock.acquire()
+            app.answers.lock.acquire()
 
-    app.world.search_hook = hook
+    app.answers.search_hook = hook
     app.press("/")
     with page.expect_request(lambda request: "mail.search" in request.url and "coun%22" in request.url) as older:
         page.keyboard.type("coun")
@@ -146,14 +146,14 @@ def test_the_answer_to_an_older_query_is_dropped(app: App) -> None:
 def test_nothing_found_failures_and_notices_are_said(app: App) -> None:
     app.tolerated = ("503",)
     page = app.open()
-    app.world.notices = ["“colour:” means nothing here."]
+    app.answers.notices = ["“colour:” means nothing here."]
     search(app, "zzz")
     page.get_by_text("Nothing was found").wait_for()
     page.get_by_text("“colour:” means nothing here.").wait_for()
-    app.world.failing["mail.search"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
+    app.answers.failing["mail.search"] = Refusal("SERVICE_UNAVAILABLE", 503, "The database is busy.")
     page.keyboard.type("z")
     page.get_by_text("Could not load: The database is busy.").wait_for()
-    app.world.failing.clear()
+    app.answers.failing.clear()
     page.get_by_role("button", name="Try again").click()
     page.get_by_text("Nothing was found").wait_for()
     page.get_by_role("combobox", name="Search mail").focus()
@@ -166,7 +166,7 @@ def test_nothing_found_failures_and_notices_are_said(app: App) -> None:
 
 @pytest.mark.thorough
 def test_the_right_spelling_is_a_press_away_also_of_a_list_that_is_narrowed(app: App) -> None:
-    app.world.meant = {"cuoncil": "council", "is:unread cuoncil": "is:unread council"}
+    app.answers.meant = {"cuoncil": "council", "is:unread cuoncil": "is:unread council"}
     page = app.open("/p/mail/search?q=cuoncil&only=unread", ready=".notice-line")
     meant = page.get_by_role("status").get_by_role("button", name="council", exact=True)
     expect(meant.locator("xpath=..")).to_have_text("Did you mean council?")
@@ -185,11 +185,11 @@ def test_the_right_spelling_is_a_press_away_also_of_a_list_that_is_narrowed(app:
 def test_a_search_that_finds_the_server_busy_is_asked_once_more(app: App) -> None:
     app.tolerated = ("503",)
     page = app.open()
-    app.world.failing["mail.search"] = Refusal("SERVICE_UNAVAILABLE", 503, "Too many at once.", retry_after_s=1)
+    app.answers.failing["mail.search"] = Refusal("SERVICE_UNAVAILABLE", 503, "Too many at once.", retry_after_s=1)
     app.press("/")
     with page.expect_response(lambda response: "mail.search" in response.url) as first:
         page.keyboard.type("teal")
-    app.world.failing.clear()
+    app.answers.failing.clear()
     assert first.value.status == 503
     app.row("thr_01").wait_for()
     expect(page.get_by_text("Too many at once.")).to_have_count(0)
@@ -309,9 +309,9 @@ def test_the_palette_opens_from_the_search_field_and_its_button_and_not_while_co
 
 @pytest.mark.thorough
 def test_the_rows_of_sent_tell_to_whom_and_what_i_wrote_and_stay_in_that_order(app: App) -> None:
-    older, newer = (app.world.thread(one) for one in ("thr_00", "thr_11"))
-    fake_world.wrote(older, "The north wall can wait.", "Jonas Feld", "Ivo", others=4, when=fake_world.at(days=9))
-    fake_world.wrote(newer, "Wooden frames it is.", "Studio Handl", when=fake_world.at(days=2))
+    older, newer = (app.answers.thread(one) for one in ("thr_00", "thr_11"))
+    fake_mail.wrote(older, "The north wall can wait.", "Jonas Feld", "Ivo", others=4, when=fake_mail.at(days=9))
+    fake_mail.wrote(newer, "Wooden frames it is.", "Studio Handl", when=fake_mail.at(days=2))
     page = app.open()
     app.chord("g", "t")
     page.wait_for_url("**/p/mail/l/Sent")
@@ -320,8 +320,8 @@ def test_the_rows_of_sent_tell_to_whom_and_what_i_wrote_and_stay_in_that_order(a
     in_that_order = """() => [...document.querySelectorAll("[data-thread]")]
         .map(one => one.dataset.thread).join() === 'thr_11,thr_00'"""
     app.until(in_that_order)
-    app.world.change("thr_00", snippet="They answered.", lastMessageAt=fake_world.at())
-    app.world.change("thr_11", starred=True)
+    app.answers.change("thr_00", snippet="They answered.", lastMessageAt=fake_mail.at())
+    app.answers.change("thr_11", starred=True)
     app.row("thr_11").locator(".row-star").wait_for()
     app.until(in_that_order)
     expect(app.row("thr_00").locator(".row-snippet")).to_have_text("The north wall can wait.")
@@ -358,11 +358,11 @@ NAMED: Final[tuple[tuple[list[Any], str], ...]] = (
 
 @pytest.mark.thorough
 def test_a_row_names_the_people_of_a_thread_as_a_person_would(start: Callable[..., App]) -> None:
-    world = World()
-    named = list(zip(world.threads[10 : 10 + len(NAMED)], NAMED, strict=True))
+    answers = FakeAnswers()
+    named = list(zip(answers.threads[10 : 10 + len(NAMED)], NAMED, strict=True))
     for thread, (writers, _) in named:
         thread.update(writers=writers, sender={"name": "Mia", "address": ME, "title": None})
-    app = start(world)
+    app = start(answers)
     app.open()
     for thread, (writers, shown) in named:
         sender = app.row(thread["id"]).locator(".row-sender")
@@ -374,7 +374,7 @@ def test_a_row_names_the_people_of_a_thread_as_a_person_would(start: Callable[..
 @pytest.mark.thorough
 def test_i_am_called_me_in_rows_and_in_a_thread(app: App) -> None:
     mia = {"name": "", "address": "Mia@ternandtide.example", "title": None}
-    app.world.thread("thr_11")["sender"] = mia
+    app.answers.thread("thr_11")["sender"] = mia
     page = app.open()
     expect(app.row("thr_11").locator(".row-sender bdi")).to_have_text("me")
     app.row("thr_11").click()
@@ -386,11 +386,11 @@ def test_i_am_called_me_in_rows_and_in_a_thread(app: App) -> None:
 def test_an_account_lists_its_own_labels_and_search(app: App) -> None:
     page = app.open("/p/mail/a/acc_hello")
     search(app, "rechnung")
-    assert app.called("mail.search")[-1]["accountId"] == fake_world.HELLO
+    assert app.called("mail.search")[-1]["accountId"] == fake_mail.HELLO
     page.goto(f"{app.origin}/p/mail/a/acc_hello/l/Invoices")
     app.row("thr_02").wait_for()
     wanted = [one for one in app.called("mail.threads") if one.get("labelName")]
-    assert wanted[-1] == {"accountId": fake_world.HELLO, "labelName": "Invoices", "limit": 50}
+    assert wanted[-1] == {"accountId": fake_mail.HELLO, "labelName": "Invoices", "limit": 50}
 
 
 @pytest.mark.thorough

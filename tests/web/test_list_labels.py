@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import App
-from tests.web.fake_server import World
+from tests.web.fake_server import FakeAnswers
 
 pytestmark = pytest.mark.browser
 
@@ -76,7 +76,7 @@ def test_labels_are_given_made_listed_by_and_taken_away(app: App) -> None:
 @pytest.mark.thorough
 def test_spam_trash_and_labels_are_in_the_navigation(app: App) -> None:
     page = app.open()
-    app.world.change("thr_03", **app.world.relabelled(app.world.thread("thr_03"), ["SPAM"], []))
+    app.answers.change("thr_03", **app.answers.relabelled(app.answers.thread("thr_03"), ["SPAM"], []))
     places = page.get_by_role("navigation", name="Workspace")
     places.get_by_role("link", name="Invoices").wait_for()
     places.get_by_role("link", name="Spam").click()
@@ -91,12 +91,12 @@ def test_spam_trash_and_labels_are_in_the_navigation(app: App) -> None:
 
 
 def test_labels_of_any_colour_can_be_read_in_both_themes(start: Callable[..., App]) -> None:
-    world = World()
+    answers = FakeAnswers()
     colours = ["#ffffff", "#000000", "#ffff00", "#0000ff", "#ff0000", "#00ff00", "#808080"]
-    world.threads[0]["labels"] = [
+    answers.threads[0]["labels"] = [
         {"id": f"L{index}", "name": colour, "color": colour} for index, colour in enumerate(colours)
     ]
-    page = start(world).open("/p/mail/t/thr_00", ready=".chip.linked")
+    page = start(answers).open("/p/mail/t/thr_00", ready=".chip.linked")
     schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
     for scheme in schemes:
         page.emulate_media(color_scheme=scheme)

@@ -7,28 +7,28 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.browser import App
-from tests.web import fake_world
-from tests.web.fake_server import World
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers
 from tests.web.test_app_looks import NARROW, SIZES, check_in_a_light, small_targets
 
 pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
 
-def marked_world() -> World:
+def marked_answers() -> FakeAnswers:
     """Rows with every mark there is."""
-    world = World()
-    world.threads[1]["starred"] = True
-    world.threads[2]["sender"]["title"] = "Nordwind (printers)"
-    world.threads[-1]["snoozedUntil"] = fake_world.at(days=-2)
-    duplicate = fake_world.thread(id="thr_twin", account=fake_world.HELLO, when=world.threads[0]["lastMessageAt"])
-    world.threads.append(duplicate)
-    fake_world.twins(world.threads[0], duplicate)
-    world.notices = ["“colour:” means nothing here."]
-    return world
+    answers = FakeAnswers()
+    answers.threads[1]["starred"] = True
+    answers.threads[2]["sender"]["title"] = "Nordwind (printers)"
+    answers.threads[-1]["snoozedUntil"] = fake_mail.at(days=-2)
+    duplicate = fake_mail.thread(id="thr_twin", account=fake_mail.HELLO, when=answers.threads[0]["lastMessageAt"])
+    answers.threads.append(duplicate)
+    fake_mail.twins(answers.threads[0], duplicate)
+    answers.notices = ["“colour:” means nothing here."]
+    return answers
 
 
 def test_finding_and_picking_pass_axe_and_fit(start: Callable[..., App], size: str) -> None:
-    app = start(marked_world(), **SIZES[size])
+    app = start(marked_answers(), **SIZES[size])
     page = app.open()
     app.press("j", "x", "Shift+J")
     check_in_a_light(page, f"list-{size}-picked")
@@ -66,7 +66,7 @@ def test_finding_and_picking_pass_axe_and_fit(start: Callable[..., App], size: s
 
 
 def test_what_a_finger_presses_there_is_large_enough(start: Callable[..., App]) -> None:
-    app = start(marked_world(), **NARROW)
+    app = start(marked_answers(), **NARROW)
     page = app.open("/p/mail/l/Travel")
     assert "\n".join(small_targets(page)) == ""
     app.press("j", "x")

@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import App
-from tests.web import fake_world
-from tests.web.fake_server import Refusal, World
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers, Refusal
 
 pytestmark = pytest.mark.browser
 
@@ -70,7 +70,7 @@ def test_delete_and_spam_take_the_thread_out_of_both_sections(app: App) -> None:
         with page.expect_response("**/trpc/mail.setLabels*"):
             app.press("j", "i")
         app.row("thr_01").wait_for(state="detached")
-        assert app.world.thread("thr_01")["inInbox"] is True
+        assert app.answers.thread("thr_01")["inInbox"] is True
         app.chord("g", "i")
         app.at("/p/mail")
         app.row("thr_01").wait_for()
@@ -171,8 +171,8 @@ def test_z_takes_back_step_by_step_also_after_a_reload(app: App) -> None:
     page.get_by_text("Archived").wait_for()
     app.press("s", "#")
     page.get_by_text("Moved to the trash").wait_for()
-    app.wait(lambda: len(app.world.steps) == 3, what="three steps at the server")
-    assert [what for what, _ in app.world.steps] == ["archive", "labels", "trash"]
+    app.wait(lambda: len(app.answers.steps) == 3, what="three steps at the server")
+    assert [what for what, _ in app.answers.steps] == ["archive", "labels", "trash"]
     page.reload()
     app.row("thr_02").wait_for()
     app.press("z")
@@ -188,14 +188,14 @@ def test_z_takes_back_step_by_step_also_after_a_reload(app: App) -> None:
 
 
 def test_what_comes_back_is_called_by_its_subject_also_before_the_news_of_it(app: App) -> None:
-    trashed = app.world.thread("thr_01")
+    trashed = app.answers.thread("thr_01")
     trashed.update(inInbox=False, hidden=True)
 
     def undo(given: dict[str, Any]) -> Any:
         trashed.update(inInbox=True, hidden=False)
         return {"undone": {"id": "1", "what": "trash", "threadIds": ["thr_01"], "draftId": None}}
 
-    app.world.rpc_mail_undo = undo  # type: ignore[method-assign]
+    app.answers.rpc_mail_undo = undo  # type: ignore[method-assign]
     page = app.open()
     app.press("z")
     page.get_by_text("Back from the trash: Paint samples").wait_for()
@@ -207,15 +207,15 @@ def test_undo_waits_for_the_step_that_is_still_being_told(app: App) -> None:
     app.press("j", "e", "z")
     page.get_by_text("Back from the archive").wait_for()
     app.row("thr_00").wait_for()
-    names = [name for name, _ in app.world.calls if name in {"mail.archive", "mail.undo"}]
+    names = [name for name, _ in app.answers.calls if name in {"mail.archive", "mail.undo"}]
     assert names == ["mail.archive", "mail.undo"]
 
 
 def test_a_mail_that_was_held_back_opens_again(app: App) -> None:
     page = app.open()
-    draft = app.world.add_draft(subject="Not yet")
+    draft = app.answers.add_draft(subject="Not yet")
     undone = {"id": "1", "what": "send", "threadIds": [], "draftId": draft}
-    app.world.rpc_mail_undo = lambda given: {"undone": undone}  # type: ignore[method-assign]
+    app.answers.rpc_mail_undo = lambda given: {"undone": undone}  # type: ignore[method-assign]
     app.press("z")
     page.get_by_role("dialog").get_by_role("textbox", name="Subject").wait_for()
     expect(page.get_by_role("textbox", name="Subject")).to_have_value("Not yet")
@@ -225,7 +225,7 @@ def test_a_mail_that_was_held_back_opens_again(app: App) -> None:
 def test_a_refused_step_puts_all_rows_back_and_says_why(app: App) -> None:
     app.tolerated = ("503",)
     page = app.open()
-    app.world.failing["mail.setLabels"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    app.answers.failing["mail.setLabels"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
     app.press("j", "x", "j", "x", "#")
     page.get_by_text("Could not delete: The disk is full.").wait_for()
     app.row("thr_00").wait_for()
@@ -245,10 +245,10 @@ def test_h_snoozes_until_a_preset_and_the_thread_comes_back_with_a_word(app: App
     app.chord("g", "z")
     app.row("thr_01").wait_for()
     expect(page).to_have_title(re.compile(r"^\(3\) Snoozed"))
-    app.world.change("thr_01", snoozedUntil="2020-01-01T08:00:00.000Z")
+    app.answers.change("thr_01", snoozedUntil="2020-01-01T08:00:00.000Z")
     app.chord("g", "i")
     app.row("thr_00").wait_for()
-    app.world.change("thr_01", snoozedUntil=None, inInbox=True, unread=True)
+    app.answers.change("thr_01", snoozedUntil=None, inInbox=True, unread=True)
     page.get_by_text("Back from snooze: Paint samples").wait_for()
     page.get_by_role("link", name="Back from snooze").wait_for()
     page.reload()
@@ -328,23 +328,23 @@ def test_the_keys_of_the_list_rest_in_dialogs_and_fields(app: App) -> None:
 
 
 @pytest.fixture
-def twin_world() -> World:
+def duplicate_answers() -> FakeAnswers:
     """The mail of thr_01 came to two accounts; Unified shows the one."""
-    world = World()
-    duplicate = fake_world.thread(
-        id="thr_twin", account=fake_world.HELLO, name="Amara Osei", subject="Paint samples arrived"
+    answers = FakeAnswers()
+    duplicate = fake_mail.thread(
+        id="thr_twin", account=fake_mail.HELLO, name="Amara Osei", subject="Paint samples arrived"
     )
-    duplicate["lastMessageAt"] = world.threads[1]["lastMessageAt"]
-    world.threads.append(duplicate)
-    fake_world.twins(world.threads[1], duplicate)
-    for one in world.accounts:
-        world.recount(one["id"])
-    return world
+    duplicate["lastMessageAt"] = answers.threads[1]["lastMessageAt"]
+    answers.threads.append(duplicate)
+    fake_mail.twins(answers.threads[1], duplicate)
+    for one in answers.accounts:
+        answers.recount(one["id"])
+    return answers
 
 
 @pytest.mark.thorough
-def test_one_mail_in_two_accounts_is_one_row_and_counts_once(start: Callable[..., App], twin_world: Any) -> None:
-    app = start(twin_world)
+def test_one_mail_in_two_accounts_is_one_row_and_counts_once(start: Callable[..., App], duplicate_answers: Any) -> None:
+    app = start(duplicate_answers)
     page = app.open()
     expect(app.row("thr_twin")).to_have_count(0)
     expect(page.get_by_role("tab", name="Unified")).to_have_text("Unified ·4")
@@ -361,8 +361,10 @@ def test_one_mail_in_two_accounts_is_one_row_and_counts_once(start: Callable[...
 
 
 @pytest.mark.thorough
-def test_an_open_twin_says_where_else_it_is_and_is_read_in_both(start: Callable[..., App], twin_world: Any) -> None:
-    app = start(twin_world)
+def test_an_open_twin_says_where_else_it_is_and_is_read_in_both(
+    start: Callable[..., App], duplicate_answers: Any
+) -> None:
+    app = start(duplicate_answers)
     page = app.open("/p/mail/t/thr_01", ready="iframe")
     app.until("() => document.querySelector('[role=tab]').textContent === 'Unified ·3'")
     assert sorted(one["threadId"] for one in app.called("mail.open", times=2)) == ["thr_01", "thr_twin"]

@@ -19,7 +19,7 @@ from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
 from tests.peers.needs import EMULATOR, needs
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
-from tests.web.mail_rules.desk import Desk, parsed, sitting
+from tests.web.mail_rules.page_with_service import PageWithService, app_page, parsed
 from tests.web.writer import ready, text
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.peer, pytest.mark.wall_clock, needs(EMULATOR)]
@@ -46,8 +46,8 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
 
 
 @pytest.fixture
-def desk(browser: Browser, town: Town) -> Iterator[Desk]:
-    with sitting(browser, town.service) as opened:
+def app(browser: Browser, town: Town) -> Iterator[PageWithService]:
+    with app_page(browser, town.service) as opened:
         yield opened
 
 
@@ -67,30 +67,30 @@ def running(service: ServiceProcess) -> Iterator[Town]:
         yield Town(google=peer, service=service, plan=plan)
 
 
-def test_two_accounts_are_connected_and_live_side_by_side(desk: Desk, town: Town) -> None:
-    asks_for_a_first_account(desk)
-    back = connects(desk, MIA)
-    expect(desk.row("The plan for Quay 4")).to_be_visible()
-    is_refused_the_second_time(desk, back)
-    desk.inbox()
-    desk.page.get_by_role("banner").get_by_role("button", name="Connect another account").click()
-    desk.picture("rule-01-connect-another")
-    connects(desk, TEAM)
-    sees_one_row_for_one_mail(desk)
-    new_mail_comes_by_itself(desk, town)
-    reading_and_archiving_reach_the_provider(desk, town)
-    an_answer_stays_in_the_thread(desk, town)
+def test_two_accounts_are_connected_and_live_side_by_side(app: PageWithService, town: Town) -> None:
+    asks_for_a_first_account(app)
+    back = connects(app, MIA)
+    expect(app.row("The plan for Quay 4")).to_be_visible()
+    is_refused_the_second_time(app, back)
+    app.inbox()
+    app.page.get_by_role("banner").get_by_role("button", name="Connect another account").click()
+    app.picture("rule-01-connect-another")
+    connects(app, TEAM)
+    sees_one_row_for_one_mail(app)
+    new_mail_comes_by_itself(app, town)
+    reading_and_archiving_reach_the_provider(app, town)
+    an_answer_stays_in_the_thread(app, town)
 
 
-def asks_for_a_first_account(desk: Desk) -> None:
-    desk.go("/")
-    desk.page.get_by_role("heading", name="Connect your mail").wait_for()
-    desk.picture("rule-01-connect", dark=True, phone=True)
+def asks_for_a_first_account(app: PageWithService) -> None:
+    app.go("/")
+    app.page.get_by_role("heading", name="Connect your mail").wait_for()
+    app.picture("rule-01-connect", dark=True, phone=True)
 
 
-def connects(desk: Desk, address: str) -> str:
+def connects(app: PageWithService, address: str) -> str:
     """Through the provider's consent screen and back; where the provider sent the browser."""
-    page = desk.page
+    page = app.page
     form = page.locator(".connect:visible")
     form.get_by_label("Address of the mailbox").fill(address)
     form.get_by_role("link", name="Google").click()
@@ -102,64 +102,64 @@ def connects(desk: Desk, address: str) -> str:
     page.get_by_role("button").filter(has_text=address).click()
     page.wait_for_url("**/p/mail")
     page.get_by_role("tab", name=address).wait_for()
-    return next(url for url in reversed(desk.went) if "/oauth/mail/callback?" in url)
+    return next(url for url in reversed(app.went) if "/oauth/mail/callback?" in url)
 
 
-def is_refused_the_second_time(desk: Desk, back: str) -> None:
+def is_refused_the_second_time(app: PageWithService, back: str) -> None:
     """The state opens one door once; without any there is no door."""
-    desk.tolerated += ("403",)
+    app.tolerated += ("403",)
     for address in (back, "/oauth/mail/callback?code=x&state=made-up", "/oauth/mail/callback?code=x"):
-        response = desk.page.goto(address)
+        response = app.page.goto(address)
         assert response is not None
         assert response.status == 403
 
 
-def sees_one_row_for_one_mail(desk: Desk) -> None:
-    page = desk.page
+def sees_one_row_for_one_mail(app: PageWithService) -> None:
+    page = app.page
     expect(page.get_by_role("tab")).to_have_count(3)
-    desk.row("To both of you").wait_for()
-    desk.eventually(lambda: all(one["state"] == "caught-up" for one in desk.service.query("mail.accounts")))
+    app.row("To both of you").wait_for()
+    app.eventually(lambda: all(one["state"] == "caught-up" for one in app.service.query("mail.accounts")))
     expect(page.locator("[data-thread]", has_text="To both of you")).to_have_count(1)
     expect(page.get_by_role("tab", name=f"{TEAM}, 1 unread thread")).to_be_visible()
-    desk.picture("rule-08-two-accounts")
+    app.picture("rule-08-two-accounts")
     page.get_by_role("tab", name=TEAM).click()
     expect(page.locator("[data-thread]")).to_have_count(1)
     page.get_by_role("tab", name="Unified").click()
 
 
-def new_mail_comes_by_itself(desk: Desk, town: Town) -> None:
+def new_mail_comes_by_itself(app: PageWithService, town: Town) -> None:
     town.google.insert(MIA, letter("Just now", message_id="now.1@harbour.test"))
-    desk.row("Just now").wait_for()
-    desk.picture("rule-04-arrived")
+    app.row("Just now").wait_for()
+    app.picture("rule-04-arrived")
 
 
-def reading_and_archiving_reach_the_provider(desk: Desk, town: Town) -> None:
+def reading_and_archiving_reach_the_provider(app: PageWithService, town: Town) -> None:
 
     def labels() -> set[str]:
         return town.google.labels_of(MIA, town.plan)
 
     assert labels() >= {"INBOX", "UNREAD"}
-    desk.open("The plan for Quay 4")
-    desk.eventually(lambda: "UNREAD" not in labels())
-    desk.press("e")
-    desk.eventually(lambda: "INBOX" not in labels())
-    desk.press("z")
-    desk.eventually(lambda: "INBOX" in labels())  # taken back there, too
+    app.open("The plan for Quay 4")
+    app.eventually(lambda: "UNREAD" not in labels())
+    app.press("e")
+    app.eventually(lambda: "INBOX" not in labels())
+    app.press("z")
+    app.eventually(lambda: "INBOX" in labels())  # taken back there, too
     assert "UNREAD" not in labels()
-    desk.inbox()
+    app.inbox()
 
 
-def an_answer_stays_in_the_thread(desk: Desk, town: Town) -> None:
-    desk.open("Just now")
-    desk.press("r")
-    ready(desk.page)
-    text(desk.page).click()
-    desk.page.keyboard.type("We are on our way.")
-    desk.press("Control+Enter")
-    desk.page.get_by_role("button", name="Send now").click()
-    desk.page.get_by_text("Sent: Re: Just now").wait_for()
-    expect(desk.page.locator("article.card")).to_have_count(2)
-    desk.picture("rule-14-answered")
+def an_answer_stays_in_the_thread(app: PageWithService, town: Town) -> None:
+    app.open("Just now")
+    app.press("r")
+    ready(app.page)
+    text(app.page).click()
+    app.page.keyboard.type("We are on our way.")
+    app.press("Control+Enter")
+    app.page.get_by_role("button", name="Send now").click()
+    app.page.get_by_text("Sent: Re: Just now").wait_for()
+    expect(app.page.locator("article.card")).to_have_count(2)
+    app.picture("rule-14-answered")
     message = only_answer(town.google, "Re: Just now")
     assert message["In-Reply-To"] == message["References"] == "<now.1@harbour.test>"
     body = message.get_body(("plain",))

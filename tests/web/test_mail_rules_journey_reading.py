@@ -12,7 +12,15 @@ from playwright.sync_api import Browser, expect
 
 from tests.support.browser import PHONE
 from tests.support.process import ServiceProcess
-from tests.web.mail_rules.desk import MIA, Desk, account, arrives, labels_of, mock_world, sitting
+from tests.web.mail_rules.page_with_service import (
+    MIA,
+    PageWithService,
+    account,
+    app_page,
+    arrives,
+    labels_of,
+    seeded_service,
+)
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
@@ -40,63 +48,63 @@ ALL_OF_A_KIND = """\
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with mock_world(tmp_path_factory.mktemp("world")) as process:
+    with seeded_service(tmp_path_factory.mktemp("seeded")) as process:
         yield process
 
 
 @pytest.fixture
-def desk(browser: Browser, service: ServiceProcess) -> Iterator[Desk]:
-    with sitting(browser, service) as opened:
+def app(browser: Browser, service: ServiceProcess) -> Iterator[PageWithService]:
+    with app_page(browser, service) as opened:
         yield opened
 
 
-def test_opening_marks_read_here_in_the_badge_and_at_the_provider(desk: Desk) -> None:
+def test_opening_marks_read_here_in_the_badge_and_at_the_provider(app: PageWithService) -> None:
     subject = "Six tomorrow, if the drawing comes"
-    thread = desk.thread(subject)
-    before = account(desk.service, MIA)["unread"]
-    page = desk.inbox()
+    thread = app.thread(subject)
+    before = account(app.service, MIA)["unread"]
+    page = app.inbox()
     expect(page.get_by_role("tab", name=f"{MIA}, {before} unread")).to_be_visible()
     expect(page.get_by_role("link", name=f"Unread, Ben Aldous, {subject}")).to_be_visible()
-    desk.open(subject)
+    app.open(subject)
     expect(page.get_by_role("tab", name=f"{MIA}, {before - 1} unread")).to_be_visible()
-    desk.eventually(lambda: "UNREAD" not in labels_of(desk.service, thread["id"]))
-    desk.eventually(lambda: account(desk.service, MIA)["pending"] == 0)
-    assert "UNREAD" not in provider_labels(desk.service, thread["id"])
+    app.eventually(lambda: "UNREAD" not in labels_of(app.service, thread["id"]))
+    app.eventually(lambda: account(app.service, MIA)["pending"] == 0)
+    assert "UNREAD" not in provider_labels(app.service, thread["id"])
 
 
-def test_a_thread_has_its_subject_its_filing_line_and_a_card_for_each_message(desk: Desk) -> None:
-    page = desk.inbox()
-    detail = desk.service.query("mail.thread", id=desk.thread(FERRY)["id"])
-    desk.open(FERRY)
+def test_a_thread_has_its_subject_its_filing_line_and_a_card_for_each_message(app: PageWithService) -> None:
+    page = app.inbox()
+    detail = app.service.query("mail.thread", id=app.thread(FERRY)["id"])
+    app.open(FERRY)
     page.get_by_role("button", name="older messages").click()
     expect(page.locator("article.card")).to_have_count(len(detail["messages"]))
     filing = page.locator(".filing")
     expect(filing).to_have_text(f"Filed under {detail['filing']['title']}")
-    desk.picture("rule-12-thread", dark=True, phone=True)
+    app.picture("rule-12-thread", dark=True, phone=True)
     filing.click()
     page.wait_for_url(f"**/p/{detail['filing']['path']}")
     page.get_by_role("heading", name=detail["filing"]["title"]).first.wait_for()
-    desk.picture("rule-12-page")
+    app.picture("rule-12-page")
     page.go_back()
     page.locator(".thread-subject").wait_for()
 
 
-def test_a_page_given_another_title_renames_the_sender_of_its_rows(desk: Desk) -> None:
+def test_a_page_given_another_title_renames_the_sender_of_its_rows(app: PageWithService) -> None:
     """Rule 9: whoever is known by their page is called as the page is."""
-    page = desk.inbox()
+    page = app.inbox()
     row = page.get_by_role("link", name="Press slot: Tuesday is free if you are quick")
     expect(row).to_contain_text("Della at Kestrel Print")
-    sender = desk.service.query("mail.thread", id=row.get_attribute("data-thread"))["messages"][0]["from"]
-    desk.service.mutate("people.add", address=sender["address"])  # who only wrote is suggested, and has no page yet
-    path = desk.service.query("mail.thread", id=row.get_attribute("data-thread"))["filing"]["path"]
-    known = desk.service.query("pages.get", path=path)
-    desk.service.mutate("pages.save", path=path, title="Kestrel Print", body=known["body"], revision=known["revision"])
+    sender = app.service.query("mail.thread", id=row.get_attribute("data-thread"))["messages"][0]["from"]
+    app.service.mutate("people.add", address=sender["address"])  # who only wrote is suggested, and has no page yet
+    path = app.service.query("mail.thread", id=row.get_attribute("data-thread"))["filing"]["path"]
+    known = app.service.query("pages.get", path=path)
+    app.service.mutate("pages.save", path=path, title="Kestrel Print", body=known["body"], revision=known["revision"])
     expect(row.locator(".row-sender")).to_contain_text("Kestrel Print")
     expect(row.locator(".row-sender")).not_to_contain_text("Della")
 
 
-def test_an_attachment_is_downloaded_as_it_came(desk: Desk, tmp_path: Path) -> None:
-    page = desk.open_by_address(BILL)
+def test_an_attachment_is_downloaded_as_it_came(app: PageWithService, tmp_path: Path) -> None:
+    page = app.open_by_address(BILL)
     chip = page.get_by_role("link", name="Download brightwater-bill.pdf")
     with page.expect_download() as download:
         chip.click()
@@ -104,14 +112,14 @@ def test_an_attachment_is_downloaded_as_it_came(desk: Desk, tmp_path: Path) -> N
     download.value.save_as(tmp_path / "file")
     content = (tmp_path / "file").read_bytes()
     assert content.startswith(b"%PDF-")
-    sent = desk.service.query("mail.thread", id=desk.thread(BILL)["id"])["messages"][0]["attachments"]
+    sent = app.service.query("mail.thread", id=app.thread(BILL)["id"])["messages"][0]["attachments"]
     assert hashlib.sha256(content).hexdigest() == sent[0]["sha256"]
-    desk.picture("rule-12-attachment")
+    app.picture("rule-12-attachment")
 
 
-def test_names_of_files_that_would_deceive_are_made_harmless(desk: Desk) -> None:
-    page = desk.inbox()
-    desk.open("Overdue: invoice 20331")
+def test_names_of_files_that_would_deceive_are_made_harmless(app: PageWithService) -> None:
+    page = app.inbox()
+    app.open("Overdue: invoice 20331")
     names = page.locator(".attachments .attachment-name")
     expect(names).to_have_count(2)
     shown = names.all_inner_texts()
@@ -119,77 +127,75 @@ def test_names_of_files_that_would_deceive_are_made_harmless(desk: Desk) -> None
     with page.expect_download() as download:
         page.get_by_role("link", name=f"Download {shown[1]}").click()
     assert "/" not in download.value.suggested_filename
-    desk.picture("rule-12-deceit")
+    app.picture("rule-12-deceit")
 
 
-def test_a_hostile_mail_is_shown_as_what_is_left_of_it(desk: Desk) -> None:
-    desk.inbox()
-    desk.open(PARCEL)
-    expect(desk.frame.locator("body")).to_contain_text("a parcel could not be delivered")
-    nothing_of_it_runs(desk)
-    expect(desk.frame.get_by_role("link")).to_have_text(["read our help"])
-    desk.picture("rule-16-hostile", dark=True)
-    assert [url for url in desk.went if "parcel-desk" in url] == []
+def test_a_hostile_mail_is_shown_as_what_is_left_of_it(app: PageWithService) -> None:
+    app.inbox()
+    app.open(PARCEL)
+    expect(app.frame.locator("body")).to_contain_text("a parcel could not be delivered")
+    nothing_of_it_runs(app)
+    expect(app.frame.get_by_role("link")).to_have_text(["read our help"])
+    app.picture("rule-16-hostile", dark=True)
+    assert [url for url in app.went if "parcel-desk" in url] == []
 
 
-def test_every_forbidden_kind_is_taken_out_and_what_is_good_stays(desk: Desk) -> None:
+def test_every_forbidden_kind_is_taken_out_and_what_is_good_stays(app: PageWithService) -> None:
     arrives(
-        desk.service,
+        app.service,
         "All of a kind",
         html=ALL_OF_A_KIND,
         attachments=[{"filename": "logo.png", "mime": "image/png", "content": PIXEL}],
     )
-    page = desk.inbox()
-    desk.open("All of a kind")
-    nothing_of_it_runs(desk)
-    expect(desk.frame.get_by_role("link")).to_have_text(["link", "a mailbox"])
-    expect(desk.frame.locator("p")).to_have_css("color", "rgb(18, 52, 86)")
+    page = app.inbox()
+    app.open("All of a kind")
+    nothing_of_it_runs(app)
+    expect(app.frame.get_by_role("link")).to_have_text(["link", "a mailbox"])
+    expect(app.frame.locator("p")).to_have_css("color", "rgb(18, 52, 86)")
     expect(page.locator(".blocked")).to_contain_text("2 images blocked")
-    expect(desk.frame.get_by_role("img")).to_have_count(2)  # the placeholders; cid: and data: are gone
+    expect(app.frame.get_by_role("img")).to_have_count(2)  # the placeholders; cid: and data: are gone
     with page.context.expect_page() as opened:
-        desk.frame.get_by_role("link", name="link", exact=True).click()
+        app.frame.get_by_role("link", name="link", exact=True).click()
     assert opened.value.evaluate("window.opener") is None
     opened.value.close()
-    desk.picture("rule-16-all-kinds")
-    assert [url for url in desk.went if "news.example" in url] == []
+    app.picture("rule-16-all-kinds")
+    assert [url for url in app.went if "news.example" in url] == []
 
 
-def test_blocked_images_are_counted_and_asked_for_through_the_service_on_a_word(desk: Desk) -> None:
-    desk.tolerated += ("Failed to load resource",)
-    page = desk.open_by_address(WOOL)
+def test_blocked_images_are_counted_and_asked_for_through_the_service_on_a_word(app: PageWithService) -> None:
+    app.tolerated += ("Failed to load resource",)
+    page = app.open_by_address(WOOL)
     bar = page.locator(".blocked")
-    blocked = desk.service.query("mail.thread", id=desk.thread(WOOL)["id"])["messages"][0]["blockedImages"]
+    blocked = app.service.query("mail.thread", id=app.thread(WOOL)["id"])["messages"][0]["blockedImages"]
     expect(bar).to_contain_text(f"{blocked} images blocked")
-    desk.picture("rule-17-blocked", dark=True, phone=True)
-    assert not any("proxy-image" in url for url in desk.went)
+    app.picture("rule-17-blocked", dark=True, phone=True)
+    assert not any("proxy-image" in url for url in app.went)
     bar.get_by_role("button", name="Load images").click()
     expect(bar).to_contain_text("not loaded")
-    asked = [url for url in desk.went if "/mail/proxy-image?url=" in url]
+    asked = [url for url in app.went if "/mail/proxy-image?url=" in url]
     assert asked
-    assert all(
-        url.startswith(desk.service.base) for url in desk.went if not url.startswith(("blob:", "data:", "about:"))
-    )
-    expect(desk.frame.locator("[role=img][title]").first).to_be_visible()  # its place says what was in the way
-    desk.picture("rule-17-not-loaded")
+    assert all(url.startswith(app.service.base) for url in app.went if not url.startswith(("blob:", "data:", "about:")))
+    expect(app.frame.locator("[role=img][title]").first).to_be_visible()  # its place says what was in the way
+    app.picture("rule-17-not-loaded")
 
 
 @pytest.mark.parametrize("subject", [WOOL, "No. 58: The letter that refused to lean"])
 def test_a_newsletter_made_for_a_wide_window_fits_a_phone(
     browser: Browser, service: ServiceProcess, subject: str
 ) -> None:
-    with sitting(browser, service, viewport=PHONE) as desk:
-        desk.open_by_address(subject)
-        assert desk.frame.locator("html").evaluate("root => root.scrollWidth <= root.clientWidth")
-        desk.picture(f"rule-12-phone-{subject.split()[0].lower().rstrip('.')}")
+    with app_page(browser, service, viewport=PHONE) as app:
+        app.open_by_address(subject)
+        assert app.frame.locator("html").evaluate("root => root.scrollWidth <= root.clientWidth")
+        app.picture(f"rule-12-phone-{subject.split()[0].lower().rstrip('.')}")
 
 
-def nothing_of_it_runs(desk: Desk) -> None:
+def nothing_of_it_runs(app: PageWithService) -> None:
     """The frame's own walls, and what stands in it."""
-    frame = desk.page.locator(".card iframe").last
+    frame = app.page.locator(".card iframe").last
     expect(frame).to_have_attribute("sandbox", "allow-popups allow-popups-to-escape-sandbox")
     source = frame.get_attribute("srcdoc") or ""
     assert source.index('http-equiv="Content-Security-Policy" content="default-src \'none\'') < source.index("<body")
-    found: dict[str, Any] = desk.frame.locator("html").evaluate(
+    found: dict[str, Any] = app.frame.locator("html").evaluate(
         """(root, forbidden) => ({
             forbidden: [...root.querySelectorAll(forbidden)].map(one => one.outerHTML),
             handlers: [...root.querySelectorAll("*")]

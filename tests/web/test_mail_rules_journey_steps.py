@@ -11,140 +11,149 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.support.process import ServiceProcess
-from tests.web.mail_rules.desk import HOME, MIA, Desk, account, arrives, labels_of, mock_world, sitting
+from tests.web.mail_rules.page_with_service import (
+    HOME,
+    MIA,
+    PageWithService,
+    account,
+    app_page,
+    arrives,
+    labels_of,
+    seeded_service,
+)
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with mock_world(tmp_path_factory.mktemp("world")) as process:
+    with seeded_service(tmp_path_factory.mktemp("seeded")) as process:
         yield process
 
 
 @pytest.fixture
-def desk(browser: Browser, service: ServiceProcess) -> Iterator[Desk]:
-    with sitting(browser, service) as opened:
+def app(browser: Browser, service: ServiceProcess) -> Iterator[PageWithService]:
+    with app_page(browser, service) as opened:
         yield opened
 
 
-def test_s_stars_and_the_star_is_listed(desk: Desk) -> None:
-    page, thread_id = with_mail(desk, "Worth a star")
-    desk.press("s")
+def test_s_stars_and_the_star_is_listed(app: PageWithService) -> None:
+    page, thread_id = with_mail(app, "Worth a star")
+    app.press("s")
     expect(row(page, thread_id).locator(".row-star")).to_be_visible()
-    desk.eventually(lambda: "STARRED" in labels_of(desk.service, thread_id))
-    desk.chord("g", "s")
+    app.eventually(lambda: "STARRED" in labels_of(app.service, thread_id))
+    app.chord("g", "s")
     page.wait_for_url("**Starred**")
     expect(row(page, thread_id)).to_be_visible()
-    desk.picture("step-starred")
+    app.picture("step-starred")
 
 
-def test_l_makes_a_label_puts_it_on_and_lists_by_it(desk: Desk) -> None:
-    page, thread_id = with_mail(desk, "To be sorted")
-    desk.press("l")
+def test_l_makes_a_label_puts_it_on_and_lists_by_it(app: PageWithService) -> None:
+    page, thread_id = with_mail(app, "To be sorted")
+    app.press("l")
     dialog = page.get_by_role("dialog", name="Labels")
     dialog.get_by_role("combobox", name="Label").fill("Harbour/Ladders")
     dialog.get_by_text("Make the label").wait_for()
     dialog.get_by_role("radio", name="Colour 4").check(force=True)
-    desk.picture("step-label", dark=True, phone=True)
+    app.picture("step-label", dark=True, phone=True)
     dialog.get_by_role("combobox", name="Label").press("Enter")
     chip = row(page, thread_id).locator(".chip.label", has_text="Harbour/Ladders")
     expect(chip).to_be_visible()
-    desk.eventually(lambda: [account(desk.service, MIA)["id"]] == [one["accountId"] for one in made(desk.service)])
-    desk.eventually(lambda: {one["id"] for one in made(desk.service)} <= labels_of(desk.service, thread_id))
+    app.eventually(lambda: [account(app.service, MIA)["id"]] == [one["accountId"] for one in made(app.service)])
+    app.eventually(lambda: {one["id"] for one in made(app.service)} <= labels_of(app.service, thread_id))
     chip.click()
     page.wait_for_url("**Ladders**")
     expect(page.locator("[data-thread]")).to_have_count(1)
-    desk.picture("step-by-label")
+    app.picture("step-by-label")
 
 
-def test_h_snoozes_and_the_thread_comes_back_by_itself(desk: Desk) -> None:
-    page, thread_id = with_mail(desk, "Not before Monday")
-    desk.press("h")
+def test_h_snoozes_and_the_thread_comes_back_by_itself(app: PageWithService) -> None:
+    page, thread_id = with_mail(app, "Not before Monday")
+    app.press("h")
     dialog = page.get_by_role("dialog", name="Snooze")
-    desk.picture("step-snooze", dark=True)
+    app.picture("step-snooze", dark=True)
     dialog.get_by_role("option", name="Tomorrow").first.click()
     expect(row(page, thread_id)).to_have_count(0)
-    desk.eventually(lambda: "INBOX" not in labels_of(desk.service, thread_id))
-    desk.chord("g", "z")
+    app.eventually(lambda: "INBOX" not in labels_of(app.service, thread_id))
+    app.chord("g", "z")
     page.wait_for_url("**snoozed**")
     expect(row(page, thread_id)).to_be_visible()
-    desk.picture("step-snoozed")
-    desk.chord("g", "i")
+    app.picture("step-snoozed")
+    app.chord("g", "i")
     page.wait_for_url("**/p/mail")
     soon = (datetime.now(UTC) + timedelta(seconds=10)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    desk.service.mutate("mail.snooze", threadIds=[thread_id], until=soon)
+    app.service.mutate("mail.snooze", threadIds=[thread_id], until=soon)
     page.get_by_text("Back from snooze: Not before Monday").wait_for()
-    expect(desk.section("inbox").and_(row(page, thread_id))).to_contain_text("Back from snooze")
-    desk.picture("step-back")
+    expect(app.section("inbox").and_(row(page, thread_id))).to_contain_text("Back from snooze")
+    app.picture("step-back")
 
 
-def test_spam_and_trash_leave_the_page_and_can_be_brought_back(desk: Desk) -> None:
+def test_spam_and_trash_leave_the_page_and_can_be_brought_back(app: PageWithService) -> None:
     for key, place, label in (("!", "Spam", "SPAM"), ("#", "Trash", "TRASH")):
-        page, thread_id = with_mail(desk, f"Off to the {place.lower()}")
-        desk.press(key)
+        page, thread_id = with_mail(app, f"Off to the {place.lower()}")
+        app.press(key)
         expect(row(page, thread_id)).to_have_count(0)
-        desk.eventually(partial(is_labelled, desk.service, thread_id, label))
-        assert "INBOX" not in labels_of(desk.service, thread_id)
+        app.eventually(partial(is_labelled, app.service, thread_id, label))
+        assert "INBOX" not in labels_of(app.service, thread_id)
         page.get_by_role("navigation", name="Workspace").get_by_role("link", name=place).click()
         row(page, thread_id).click()
         page.get_by_role("button", name="Move to inbox").click()
-        desk.eventually(partial(is_labelled, desk.service, thread_id, "INBOX"))
-        assert label not in labels_of(desk.service, thread_id)
+        app.eventually(partial(is_labelled, app.service, thread_id, "INBOX"))
+        assert label not in labels_of(app.service, thread_id)
 
 
-def test_many_are_picked_and_archived_at_once_and_come_back_at_once(desk: Desk) -> None:
+def test_many_are_picked_and_archived_at_once_and_come_back_at_once(app: PageWithService) -> None:
     for number in range(3):
-        arrives(desk.service, f"One of three, {number}")
-    page = desk.inbox()
-    chosen = [desk.thread(f"One of three, {number}")["id"] for number in range(3)]
+        arrives(app.service, f"One of three, {number}")
+    page = app.inbox()
+    chosen = [app.thread(f"One of three, {number}")["id"] for number in range(3)]
     for thread_id in chosen:
         expect(row(page, thread_id)).to_be_visible()
-    desk.press("j", "x", "J", "J")
+    app.press("j", "x", "J", "J")
     expect(page.get_by_role("toolbar", name="Picked threads")).to_contain_text("3 picked")
-    desk.picture("step-many", dark=True, phone=True)
-    desk.press("e")
+    app.picture("step-many", dark=True, phone=True)
+    app.press("e")
     for thread_id in chosen:
-        desk.eventually(partial(is_not_labelled, desk.service, thread_id, "INBOX"))
+        app.eventually(partial(is_not_labelled, app.service, thread_id, "INBOX"))
     page.get_by_text("3 threads archived").wait_for()
-    desk.press("z")
+    app.press("z")
     for thread_id in chosen:
-        desk.eventually(partial(is_labelled, desk.service, thread_id, "INBOX"))
-        expect(desk.section("inbox").and_(row(page, thread_id))).to_be_visible()
+        app.eventually(partial(is_labelled, app.service, thread_id, "INBOX"))
+        expect(app.section("inbox").and_(row(page, thread_id))).to_be_visible()
 
 
-def test_z_takes_back_step_after_step_also_after_a_reload(desk: Desk) -> None:
-    page, thread_id = with_mail(desk, "There and back")
-    desk.press("s")
-    desk.eventually(lambda: "STARRED" in labels_of(desk.service, thread_id))
-    desk.press("U")
-    desk.eventually(lambda: "UNREAD" not in labels_of(desk.service, thread_id))
-    desk.press("e")
-    desk.eventually(lambda: "INBOX" not in labels_of(desk.service, thread_id))
-    desk.reload()
+def test_z_takes_back_step_after_step_also_after_a_reload(app: PageWithService) -> None:
+    page, thread_id = with_mail(app, "There and back")
+    app.press("s")
+    app.eventually(lambda: "STARRED" in labels_of(app.service, thread_id))
+    app.press("U")
+    app.eventually(lambda: "UNREAD" not in labels_of(app.service, thread_id))
+    app.press("e")
+    app.eventually(lambda: "INBOX" not in labels_of(app.service, thread_id))
+    app.reload()
     page.locator("[data-thread]").first.wait_for()
-    desk.press("z")
-    desk.eventually(lambda: "INBOX" in labels_of(desk.service, thread_id))
-    expect(desk.section("inbox").and_(row(page, thread_id))).to_be_visible()
-    desk.picture("step-undone")
-    desk.press("z")
-    desk.eventually(lambda: "UNREAD" in labels_of(desk.service, thread_id))
-    desk.press("z")
-    desk.eventually(lambda: "STARRED" not in labels_of(desk.service, thread_id))
-    desk.eventually(lambda: account(desk.service, MIA)["pending"] == 0)
-    desk.service.mutate("fake.mail.syncNow", address=MIA)
-    assert labels_of(desk.service, thread_id) == {"INBOX", "UNREAD"}
+    app.press("z")
+    app.eventually(lambda: "INBOX" in labels_of(app.service, thread_id))
+    expect(app.section("inbox").and_(row(page, thread_id))).to_be_visible()
+    app.picture("step-undone")
+    app.press("z")
+    app.eventually(lambda: "UNREAD" in labels_of(app.service, thread_id))
+    app.press("z")
+    app.eventually(lambda: "STARRED" not in labels_of(app.service, thread_id))
+    app.eventually(lambda: account(app.service, MIA)["pending"] == 0)
+    app.service.mutate("fake.mail.syncNow", address=MIA)
+    assert labels_of(app.service, thread_id) == {"INBOX", "UNREAD"}
 
 
-def test_search_finds_words_people_and_files_and_marks_what_it_found(desk: Desk) -> None:
-    page = desk.inbox()
-    desk.press("/")
+def test_search_finds_words_people_and_files_and_marks_what_it_found(app: PageWithService) -> None:
+    page = app.inbox()
+    app.press("/")
     field = page.get_by_role("combobox", name="Search mail")
     expect(field).to_be_focused()
     page.keyboard.type("lentil")
     expect(found(page)).to_have_text(["Re: THE lentil recipe"])
     expect(page.locator(".row mark").first).to_contain_text("lentil", ignore_case=True)
-    desk.picture("step-search", dark=True, phone=True)
+    app.picture("step-search", dark=True, phone=True)
     field.fill("from:theo has:attachment")
     expect(page.get_by_text("Nothing was found")).to_be_visible()
     field.fill("brightwater-bill.pdf")
@@ -152,40 +161,40 @@ def test_search_finds_words_people_and_files_and_marks_what_it_found(desk: Desk)
     field.fill("subject:guillemot -shelf")
     expect(found(page)).to_have_text(["Re: Signage for MV Guillemot"])
     field.press("Enter")
-    desk.press("Enter")
+    app.press("Enter")
     page.locator(".thread-subject", has_text="Guillemot").wait_for()
-    desk.press("u")
+    app.press("u")
     page.wait_for_url("**/p/mail**guillemot**")
     page.reload()
     expect(found(page)).to_have_text(["Re: Signage for MV Guillemot"])
 
 
-def test_the_palette_runs_a_command_and_teaches_its_key(desk: Desk) -> None:
-    page, thread_id = with_mail(desk, "By name")
-    desk.press("Control+k")
+def test_the_palette_runs_a_command_and_teaches_its_key(app: PageWithService) -> None:
+    page, thread_id = with_mail(app, "By name")
+    app.press("Control+k")
     palette = page.get_by_role("dialog", name="Commands")
     palette.get_by_role("combobox", name="Command").fill("archive")
     first = palette.get_by_role("option").first
     expect(first).to_contain_text("Archive the selected or open thread")
     expect(first.locator("kbd")).to_have_text(["e"])
-    desk.picture("step-palette", dark=True, phone=True)
-    desk.press("Enter")
+    app.picture("step-palette", dark=True, phone=True)
+    app.press("Enter")
     expect(palette).to_have_count(0)
-    desk.eventually(lambda: "INBOX" not in labels_of(desk.service, thread_id))
-    desk.press("Control+k")
+    app.eventually(lambda: "INBOX" not in labels_of(app.service, thread_id))
+    app.press("Control+k")
     palette.get_by_role("combobox", name="Command").fill(HOME)
     palette.get_by_role("option").first.click()
     expect(page.get_by_role("tab", name=HOME)).to_have_attribute("aria-selected", "true")
 
 
-def with_mail(desk: Desk, subject: str) -> tuple[Page, str]:
+def with_mail(app: PageWithService, subject: str) -> tuple[Page, str]:
     """A new mail, and the selection on it."""
-    arrives(desk.service, subject)
-    page = desk.inbox()
-    thread_id = str(desk.thread(subject)["id"])
+    arrives(app.service, subject)
+    page = app.inbox()
+    thread_id = str(app.thread(subject)["id"])
     row(page, thread_id).wait_for()
-    desk.press("j")
-    desk.selects(thread_id)
+    app.press("j")
+    app.selects(thread_id)
     return page, thread_id
 
 

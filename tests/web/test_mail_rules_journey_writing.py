@@ -9,7 +9,17 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.support.process import ServiceProcess
-from tests.web.mail_rules.desk import HOME, MIA, STUDIO, Desk, account, arrives, mock_world, sent_from, sitting
+from tests.web.mail_rules.page_with_service import (
+    HOME,
+    MIA,
+    STUDIO,
+    PageWithService,
+    account,
+    app_page,
+    arrives,
+    seeded_service,
+    sent_from,
+)
 from tests.web.writer import address, chips, people, ready, saved, text, window
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -19,19 +29,19 @@ TIDES = b"time;height\n09:00;high\n"
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with mock_world(tmp_path_factory.mktemp("world")) as process:
+    with seeded_service(tmp_path_factory.mktemp("seeded")) as process:
         yield process
 
 
 @pytest.fixture
-def desk(browser: Browser, service: ServiceProcess) -> Iterator[Desk]:
-    with sitting(browser, service) as opened:
+def app(browser: Browser, service: ServiceProcess) -> Iterator[PageWithService]:
+    with app_page(browser, service) as opened:
         yield opened
 
 
-def test_a_message_with_all_fields_leaves_as_it_was_written(desk: Desk) -> None:
-    page = desk.inbox()
-    desk.press("c")
+def test_a_message_with_all_fields_leaves_as_it_was_written(app: PageWithService) -> None:
+    page = app.inbox()
+    app.press("c")
     ready(page)
     page.get_by_label("From").select_option(label=STUDIO)
     page.get_by_role("button", name="Cc", exact=True).click()
@@ -40,17 +50,17 @@ def test_a_message_with_all_fields_leaves_as_it_was_written(desk: Desk) -> None:
     address(page, "priya@ternandtide.example", field="Cc")
     address(page, "archive@ternandtide.example", field="Bcc")
     page.get_by_label("Subject").fill("Tide table — Größe A2, 潮")
-    writes_with_every_format(desk)
+    writes_with_every_format(app)
     with page.expect_file_chooser() as chooser:
         page.get_by_role("button", name="Attach files").click()
     chooser.value.set_files({"name": "tide täble.csv", "mimeType": "text/csv", "buffer": TIDES})
     expect(page.get_by_role("list", name="Attachments")).to_contain_text("tide täble.csv")
     saved(page)
-    desk.picture("rule-13-compose", dark=True, phone=True)
-    desk.press("Control+Enter")
-    desk.picture("rule-14-held")
-    sends_now(desk, "Tide table — Größe A2, 潮")
-    (message,) = sent_from(desk.service, STUDIO, "Tide table — Größe A2, 潮")
+    app.picture("rule-13-compose", dark=True, phone=True)
+    app.press("Control+Enter")
+    app.picture("rule-14-held")
+    sends_now(app, "Tide table — Größe A2, 潮")
+    (message,) = sent_from(app.service, STUDIO, "Tide table — Größe A2, 潮")
     carries_the_fields(message)
     carries_the_words_twice(message)
     (file,) = message.iter_attachments()
@@ -61,22 +71,22 @@ def test_a_message_with_all_fields_leaves_as_it_was_written(desk: Desk) -> None:
     )
 
 
-def test_what_was_sent_stands_among_ones_own_mail_at_once(desk: Desk) -> None:
-    writes_to(desk, "ann@sea.example", "A copy for me")
-    sends_now(desk, "A copy for me")
+def test_what_was_sent_stands_among_ones_own_mail_at_once(app: PageWithService) -> None:
+    writes_to(app, "ann@sea.example", "A copy for me")
+    sends_now(app, "A copy for me")
     stored = "select labels from mail_messages where account_id = ? and subject = 'A copy for me'"
-    mias = account(desk.service, MIA)["id"]
-    assert desk.service.rows(stored, mias) == [('["SENT"]',)]
-    desk.service.mutate("fake.mail.syncNow", address=MIA)
-    assert desk.service.rows(stored, mias) == [('["SENT"]',)]
-    assert len(sent_from(desk.service, MIA, "A copy for me")) == 1
+    mias = account(app.service, MIA)["id"]
+    assert app.service.rows(stored, mias) == [('["SENT"]',)]
+    app.service.mutate("fake.mail.syncNow", address=MIA)
+    assert app.service.rows(stored, mias) == [('["SENT"]',)]
+    assert len(sent_from(app.service, MIA, "A copy for me")) == 1
 
 
-def test_r_answers_within_the_thread_and_from_the_account_that_received_it(desk: Desk) -> None:
-    page = desk.inbox()
-    thread_id = desk.thread("Would you come on Small Hours?")["id"]
-    desk.open("Would you come on Small Hours?")
-    desk.press("r")
+def test_r_answers_within_the_thread_and_from_the_account_that_received_it(app: PageWithService) -> None:
+    page = app.inbox()
+    thread_id = app.thread("Would you come on Small Hours?")["id"]
+    app.open("Would you come on Small Hours?")
+    app.press("r")
     ready(page)
     expect(people(page)).to_contain_text("To Theo Nakamura-Bell")
     people(page).click()
@@ -86,57 +96,57 @@ def test_r_answers_within_the_thread_and_from_the_account_that_received_it(desk:
     page.keyboard.type("Thursday, gladly. Which biscuits?")
     page.get_by_role("button", name="Show the quoted message").click()
     expect(page.frame_locator(".quote iframe").locator("body")).to_contain_text("forty minutes")
-    desk.picture("rule-10-reply", dark=True)
-    desk.press("Control+Enter")
-    sends_now(desk, "Re: Would you come on Small Hours?")
+    app.picture("rule-10-reply", dark=True)
+    app.press("Control+Enter")
+    sends_now(app, "Re: Would you come on Small Hours?")
     expect(page.locator("article.card")).to_have_count(2)
-    desk.picture("rule-14-own-copy")
-    (message,) = sent_from(desk.service, STUDIO, "Re: Would you come on Small Hours?")
-    asked, ours = message_ids(desk, thread_id)
+    app.picture("rule-14-own-copy")
+    (message,) = sent_from(app.service, STUDIO, "Re: Would you come on Small Hours?")
+    asked, ours = message_ids(app, thread_id)
     assert message["Message-ID"] == ours
     assert (message["In-Reply-To"], message["References"]) == (asked, asked)
     assert "> I make a small radio programme" in plain(message)
     assert plain(message).startswith("Thursday, gladly. Which biscuits?")
 
 
-def test_a_longer_thread_is_referred_to_as_a_whole(desk: Desk) -> None:
+def test_a_longer_thread_is_referred_to_as_a_whole(app: PageWithService) -> None:
     subject = "Re: Winter timetable: the 17:40 problem"
-    page = desk.inbox()
-    earlier = message_ids(desk, desk.thread(subject)["id"])
-    desk.open(subject)
-    desk.press("r")
+    page = app.inbox()
+    earlier = message_ids(app, app.thread(subject)["id"])
+    app.open(subject)
+    app.press("r")
     ready(page)
     text(page).click()
     page.keyboard.type("The proof is tomorrow’s.")
-    desk.press("Control+Enter")
-    sends_now(desk, subject)
-    (message,) = sent_from(desk.service, MIA, subject)
+    app.press("Control+Enter")
+    sends_now(app, subject)
+    (message,) = sent_from(app.service, MIA, subject)
     assert len(earlier) == 3
     assert message["In-Reply-To"] == earlier[-1]
     assert message["References"].split() == earlier
 
 
-def test_a_answers_all_and_f_forwards_with_the_files(desk: Desk) -> None:
+def test_a_answers_all_and_f_forwards_with_the_files(app: PageWithService) -> None:
     injected = arrives(
-        desk.service,
+        app.service,
         "Who brings the ladder?",
         attachments=[{"filename": "ladder.txt", "mime": "text/plain", "text": "Six metres."}],
     )
-    page = desk.inbox()
-    desk.open("Who brings the ladder?")
-    desk.press("a")
+    page = app.inbox()
+    app.open("Who brings the ladder?")
+    app.press("a")
     ready(page)
     expect(people(page)).to_contain_text("To Harbour Office")
-    desk.press("Escape")
+    app.press("Escape")
     expect(window(page)).to_have_count(0)
-    desk.press("f")
+    app.press("f")
     ready(page)
     expect(page.get_by_role("list", name="Attachments").last).to_contain_text("ladder.txt")
     address(page, "ben.aldous@signwrite.example")
-    desk.picture("rule-13-forward")
-    desk.press("Control+Enter")
-    sends_now(desk, "Fwd: Who brings the ladder?")
-    (message,) = sent_from(desk.service, MIA, "Fwd: Who brings the ladder?")
+    app.picture("rule-13-forward")
+    app.press("Control+Enter")
+    sends_now(app, "Fwd: Who brings the ladder?")
+    (message,) = sent_from(app.service, MIA, "Fwd: Who brings the ladder?")
     (file,) = message.iter_attachments()
     assert (file.get_filename(), file.get_content().strip()) == ("ladder.txt", "Six metres.")
     assert "The tide is at nine." in plain(message)
@@ -145,18 +155,18 @@ def test_a_answers_all_and_f_forwards_with_the_files(desk: Desk) -> None:
 
 
 def test_a_draft_survives_a_closed_browser(browser: Browser, service: ServiceProcess) -> None:
-    with sitting(browser, service) as desk:
-        page = desk.inbox(f"/p/mail/a/{account(service, HOME)['id']}")
-        desk.press("c")
+    with app_page(browser, service) as app:
+        page = app.inbox(f"/p/mail/a/{account(service, HOME)['id']}")
+        app.press("c")
         ready(page)
         page.get_by_label("Subject").fill("Half a thought")
         text(page).click()
         page.keyboard.type("What if the shelf")
         saved(page)
-    with sitting(browser, service) as desk:
-        page = desk.inbox()
+    with app_page(browser, service) as app:
+        page = app.inbox()
         page.get_by_role("button", name="Drafts (1)").click()
-        desk.picture("rule-13-drafts")
+        app.picture("rule-13-drafts")
         page.get_by_role("button", name="Half a thought").click()
         ready(page)
         expect(text(page)).to_have_text("What if the shelf")
@@ -165,41 +175,41 @@ def test_a_draft_survives_a_closed_browser(browser: Browser, service: ServicePro
         expect(window(page)).to_have_count(0)
 
 
-def writes_with_every_format(desk: Desk) -> None:
-    page = desk.page
+def writes_with_every_format(app: PageWithService) -> None:
+    page = app.page
     text(page).click()
     page.keyboard.type("High water is at ")
-    desk.press("Control+b")
+    app.press("Control+b")
     page.keyboard.type("nine")
-    desk.press("Control+b")
+    app.press("Control+b")
     page.keyboard.type(", and it is ")
-    desk.press("Control+i")
+    app.press("Control+i")
     page.keyboard.type("cold")
-    desk.press("Control+i")
+    app.press("Control+i")
     page.keyboard.type(". See the table")
-    desk.press("Shift+Control+ArrowLeft", "Control+k")
+    app.press("Shift+Control+ArrowLeft", "Control+k")
     page.get_by_label("Address of the link").fill("https://harbour.example/tides")
-    desk.press("Enter", "End", "Enter")
+    app.press("Enter", "End", "Enter")
     page.get_by_role("button", name="Bulleted list").click()
     page.keyboard.type("boots")
-    desk.press("Enter")
+    app.press("Enter")
     page.keyboard.type("soup")
 
 
-def writes_to(desk: Desk, recipient: str, subject: str, body: str = "High at nine.") -> None:
-    page = desk.inbox()
-    desk.press("c")
+def writes_to(app: PageWithService, recipient: str, subject: str, body: str = "High at nine.") -> None:
+    page = app.inbox()
+    app.press("c")
     ready(page)
     page.get_by_label("From").select_option(label=MIA)
     address(page, recipient)
     page.get_by_label("Subject").fill(subject)
     text(page).click()
     page.keyboard.type(body)
-    desk.press("Control+Enter")
+    app.press("Control+Enter")
 
 
-def sends_now(desk: Desk, subject: str) -> None:
-    page = desk.page
+def sends_now(app: PageWithService, subject: str) -> None:
+    page = app.page
     page.get_by_role("group", name=f"Sending: {subject}").get_by_role("button", name="Send now").click()
     page.get_by_text(f"Sent: {subject}").wait_for()
 
@@ -234,7 +244,7 @@ def plain(message: EmailMessage) -> str:
     return str(body.get_content()).replace("\r\n", "\n")
 
 
-def message_ids(desk: Desk, thread_id: str) -> list[str]:
+def message_ids(app: PageWithService, thread_id: str) -> list[str]:
     """The Message-IDs of a thread, oldest first."""
     found = "select message_id_header from mail_messages where thread_id = ? order by sent_at, id"
-    return [f"<{str(row[0]).strip('<>')}>" for row in desk.service.rows(found, thread_id)]
+    return [f"<{str(row[0]).strip('<>')}>" for row in app.service.rows(found, thread_id)]

@@ -17,10 +17,10 @@ pytestmark = pytest.mark.browser
 
 def test_undo_leads_to_the_row_in_the_inbox_though_its_news_come_after_the_answer(app: App) -> None:
     def undo(given: dict[str, Any]) -> Any:
-        app.world.thread("thr_00").update(inInbox=True)
+        app.answers.thread("thr_00").update(inInbox=True)
         return {"undone": {"id": "1", "what": "archive", "threadIds": ["thr_00"], "draftId": None}}
 
-    app.world.rpc_mail_undo = undo  # type: ignore[method-assign]
+    app.answers.rpc_mail_undo = undo  # type: ignore[method-assign]
     page = app.open()
     app.press("j", "e")
     app.called("mail.archive")
@@ -28,7 +28,7 @@ def test_undo_leads_to_the_row_in_the_inbox_though_its_news_come_after_the_answe
     page.get_by_text("Back from the archive").wait_for()
     row = page.get_by_role("grid", name="Inbox").locator("#row-thr_00")
     expect(row).to_be_focused(timeout=PATIENCE_MS)
-    app.world.change("thr_00", snippet="The news of it.")
+    app.answers.change("thr_00", snippet="The news of it.")
     expect(row).to_contain_text("The news of it.")
     expect(row).to_be_focused()
     app.until("() => document.querySelector('.lists').scrollTop === 0")
@@ -148,7 +148,7 @@ def test_the_keys_work_again_after_a_mail_was_taken_back_twice_and_too_late(app:
     fill(page)
     app.press("Control+Enter")
     expect(window(page)).to_have_count(0)
-    app.world.failing["mail.cancelSend"] = Refusal("CONFLICT", 409, "It is on its way.")
+    app.answers.failing["mail.cancelSend"] = Refusal("CONFLICT", 409, "It is on its way.")
     page.get_by_role("group", name="Sending:").get_by_role("button", name="Undo").evaluate(TWICE)
     page.get_by_text("Too late: it is on its way already.").first.wait_for()
     app.settled()

@@ -16,7 +16,7 @@ from tests.peers.needs import AXE, CHROMIUM, CHROMIUM_PATH, VENDOR, need
 from tests.support.browser import FLAGS, PHONE, fresh_page, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
-from tests.web.mail_rules.desk import Desk, empty_world, sitting
+from tests.web.mail_rules.page_with_service import PageWithService, app_page, empty_service
 from tests.web.test_app_looks import check_in_a_light
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -51,7 +51,7 @@ def hearing(playwright: Playwright) -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServiceProcess]:
-    with empty_world(tmp_path_factory.mktemp("meetings")) as running:
+    with empty_service(tmp_path_factory.mktemp("meetings")) as running:
         yield running
 
 
@@ -63,8 +63,8 @@ def begin(page: Page, title: str) -> None:
 
 def test_a_meeting_is_recorded_written_down_and_heard_again(hearing: Browser, service: ServiceProcess) -> None:
     need(AXE)
-    with sitting(hearing, service) as desk:
-        page = desk.go("/p/meetings")
+    with app_page(hearing, service) as app:
+        page = app.go("/p/meetings")
         expect(page.get_by_text("Nothing has been recorded yet")).to_be_visible()
         check_in_a_light(page, "desktop-meetings-empty")
         begin(page, "Weekly ferry")
@@ -86,21 +86,21 @@ def test_a_meeting_is_recorded_written_down_and_heard_again(hearing: Browser, se
         page.get_by_role("button", name="Go on").click()
         expect(page.get_by_role("log").get_by_text("The ferry leaves today.")).to_be_visible()
         page.get_by_role("button", name="Stop").click()
-        look_at_it(desk)
+        look_at_it(app)
 
 
-def look_at_it(desk: Desk) -> None:
+def look_at_it(app: PageWithService) -> None:
     """The page of what was just recorded."""
-    page = desk.page
+    page = app.page
     expect(page.get_by_role("heading", level=1)).to_have_text("Weekly ferry, autumn")
     player = page.locator(".meeting-player")
     until(page, lambda: player.evaluate("one => one.duration > 8"), what="the sound to be there")
     page.get_by_role("button", name="0:04, play from there").click()
     until(page, lambda: player.evaluate("one => one.currentTime >= 4"), what="the sound to be at that second")
     expect(page.locator(".meeting-lines [aria-current]")).to_contain_text("The ferry leaves today.")
-    desk.press("k")
+    app.press("k")
     until(page, lambda: player.evaluate("one => one.paused"), what="the sound to stop")
-    desk.press("j")
+    app.press("j")
     expect(page.locator(".meeting-lines [aria-current]")).to_contain_text("We begin on time.")
     check_in_a_light(page, "desktop-meeting")
     page.get_by_role("button", name="Rename").click()
@@ -108,7 +108,7 @@ def look_at_it(desk: Desk) -> None:
     expect(page.get_by_role("button", name="Rename")).to_be_focused()
     page.get_by_role("link", name="Open its page").click()
     expect(page.get_by_role("link", name="0:04")).to_have_attribute("href", re.compile("#t=4$"))
-    desk.go("/p/meetings")
+    app.go("/p/meetings")
     expect(page.get_by_role("link", name="Weekly ferry, autumn")).to_be_visible()
 
 
@@ -119,9 +119,9 @@ def test_a_recording_survives_the_death_of_the_service_as_two_meetings(hearing: 
 
 
 def storm(hearing: Browser, service: ServiceProcess) -> None:
-    with sitting(hearing, service) as desk:
-        desk.tolerated = ("WebSocket", "ERR_CONNECTION_REFUSED", "Failed to load resource")
-        page = desk.go("/p/meetings")
+    with app_page(hearing, service) as app:
+        app.tolerated = ("WebSocket", "ERR_CONNECTION_REFUSED", "Failed to load resource")
+        page = app.go("/p/meetings")
         begin(page, "Storm")
         expect(page.get_by_role("log").get_by_text("We begin on time.").first).to_be_visible()
         service.kill()
@@ -137,8 +137,8 @@ def storm(hearing: Browser, service: ServiceProcess) -> None:
 
 
 def test_what_is_not_safe_is_held_sent_from_any_place_and_bounded(hearing: Browser, service: ServiceProcess) -> None:
-    with sitting(hearing, service) as desk:
-        found = desk.go("/p/meetings").evaluate(HOLDS)
+    with app_page(hearing, service) as app:
+        found = app.go("/p/meetings").evaluate(HOLDS)
     assert found == {"whole": [4, 4], "half": [2], "start": 4, "size": 8, "lost": 8}
 
 
@@ -149,8 +149,8 @@ def test_what_is_not_safe_is_held_sent_from_any_place_and_bounded(hearing: Brows
 def test_what_stands_in_the_way_is_said_in_words(
     hearing: Browser, service: ServiceProcess, name: str, words: str
 ) -> None:
-    with sitting(hearing, service) as desk:
-        page = desk.go("/p/meetings")
+    with app_page(hearing, service) as app:
+        page = app.go("/p/meetings")
         page.evaluate(REFUSES, name)
         page.get_by_role("button", name="Record", exact=True).click()
         expect(page.get_by_role("alert")).to_contain_text(words)

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, Route, Worker, expect
 from tests.support.browser import App, drawn, fresh_page, intercept, until
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
-from tests.web import fake_world
-from tests.web.fake_server import World
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers
 
 pytestmark = [pytest.mark.browser, pytest.mark.wall_clock]
 
@@ -37,9 +37,9 @@ WORKER = """() => {
 
 
 def arrived(app: App, **more: str) -> None:
-    told = {"accountId": fake_world.MIA, "threadId": "thr_00", "messageId": "msg_1"}
-    with app.world.lock:
-        app.world.emit(
+    told = {"accountId": fake_mail.MIA, "threadId": "thr_00", "messageId": "msg_1"}
+    with app.answers.lock:
+        app.answers.emit(
             "notifications", "mail.arrived", "msg_1", {**told, "sender": "Noa", "subject": "Tea", "snippet": "", **more}
         )
 
@@ -51,14 +51,14 @@ def test_one_says_of_what_in_how_many_words_and_when(app: App) -> None:
     page.get_by_label("Only that there is new mail").check()
     page.get_by_label("Tell me nothing at night").check()
     page.get_by_label("From").fill("21:30")
-    until(page, lambda: (app.world.notifications["quiet"] or {}).get("begin") == 21 * 60 + 30, what="the hours")
-    kept = app.world.notifications
-    assert (kept["accountIds"], kept["words"]) == ([fake_world.MIA], "none")
+    until(page, lambda: (app.answers.notifications["quiet"] or {}).get("begin") == 21 * 60 + 30, what="the hours")
+    kept = app.answers.notifications
+    assert (kept["accountIds"], kept["words"]) == ([fake_mail.MIA], "none")
     assert (kept["quiet"]["end"], bool(kept["quiet"]["timeZone"])) == (7 * 60, True)
     page.reload()
     expect(page.get_by_role("checkbox", name="mia@ternandtide.example")).to_be_checked()
     page.get_by_label("Tell me nothing at night").uncheck()
-    until(page, lambda: app.world.notifications["quiet"] is None, what="the hours to go")
+    until(page, lambda: app.answers.notifications["quiet"] is None, what="the hours to go")
 
 
 def test_two_quick_choices_are_both_kept(app: App) -> None:
@@ -69,13 +69,13 @@ def test_two_quick_choices_are_both_kept(app: App) -> None:
     page.get_by_label("Only that there is new mail").check()
     until(page, lambda: bool(held), what="the first to be on its way")
     held[0].continue_()
-    until(page, lambda: app.world.notifications["words"] == "none", what="the second to be kept")
-    assert app.world.notifications["accountIds"] == [fake_world.MIA]
+    until(page, lambda: app.answers.notifications["words"] == "none", what="the second to be kept")
+    assert app.answers.notifications["accountIds"] == [fake_mail.MIA]
 
 
 @pytest.mark.thorough
 def test_the_open_page_shows_a_notice_once_it_is_turned_on(start: Callable[..., App]) -> None:
-    app = start(World(), alone=True)
+    app = start(FakeAnswers(), alone=True)
     app.page.add_init_script(f"({NOTICES})()")
     heard: list[str | bytes] = []
     app.page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: heard.append(frame)))

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.support.browser import fresh_page, settled, until
 from tests.support.process import ServiceProcess
-from tests.web.mail_rules.desk import MIA, arrives, mock_world, sent_from, start_world
+from tests.web.mail_rules.page_with_service import MIA, arrives, seeded_service, sent_from, start_seeded
 from tests.web.test_offline import KEPT
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
@@ -50,7 +50,7 @@ WAITS_FOR = """async name => {
 
 @pytest.fixture
 def service(tmp_path: Path) -> Iterator[ServiceProcess]:
-    with mock_world(tmp_path, SVC_UNDO_SEND_SECONDS="0") as service:
+    with seeded_service(tmp_path, SVC_UNDO_SEND_SECONDS="0") as service:
         yield service
 
 
@@ -167,7 +167,7 @@ def test_a_program_that_was_killed_is_told_once_it_is_back(page: Page, service: 
     service.kill()
     page.goto("/p/mail")
     act(page)
-    start_world(service, SVC_UNDO_SEND_SECONDS="0")
+    start_seeded(service, SVC_UNDO_SEND_SECONDS="0")
     page.reload()
     look_done_once(page, service, ids)
 

@@ -13,7 +13,7 @@ from tests.peers.microsoft import CLIENT_ID, CLIENT_SECRET, Microsoft, dovecot_f
 from tests.peers.needs import DOVECOT, needs
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
-from tests.web.mail_rules.desk import Desk, sitting
+from tests.web.mail_rules.page_with_service import PageWithService, app_page
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT)]
 
@@ -43,38 +43,38 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
 
 
 @pytest.fixture
-def desk(browser: Browser, town: Town) -> Iterator[Desk]:
-    with sitting(browser, town.service) as opened:
+def app(browser: Browser, town: Town) -> Iterator[PageWithService]:
+    with app_page(browser, town.service) as opened:
         yield opened
 
 
-def look_for_it(desk: Desk) -> None:
-    desk.go("/p/mail")
-    desk.page.get_by_label("Address of the mailbox").fill(ADDRESS)
-    desk.page.get_by_role("button", name="Continue").click()
-    desk.page.get_by_text("Microsoft no longer lets programs sign in with a password").wait_for(timeout=FINDS_WITHIN_MS)
+def look_for_it(app: PageWithService) -> None:
+    app.go("/p/mail")
+    app.page.get_by_label("Address of the mailbox").fill(ADDRESS)
+    app.page.get_by_role("button", name="Continue").click()
+    app.page.get_by_text("Microsoft no longer lets programs sign in with a password").wait_for(timeout=FINDS_WITHIN_MS)
 
 
-def test_an_admin_sets_it_up_and_a_mailbox_is_connected(desk: Desk, town: Town) -> None:
-    page = desk.page
-    look_for_it(desk)
+def test_an_admin_sets_it_up_and_a_mailbox_is_connected(app: PageWithService, town: Town) -> None:
+    page = app.page
+    look_for_it(app)
     expect(page.get_by_label("Password", exact=True)).to_have_count(0)
     expect(page.get_by_text(f"http://localhost:{town.service.port}/oauth/mail/landing")).to_be_visible()
     expect(page.get_by_text("IMAP.AccessAsUser.All SMTP.Send")).to_be_visible()
     expect(page.get_by_role("link", name="Connect with Microsoft")).to_have_count(0)
-    desk.service.mutate("capabilities.set", name="microsoft.oauth", value={"id": CLIENT_ID, "secret": CLIENT_SECRET})
-    look_for_it(desk)
+    app.service.mutate("capabilities.set", name="microsoft.oauth", value={"id": CLIENT_ID, "secret": CLIENT_SECRET})
+    look_for_it(app)
     page.get_by_role("link", name="Connect with Microsoft").click()
     page.wait_for_url(f"{town.service.base}/p/mail**", timeout=FINDS_WITHIN_MS)
-    desk.eventually(lambda: [one["state"] for one in desk.service.query("mail.accounts")] == ["caught-up"])
-    (account,) = desk.service.query("mail.accounts")
+    app.eventually(lambda: [one["state"] for one in app.service.query("mail.accounts")] == ["caught-up"])
+    (account,) = app.service.query("mail.accounts")
     assert (account["address"], account["provider"]) == (ADDRESS, "outlook")
 
 
-def test_who_signs_in_as_somebody_else_is_told(desk: Desk, town: Town) -> None:
-    desk.service.mutate("capabilities.set", name="microsoft.oauth", value={"id": CLIENT_ID, "secret": CLIENT_SECRET})
+def test_who_signs_in_as_somebody_else_is_told(app: PageWithService, town: Town) -> None:
+    app.service.mutate("capabilities.set", name="microsoft.oauth", value={"id": CLIENT_ID, "secret": CLIENT_SECRET})
     town.microsoft.address = "someone.else@outlook.com"
-    look_for_it(desk)
-    desk.page.get_by_role("link", name="Connect with Microsoft").click()
-    expect(desk.page.get_by_text("You granted access to another mailbox")).to_be_visible(timeout=FINDS_WITHIN_MS)
-    assert desk.service.query("mail.accounts") == []
+    look_for_it(app)
+    app.page.get_by_role("link", name="Connect with Microsoft").click()
+    expect(app.page.get_by_text("You granted access to another mailbox")).to_be_visible(timeout=FINDS_WITHIN_MS)
+    assert app.service.query("mail.accounts") == []

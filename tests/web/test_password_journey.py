@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.mail.imap.office import letter
+from tests.mail.imap.dovecot_account import letter
 from tests.peers.dovecot import ADDRESS, PASSWORD, Dovecot, dovecot
 from tests.peers.needs import DOVECOT, needs
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
-from tests.web.mail_rules.desk import Desk, sitting
+from tests.web.mail_rules.page_with_service import PageWithService, app_page
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT)]
 
@@ -38,15 +38,15 @@ def town(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Town]:
 
 
 @pytest.fixture
-def desk(browser: Browser, town: Town) -> Iterator[Desk]:
-    with sitting(browser, town.service) as opened:
+def app(browser: Browser, town: Town) -> Iterator[PageWithService]:
+    with app_page(browser, town.service) as opened:
         yield opened
 
 
-def test_a_mailbox_is_connected_by_hand_and_read(desk: Desk, town: Town) -> None:
-    desk.tolerated += ("400",)
-    page = desk.page
-    desk.go("/")
+def test_a_mailbox_is_connected_by_hand_and_read(app: PageWithService, town: Town) -> None:
+    app.tolerated += ("400",)
+    page = app.page
+    app.go("/")
     page.get_by_role("heading", name="Connect your mail").wait_for()
     page.get_by_label("Address of the mailbox").fill(ADDRESS)
     page.get_by_role("button", name="Continue").click()
@@ -63,9 +63,9 @@ def test_a_mailbox_is_connected_by_hand_and_read(desk: Desk, town: Town) -> None
     for server in (town.server.tls_port, town.server.submission_port):
         expect(page.get_by_role("alert")).to_contain_text(f"127.0.0.1:{server}", timeout=FINDS_WITHIN_MS)
         page.get_by_role("button", name="Accept for this account").click()
-    desk.row("Hello from Dovecot").wait_for()
-    desk.eventually(lambda: all(one["state"] == "caught-up" for one in desk.service.query("mail.accounts")))
-    desk.go("/settings/accounts")
+    app.row("Hello from Dovecot").wait_for()
+    app.eventually(lambda: all(one["state"] == "caught-up" for one in app.service.query("mail.accounts")))
+    app.go("/settings/accounts")
     page.get_by_role("button", name="Password and servers").click()
     for group, port in ((reading, town.server.tls_port), (sending, town.server.submission_port)):
         expect(group.get_by_label("Port")).to_have_value(str(port), timeout=FINDS_WITHIN_MS)
@@ -74,9 +74,9 @@ def test_a_mailbox_is_connected_by_hand_and_read(desk: Desk, town: Town) -> None
     expect(page.get_by_role("dialog")).to_have_count(0, timeout=FINDS_WITHIN_MS)  # both pins were kept, too
 
 
-def test_microsoft_is_said_to_want_its_own_sign_in(desk: Desk) -> None:
-    page = desk.page
-    desk.go("/")
+def test_microsoft_is_said_to_want_its_own_sign_in(app: PageWithService) -> None:
+    page = app.page
+    app.go("/")
     page.get_by_label("Address of the mailbox").fill("mia@outlook.com")
     page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text("Microsoft no longer lets programs sign in with a password")).to_be_visible()

@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import PHONE, App, milliseconds
-from tests.web import fake_world
-from tests.web.fake_server import World
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers
 from tests.web.test_app_looks import check_in_a_light, small_targets
 
 pytestmark = pytest.mark.browser
@@ -20,11 +20,11 @@ JONAS = "jonas.feld@example.org"
 
 def person(name: str, address: str, *, page: str | None = None) -> dict[str, Any]:
     filed = {"id": f"pag_{address}", "path": page, "title": name} if page else None
-    seen = {"firstSeenAt": fake_world.at(days=90), "lastSeenAt": fake_world.at(days=1)}
+    seen = {"firstSeenAt": fake_mail.at(days=90), "lastSeenAt": fake_mail.at(days=1)}
     return {"address": address, "name": name, "title": name if page else None, "page": filed, "messages": 12, **seen}
 
 
-class Peopled(World):
+class Peopled(FakeAnswers):
     def rpc_people_list(self, given: dict[str, Any]) -> Any:
         people = [
             person("Jonas Feld", JONAS, page="crm/jonas-feld"),

@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.browser import PHONE, App, drawn, still
-from tests.web.fake_accounts import AccountsWorld
-from tests.web.fake_server import World
-from tests.web.fake_world import HELLO, HOME, MIA
+from tests.web.fake_accounts import AccountsAnswers
+from tests.web.fake_mail import HELLO, HOME, MIA
+from tests.web.fake_server import FakeAnswers
 from tests.web.test_people import Peopled
 from tests.web.test_swipe import Finger
 from tests.web.writer import fill, ready, saved
@@ -27,7 +27,7 @@ LEAST_TYPE_PX = 16
 """Phones zoom into a field whose type is smaller."""
 
 
-class Answering(World):
+class Answering(FakeAnswers):
     """Each check finds a mail, or, where ``away`` says so, nobody."""
 
     away = False
@@ -43,8 +43,8 @@ class Answering(World):
 
 @pytest.mark.thorough
 def test_pulled_down_the_list_asks_for_mail_and_says_how_it_went(start: Callable[..., App]) -> None:
-    world = Answering()
-    app = start(world, **NARROW)
+    answers = Answering()
+    app = start(answers, **NARROW)
     page = app.open()
     sign = page.locator(".pull-sign")
 
@@ -60,13 +60,13 @@ def test_pulled_down_the_list_asks_for_mail_and_says_how_it_went(start: Callable
     expect(sign).to_have_text("Let go to check")
     finger.lift()
     expect(page.get_by_text("Your mail is up to date.")).to_be_visible()
-    expect(app.row(world.fresh)).to_be_visible()
+    expect(app.row(answers.fresh)).to_be_visible()
     asked = [one["accountId"] for one in app.called("mail.retryFailures", times=3)]
     assert sorted(asked) == sorted([MIA, HELLO, HOME])
     expect(sign).to_have_count(0)
     app.at("/p/mail")
 
-    world.away = True
+    answers.away = True
     page.locator(".sync-button").tap()
     page.get_by_role("button", name="Check now").tap()
     expect(page.get_by_text("can’t be reached now: Gmail can't be reached.")).to_be_visible()
@@ -198,7 +198,7 @@ def test_a_page_that_a_link_leads_to_begins_at_its_top_also_after_the_drawer_was
 
 @pytest.mark.thorough
 def test_no_field_makes_the_phone_zoom_in(start: Callable[..., App]) -> None:
-    app = start(AccountsWorld(), **NARROW)
+    app = start(AccountsAnswers(), **NARROW)
     page = app.open()
     page.get_by_role("button", name="Compose").tap()
     page.get_by_role("textbox", name="Subject").wait_for()

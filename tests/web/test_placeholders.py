@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import App
-from tests.web.test_images import opened, world_with
+from tests.web.test_images import answers_with, opened
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +27,7 @@ BOXES = """() => [...document.querySelectorAll("[data-remote]")].map(one => ({
 
 def test_they_keep_the_shape_of_a_newsletter_without_filling_the_screen(start: Callable[..., App]) -> None:
     addresses = [f"https://img.example/{number}.png" for number in range(6)]
-    app = opened(start, world_with(html=HTML, blockedImages=6, remoteImages=addresses))
+    app = opened(start, answers_with(html=HTML, blockedImages=6, remoteImages=addresses))
     frame = app.page.frame_locator(".frame iframe")
     expect(frame.get_by_text("The end")).to_be_visible()
     assert frame.locator("html").evaluate(BOXES) == [
@@ -41,7 +41,7 @@ def test_they_keep_the_shape_of_a_newsletter_without_filling_the_screen(start: C
 
 @pytest.mark.thorough
 def test_white_is_no_slab_on_dark_paper(start: Callable[..., App]) -> None:
-    app = opened(start, world_with(html=HTML), color_scheme="dark")
+    app = opened(start, answers_with(html=HTML), color_scheme="dark")
     frame = app.page.frame_locator(".frame iframe")
     for part in ("table", "td"):
         expect(frame.locator(part)).to_have_css("background-color", "rgba(0, 0, 0, 0)")

@@ -34,7 +34,7 @@ def registry() -> Iterator[Registry]:
 
 
 @contextmanager
-def sitting(
+def app_page(
     browser: Browser, tmp_path: Path, registry: Registry, plugins: str
 ) -> Iterator[tuple[AppPage, ServiceProcess]]:
     """Before the app of a service that wants these plugins."""
@@ -58,7 +58,7 @@ def test_a_plugin_is_installed_looked_at_used_and_switched_off(
     browser: Browser, tmp_path: Path, registry: Registry
 ) -> None:
     registry.publish(example())
-    with sitting(browser, tmp_path, registry, f"{EXAMPLE}@^1") as (seat, _):
+    with app_page(browser, tmp_path, registry, f"{EXAMPLE}@^1") as (seat, _):
         page = seat.page
         page.goto("/settings/plugins")
         card = page.get_by_role("region", name="Tern & Tide")
@@ -147,7 +147,7 @@ def test_a_hostile_note_is_shown_as_any_page_is_and_a_failed_one_named(
     hostile.files = {"pages/welcome.md": HOSTILE}
     bad.name, bad.svc = "svc-plugin-bad", {"title": "Bad", "script": "evil.js"}
     registry.publish(hostile, bad)
-    with sitting(browser, tmp_path, registry, f"{hostile.name} {bad.name}") as (seat, _):
+    with app_page(browser, tmp_path, registry, f"{hostile.name} {bad.name}") as (seat, _):
         page = seat.page
         page.goto("/settings/plugins")
         failed = page.get_by_role("region", name="svc-plugin-bad")
@@ -164,7 +164,7 @@ def test_a_registry_that_is_away_is_told_and_a_new_attempt_succeeds(
 ) -> None:
     registry.publish(studio())
     registry.is_down = True
-    with sitting(browser, tmp_path, registry, "svc-plugin-studio@1") as (seat, _):
+    with app_page(browser, tmp_path, registry, "svc-plugin-studio@1") as (seat, _):
         page = seat.page
         page.goto("/settings/plugins")
         expect(page.get_by_role("region", name="svc-plugin-studio")).to_contain_text("503")

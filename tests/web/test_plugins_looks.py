@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import App
-from tests.web.fake_identity import IdentityWorld, signed_in
+from tests.web.fake_identity import IdentityAnswers, signed_in
 from tests.web.refusal import Refusal
 from tests.web.test_app_looks import SIZES, check_in_a_light, small_targets
 
@@ -51,7 +51,7 @@ def plugin(name: str, **fields: Any) -> dict[str, Any]:
 
 
 @dataclass
-class PluginWorld(IdentityWorld):
+class PluginAnswers(IdentityAnswers):
     """Three plugins: one that is well and asks for something, one that is off, one that could not be installed."""
 
     def rpc_plugins_status(self, given: dict[str, Any]) -> dict[str, Any]:
@@ -87,8 +87,8 @@ PLACES: Final = {
 
 
 def test_what_plugins_show_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
-    world = PluginWorld(me=signed_in())
-    app = start(world, **SIZES[size])
+    answers = PluginAnswers(me=signed_in())
+    app = start(answers, **SIZES[size])
     for name, (path, ready) in PLACES.items():
         page = app.open(path, ready=ready)
         if name == "plugins":
@@ -97,14 +97,14 @@ def test_what_plugins_show_passes_axe_and_fits(start: Callable[..., App], size: 
 
 
 def test_what_a_finger_presses_there_is_large_enough(start: Callable[..., App]) -> None:
-    app = start(PluginWorld(me=signed_in()), **SIZES["phone"])
+    app = start(PluginAnswers(me=signed_in()), **SIZES["phone"])
     for path, ready in PLACES.values():
         assert small_targets(app.open(path, ready=ready)) == []
 
 
 def test_what_is_agreed_to_is_what_was_shown(start: Callable[..., App]) -> None:
-    world = PluginWorld(me=signed_in())
-    app = start(world)
+    answers = PluginAnswers(me=signed_in())
+    app = start(answers)
     page = app.open("/settings/plugins", ready=".plugin-rights")
     expect(page.get_by_role("list", name="What Tern & Tide may do")).to_contain_text("then: [archive]")
     page.get_by_role("button", name="Say yes: Tern & Tide").click()
@@ -116,7 +116,7 @@ def test_what_is_agreed_to_is_what_was_shown(start: Callable[..., App]) -> None:
 def test_a_theme_is_not_shown_over_the_colours_that_a_person_needs(
     start: Callable[..., App], own: dict[str, Any]
 ) -> None:
-    app = start(PluginWorld(me=signed_in()), alone=True)
+    app = start(PluginAnswers(me=signed_in()), alone=True)
     page = app.open("/settings/appearance", ready="[role=radiogroup] .fine")
     page.get_by_role("radio", name="Harbour").check()
     app.until(WORN, "--radius: 0.25rem;")
@@ -128,18 +128,18 @@ def test_a_theme_is_not_shown_over_the_colours_that_a_person_needs(
 
 def test_a_theme_that_is_no_theme_any_more_in_this_browser_is_not_worn(start: Callable[..., App]) -> None:
     """What a browser kept is looked at like what a stranger says."""
-    app = start(PluginWorld(me=signed_in()))
+    app = start(PluginAnswers(me=signed_in()))
     page = app.open("/settings/appearance", ready="[role=radiogroup] .fine")
     page.evaluate(
         """name => localStorage.setItem("svc.pluginTheme", JSON.stringify({ id: `${name}/harbour`, tokens: {
             paper: "url(https://evil.example)", "x;y": "#fff", ink: "#123456" } }))""",
         TERN,
     )
-    app.world.failing["plugins.offers"] = Refusal("INTERNAL_SERVER_ERROR", 500, "not now")
+    app.answers.failing["plugins.offers"] = Refusal("INTERNAL_SERVER_ERROR", 500, "not now")
     app.tolerated = ("500",)
     page.reload()
     assert page.evaluate("document.documentElement.getAttribute('style')") == "--ink: #123456;"
-    del app.world.failing["plugins.offers"]
+    del app.answers.failing["plugins.offers"]
     page.reload()
     app.until("() => document.documentElement.getAttribute('style') === '--radius: 0.25rem;'")
     page.get_by_role("radio", name="svc", exact=True).check()

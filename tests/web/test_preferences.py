@@ -10,15 +10,15 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import App
-from tests.web import fake_world
-from tests.web.fake_server import MODULES, STATIC, Refusal, World
+from tests.web import fake_mail
+from tests.web.fake_server import MODULES, STATIC, FakeAnswers, Refusal
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.mark.thorough
 def test_dates_are_written_as_the_person_chose(start: Callable[..., App]) -> None:
-    app = start(World(threads=[fake_world.thread(when="2024-03-12T14:05:00.000Z")]))
+    app = start(FakeAnswers(threads=[fake_mail.thread(when="2024-03-12T14:05:00.000Z")]))
     page = app.open("/settings/display", ready=".display-sample")
     sample = page.locator(".display-sample")
     page.get_by_label("Month first").check()
@@ -40,10 +40,10 @@ def test_dates_are_written_as_the_person_chose(start: Callable[..., App]) -> Non
 
 def test_another_browser_hears_of_a_choice_and_a_refused_one_is_taken_back(app: App) -> None:
     page = app.open("/settings/display", ready=".display-sample")
-    app.world.preferences.update(hours="12")
-    app.world.emit("preferences", "preferences.changed", "preferences", {})
+    app.answers.preferences.update(hours="12")
+    app.answers.emit("preferences", "preferences.changed", "preferences", {})
     expect(page.get_by_label("12 hours")).to_be_checked()
-    app.world.failing["preferences.set"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    app.answers.failing["preferences.set"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
     app.tolerated = ("503",)
     page.get_by_label("24 hours").click()
     page.get_by_text("That was not kept: The disk is full.").wait_for()
@@ -70,9 +70,9 @@ def test_an_answer_that_changes_nothing_draws_no_date_anew(app: App) -> None:
 def test_the_front_door_leads_to_the_start_page_also_in_a_browser_that_never_was_here(
     start: Callable[..., App],
 ) -> None:
-    world = World()
-    world.preferences.update(startPage="tasks")
-    app = start(world)
+    answers = FakeAnswers()
+    answers.preferences.update(startPage="tasks")
+    app = start(answers)
     page = app.open("/", ready="h1")
     app.at("/p/tasks")
     page.goto(f"{app.origin}/settings/display")

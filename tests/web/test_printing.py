@@ -13,7 +13,7 @@ from playwright.sync_api import FrameLocator, expect
 from svc.protocol.security import PRINTED_HASH, PRINTS_HASH
 from tests.support.browser import App
 from tests.web.fake_server import STATIC
-from tests.web.test_images import world_with
+from tests.web.test_images import answers_with
 
 ASKED = """() => { if (window !== top) window.print = () => {
     document.documentElement.dataset.asked = "";
@@ -54,8 +54,8 @@ def test_the_server_lets_that_script_run_and_no_other() -> None:
 @pytest.mark.thorough
 @pytest.mark.browser
 def test_a_message_is_printed_alone_with_its_headers_and_the_images_that_are_shown(start: Callable[..., App]) -> None:
-    world = world_with(html=LETTER, folds=True, text="Our offer in words\n\nOld words", foldedLine=1)
-    app = start(world, alone=True, color_scheme="dark")
+    answers = answers_with(html=LETTER, folds=True, text="Our offer in words\n\nOld words", foldedLine=1)
+    app = start(answers, alone=True, color_scheme="dark")
     app.page.add_init_script(f"({STAYS})()")
     app.tolerated = ("violates the following Content Security Policy",)
     app.open("/p/mail/t/thr_01", ready="iframe")
@@ -87,7 +87,7 @@ def test_a_message_is_printed_alone_with_its_headers_and_the_images_that_are_sho
 @pytest.mark.thorough
 @pytest.mark.browser
 def test_what_was_printed_goes(start: Callable[..., App]) -> None:
-    app = start(world_with(), alone=True)
+    app = start(answers_with(), alone=True)
     app.page.add_init_script(f"({ASKED})()")
     app.open("/p/mail/t/thr_01", ready="iframe")
     from_menu(app, "Print")
@@ -98,7 +98,7 @@ def test_what_was_printed_goes(start: Callable[..., App]) -> None:
 @pytest.mark.thorough
 @pytest.mark.browser
 def test_the_page_itself_stands_alone_on_paper_in_light_colours_and_at_full_length(start: Callable[..., App]) -> None:
-    app = start(world_with(html=LETTER + "<p>And so on</p>" * 100), alone=True, color_scheme="dark")
+    app = start(answers_with(html=LETTER + "<p>And so on</p>" * 100), alone=True, color_scheme="dark")
     app.tolerated = ("violates the following Content Security Policy",)
     page = app.open("/p/mail/t/thr_01", ready="iframe")
     page.get_by_role("button", name="Load images").click()

@@ -10,14 +10,14 @@ from playwright.sync_api import expect
 
 from tests.support.browser import App
 from tests.web.fake_runs import moment
-from tests.web.fake_server import World
+from tests.web.fake_server import FakeAnswers
 
 pytestmark = pytest.mark.browser
 
 RULE = "---\nwhen: {from: '*'}\nthen: [archive]\n---\n\nSee <https://evil.example/>.\u202e\U000e0041\U0001d173\x1b"
 
 
-class HeldRule(World):
+class HeldRule(FakeAnswers):
     """Mia's page holds text of others until she says that it may act."""
 
     waits = True
@@ -52,7 +52,7 @@ class HeldRule(World):
 
 
 def test_a_held_rule_is_shown_as_it_is_written_and_used_once_its_owner_says_so(start: Callable[..., App]) -> None:
-    app = start(world := HeldRule())
+    app = start(answers := HeldRule())
     page = app.open("/p/mail-rules/theirs", ready=".from-outside")
     expect(page.get_by_text("it does nothing as a rule")).to_be_visible()
     written = page.get_by_role("region", name="The page as it is written")
@@ -63,7 +63,7 @@ def test_a_held_rule_is_shown_as_it_is_written_and_used_once_its_owner_says_so(s
     expect(page.get_by_text("It is used as a rule from now on.")).to_be_visible()
     expect(written).to_have_count(0)
     assert app.called("pages.setTrusted") == [{"path": "mail-rules/theirs", "revision": 7}]
-    world.waits = True
+    answers.waits = True
     app.open("/p/agents/theirs", ready=".from-outside")
     expect(page.get_by_text("so this agent asks you before it does what could do harm")).to_be_visible()
     expect(written).to_contain_text("\\u202e")

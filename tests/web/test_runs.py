@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import TWICE, App
-from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
+from tests.web.fake_identity import JONAS, IdentityAnswers, signed_in
 from tests.web.fake_runs import moment, step
 from tests.web.fake_server import Refusal
 
@@ -43,12 +43,12 @@ def open_step(page: Page, name: str) -> Locator:
 
 
 def test_each_state_has_its_words(app: App) -> None:
-    world = app.world
-    world.add_run("Fresh", state="queued")
-    world.add_run("Busy", progress={"done": 120, "total": 5_000})
-    world.add_run("Timed", state="waiting", dueAt=moment(days=3, minutes=1))
-    world.add_run("Asking", state="waiting")
-    world.add_run("Over", state="done")
+    answers = app.answers
+    answers.add_run("Fresh", state="queued")
+    answers.add_run("Busy", progress={"done": 120, "total": 5_000})
+    answers.add_run("Timed", state="waiting", dueAt=moment(days=3, minutes=1))
+    answers.add_run("Asking", state="waiting")
+    answers.add_run("Over", state="done")
     page = runs(app)
     expect(row(page, "Fresh")).to_contain_text("Queued")
     expect(row(page, "Fresh")).to_contain_text("queued 10 h ago")
@@ -63,9 +63,9 @@ def test_each_state_has_its_words(app: App) -> None:
 
 @pytest.mark.thorough
 def test_filters_stand_in_the_address_and_what_failed_is_retried_together(app: App) -> None:
-    app.world.add_run("Broken", state="failed")
-    app.world.add_run("Index", workflow="search.reindex", state="done")
-    app.world.add_run("Mailbox", state="done")
+    app.answers.add_run("Broken", state="failed")
+    app.answers.add_run("Index", workflow="search.reindex", state="done")
+    app.answers.add_run("Mailbox", state="done")
     page = runs(app)
     expect(page.locator(".run-row")).to_have_count(3)
     page.get_by_role("link", name="Done", exact=True).click()
@@ -93,17 +93,17 @@ def test_filters_stand_in_the_address_and_what_failed_is_retried_together(app: A
 @pytest.mark.thorough
 def test_more_are_shown_and_stay_when_others_come(app: App) -> None:
     for number in range(160):
-        app.world.add_run(f"Run {number:03}", createdAt=moment(minutes=-200 + number))
+        app.answers.add_run(f"Run {number:03}", createdAt=moment(minutes=-200 + number))
     page = runs(app)
     expect(page.locator(".run-row")).to_have_count(50)
     page.get_by_role("button", name="Show more").click()
     expect(page.locator(".run-row")).to_have_count(100)
     expect(row(page, "Run 109").get_by_role("link")).to_be_focused()
-    app.world.add_run("Newest", createdAt=moment())
+    app.answers.add_run("Newest", createdAt=moment())
     expect(page.locator(".run-row").first).to_contain_text("Newest")
     expect(row(page, "Run 060")).to_have_count(1)
     expect(row(page, "Run 109").get_by_role("link")).to_be_focused()
-    app.world.change_run("run_0061", state="done", endedAt=moment())
+    app.answers.change_run("run_0061", state="done", endedAt=moment())
     expect(row(page, "Run 060")).to_contain_text("Done")
     page.get_by_role("button", name="Show more").click()
     expect(row(page, "Run 000")).to_have_count(1)
@@ -112,8 +112,8 @@ def test_more_are_shown_and_stay_when_others_come(app: App) -> None:
 
 @pytest.mark.thorough
 def test_keys_walk_the_list_and_open_a_run(app: App) -> None:
-    app.world.add_run("Older")
-    app.world.add_run("Newer")
+    app.answers.add_run("Older")
+    app.answers.add_run("Newer")
     page = runs(app)
     app.press("j")
     expect(page.get_by_role("link", name="Newer")).to_be_focused()
@@ -134,15 +134,15 @@ def test_keys_walk_the_list_and_open_a_run(app: App) -> None:
 
 @pytest.mark.thorough
 def test_an_admin_sees_that_others_have_runs_and_may_stop_them(start: Callable[..., App]) -> None:
-    app = start(IdentityWorld())
-    app.world.me = signed_in()
-    app.world.add_run("Theirs", mine=False, owner=JONAS["id"])
-    app.world.add_run("Mine")
+    app = start(IdentityAnswers())
+    app.answers.me = signed_in()
+    app.answers.add_run("Theirs", mine=False, owner=JONAS["id"])
+    app.answers.add_run("Mine")
     page = runs(app)
     expect(row(page, "Theirs")).to_contain_text("of Jonas Feld")
     expect(row(page, "Theirs").get_by_role("link")).to_have_count(0)
     expect(row(page, "Mine").get_by_role("button")).to_have_count(0)
-    app.world.add_run("Of Jonas, begun meanwhile", mine=False, owner=JONAS["id"])
+    app.answers.add_run("Of Jonas, begun meanwhile", mine=False, owner=JONAS["id"])
     expect(row(page, "begun meanwhile")).to_contain_text("of Jonas Feld")
     row(page, "Theirs").get_by_role("button", name="Cancel").click()
     assert app.calls("runs.cancel") == []
@@ -153,11 +153,11 @@ def test_an_admin_sees_that_others_have_runs_and_may_stop_them(start: Callable[.
 
 def test_a_list_that_cannot_be_loaded_says_so_and_so_does_an_empty_one(app: App) -> None:
     app.tolerated = ("500", "WebSocket")
-    app.world.has_socket = False  # a socket that opens has the list loaded again, by itself
-    app.world.failing["runs.list"] = Refusal("INTERNAL_SERVER_ERROR", 500, "Something broke.")
+    app.answers.has_socket = False  # a socket that opens has the list loaded again, by itself
+    app.answers.failing["runs.list"] = Refusal("INTERNAL_SERVER_ERROR", 500, "Something broke.")
     page = runs(app)
     expect(page.get_by_role("alert")).to_contain_text("Could not load the runs: Something broke.")
-    app.world.failing.clear()
+    app.answers.failing.clear()
     page.get_by_role("button", name="Try again").click()
     expect(page.get_by_text("Nothing has run yet")).to_be_visible()
     expect(page.get_by_role("link", name="Runs")).to_be_visible()
@@ -167,13 +167,13 @@ def test_a_list_that_cannot_be_loaded_says_so_and_so_does_an_empty_one(app: App)
 
 
 def test_a_run_shows_its_steps_as_a_tree_with_branches_and_children(app: App) -> None:
-    world = app.world
+    answers = app.answers
     usage = {"inputTokens": 1_234, "outputTokens": None}
-    above = world.add_run("Import all", state="waiting", usage=usage, progress={"done": 1, "total": 2})
-    below = world.add_run("Import one", parentId=above)
-    lowest = world.add_run("Read its folders", parentId=below)
+    above = answers.add_run("Import all", state="waiting", usage=usage, progress={"done": 1, "total": 2})
+    below = answers.add_run("Import one", parentId=above)
+    lowest = answers.add_run("Read its folders", parentId=below)
     waits: dict[str, Any] = {"kind": "child", "state": "waiting", "endedAt": None, "childId": below}
-    world.change_run(above, steps=[step("list"), step("mia/count"), step("jonas/one", **waits), step("mia/count#2")])
+    answers.change_run(above, steps=[step("list"), step("mia/count"), step("jonas/one", **waits), step("mia/count#2")])
     page = run_page(app, above)
     expect(page.locator(".run-facts")).to_contain_text("1,234 in, not told out")
     expect(page.locator(".run-head")).to_contain_text("1 of 2")
@@ -205,7 +205,7 @@ def test_a_step_tells_how_it_stands_and_opens_with_input_and_output(app: App) ->
         step("broken", state="failed", error=error),
         step("long", output="x" * 9_000 + "end"),
     ]
-    run_id = app.world.add_run("Work", state="waiting", input="pay\u202e 001\u200b", steps=steps)
+    run_id = app.answers.add_run("Work", state="waiting", input="pay\u202e 001\u200b", steps=steps)
     page = run_page(app, run_id)
     hidden = page.get_by_role("region", name="Input of the run")
     expect(hidden).to_have_text('"pay\\u202e 001\\u200b"')  # what is not seen in a text is shown
@@ -223,30 +223,30 @@ def test_a_step_tells_how_it_stands_and_opens_with_input_and_output(app: App) ->
     expect(value).to_have_text('"' + "x" * 1_999 + "…")  # cut until all is asked for
     page.get_by_role("button", name="Show all of Output of long").click()
     expect(value).to_contain_text("end")
-    app.world.change_run(run_id, steps=[*steps, step("next")])
+    app.answers.change_run(run_id, steps=[*steps, step("next")])
     expect(step_of(page, "next")).to_be_visible()
     expect(value).to_contain_text("end")  # it stays open while the run goes on
 
 
 @pytest.mark.thorough
 def test_what_the_server_has_cut_is_asked_for_when_it_is_wanted(app: App) -> None:
-    app.world.whole_steps = {"long": {"output": ["x" * 9_000, "end"]}}
+    app.answers.whole_steps = {"long": {"output": ["x" * 9_000, "end"]}}
     cut = step("long", output='["' + "x" * 1_900, outputBytes=9_010)
-    run_id = app.world.add_run("Work", steps=[cut])
+    run_id = app.answers.add_run("Work", steps=[cut])
     page = run_page(app, run_id)
     value = open_step(page, "long").get_by_role("region", name="Output of long")
     expect(value).to_have_text('["' + "x" * 1_900 + "…")
     more = page.get_by_role("button", name="Show all of Output of long")
     expect(more).to_have_text(re.compile(r"Show all\s+9,010 bytes"))
     app.tolerated = ("500",)
-    app.world.failing["runs.step"] = Refusal("INTERNAL_SERVER_ERROR", 500, "Something broke.")
+    app.answers.failing["runs.step"] = Refusal("INTERNAL_SERVER_ERROR", 500, "Something broke.")
     more.click()
     expect(page.get_by_role("alert")).to_contain_text("Something broke.")
-    app.world.failing.clear()
+    app.answers.failing.clear()
     more.click()
     expect(value).to_contain_text('"end"')
     expect(more).to_have_count(0)
-    app.world.change_run(run_id, steps=[cut, step("next")])
+    app.answers.change_run(run_id, steps=[cut, step("next")])
     expect(step_of(page, "next")).to_be_visible()
     expect(value).to_contain_text('"end"')
 
@@ -254,8 +254,8 @@ def test_what_the_server_has_cut_is_asked_for_when_it_is_wanted(app: App) -> Non
 @pytest.mark.thorough
 def test_steps_are_walked_and_opened_by_key_and_hundreds_are_shown_when_asked_for(app: App) -> None:
     more = [step(f"s{number}") for number in range(128)]
-    above = app.world.add_run("Above", state="failed", steps=[step("one"), step("two", output=7), *more])
-    page = run_page(app, app.world.add_run("Below", state="failed", parentId=above))
+    above = app.answers.add_run("Above", state="failed", steps=[step("one"), step("two", output=7), *more])
+    page = run_page(app, app.answers.add_run("Below", state="failed", parentId=above))
     expect(page.get_by_role("button", name="Retry: Below")).to_have_count(0)
     page.get_by_role("link", name="retry that one").click()  # what another run began is retried there
     expect(page.get_by_role("button", name="Retry: Above")).to_be_visible()
@@ -275,7 +275,7 @@ def test_steps_are_walked_and_opened_by_key_and_hundreds_are_shown_when_asked_fo
 @pytest.mark.thorough
 def test_a_run_is_cancelled_after_a_question_and_retried(app: App) -> None:
     app.tolerated = ("409",)
-    run_id = app.world.add_run("Work", steps=[step("one")])
+    run_id = app.answers.add_run("Work", steps=[step("one")])
     page = run_page(app, run_id)
     page.get_by_role("button", name="Cancel: Work").click()
     expect(page.get_by_text("It stops, and so does all that it began.")).to_be_visible()
@@ -283,18 +283,18 @@ def test_a_run_is_cancelled_after_a_question_and_retried(app: App) -> None:
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Cancel: Work")).to_be_focused()
     assert app.calls("runs.cancel") == []
-    app.world.failing["runs.cancel"] = Refusal("CONFLICT", 409, "This run is done.")
+    app.answers.failing["runs.cancel"] = Refusal("CONFLICT", 409, "This run is done.")
     page.get_by_role("button", name="Cancel: Work").click()
     page.get_by_role("button", name="Stop it: Work").click()
     expect(page.locator(".run-head").get_by_role("alert")).to_have_text("This run is done.")
-    app.world.failing.clear()
+    app.answers.failing.clear()
     page.get_by_role("button", name="Cancel: Work").click()
     page.get_by_role("button", name="Stop it: Work").click()
     expect(page.locator(".run-head")).to_contain_text("It was stopped.")
     page.get_by_role("button", name="Retry: Work").click()
     expect(page.locator(".run-head .run-state")).to_have_text("Queued")
     assert app.called("runs.retry") == [{"id": run_id}]
-    app.world.change_run(run_id, state="failed", endedAt=moment(), error={"type": "Stuck", "message": "It is stuck."})
+    app.answers.change_run(run_id, state="failed", endedAt=moment(), error={"type": "Stuck", "message": "It is stuck."})
     expect(page.locator(".run-head .run-state")).to_have_text("Failed")
     expect(page.locator(".run-head")).to_contain_text("It is stuck. Stuck")
 
@@ -302,7 +302,7 @@ def test_a_run_is_cancelled_after_a_question_and_retried(app: App) -> None:
 @pytest.mark.thorough
 def test_an_agent_goes_on_from_each_call_of_its_model_also_from_one_in_a_branch(app: App) -> None:
     asked = [step("model", kind="llm"), step("notes/model", kind="llm"), step("notes/save")]
-    run_id = app.world.add_run("Tidy", state="done", workflow="agent", steps=asked)
+    run_id = app.answers.add_run("Tidy", state="done", workflow="agent", steps=asked)
     page = run_page(app, run_id)
     expect(open_step(page, "notes/save").get_by_role("button", name="Go on from here")).to_have_count(0)
     expect(open_step(page, "model").get_by_role("button", name="Go on from here")).to_be_visible()
@@ -318,11 +318,11 @@ def test_an_agent_goes_on_from_each_call_of_its_model_also_from_one_in_a_branch(
 
 
 def test_a_run_tells_what_its_person_and_its_agent_have_said_as_text(app: App) -> None:
-    run_id = app.world.add_run("Tidy", workflow="agent", steps=[step("model", kind="llm")])
+    run_id = app.answers.add_run("Tidy", workflow="agent", steps=[step("model", kind="llm")])
     answer = "See [this](https://evil.example/) <b>now</b>"
     told = 'Tidy my notes\n\nInput: {"page":"notes/mine"}'
     said = [("person", told, True), ("agent", answer, True), ("person", "Only those of May", False)]
-    app.world.talks[run_id] = [
+    app.answers.talks[run_id] = [
         {"by": by, "text": text, "at": moment(hours=-1), "heard": heard} for by, text, heard in said
     ]
     page = run_page(app, run_id)
@@ -333,8 +333,8 @@ def test_a_run_tells_what_its_person_and_its_agent_have_said_as_text(app: App) -
     expect(page.get_by_text("The agent is at work")).to_be_visible()
     expect(messages.locator("a")).to_have_attribute("href", "/p/notes/mine")
     expect(messages.locator("b")).to_have_count(0)
-    app.world.talks[run_id][2]["heard"] = True
-    app.world.change_run(run_id)
+    app.answers.talks[run_id][2]["heard"] = True
+    app.answers.change_run(run_id)
     expect(messages.last).to_have_text("YouOnly those of May")
 
 
@@ -353,7 +353,7 @@ def card(page: Page, summary: str = "Send a mail to Jonas") -> Locator:
 
 def test_a_decision_waits_in_the_task_queue_with_all_that_would_happen(app: App) -> None:
     long = {"to": ["jonas@sea.example"], "text": "x" * 5_000 + "end"}
-    app.world.ask(app.world.add_run("Write to Jonas"), "send", input=long)
+    app.answers.ask(app.answers.add_run("Write to Jonas"), "send", input=long)
     page = app.open("/p/tasks", ready=".approval")
     expect(page.get_by_role("link", name="Tasks, 1: 1 needs your decision")).to_be_visible()
     expect(page.get_by_role("region", name="Waits for your decision")).to_be_visible()
@@ -369,26 +369,26 @@ def test_a_decision_waits_in_the_task_queue_with_all_that_would_happen(app: App)
 @pytest.mark.thorough
 def test_a_decision_comes_and_leaves_before_the_eyes_whoever_makes_it(app: App) -> None:
     app.tolerated = ("409",)
-    run_id = app.world.add_run("Write to Jonas")
+    run_id = app.answers.add_run("Write to Jonas")
     page = app.open("/p/tasks", ready=".tasks-frame .empty-title")
-    key = app.world.ask(run_id, "send")
+    key = app.answers.ask(run_id, "send")
     expect(card(page)).to_be_visible()
-    app.world.settle(key, None)
+    app.answers.settle(key, None)
     expect(card(page)).to_have_count(0)
-    app.world.ask(run_id, "again")
+    app.answers.ask(run_id, "again")
     expect(card(page)).to_be_visible()
-    app.world.rpc_runs_cancel({"id": run_id})
+    app.answers.rpc_runs_cancel({"id": run_id})
     expect(card(page)).to_have_count(0)
-    declined = app.world.ask(app.world.add_run("Write to Jonas"), "send")
+    declined = app.answers.ask(app.answers.add_run("Write to Jonas"), "send")
     card(page).get_by_role("button", name="Change it first").click()
     app.press("Escape")  # leaves the change
     app.at("/p/tasks")
     card(page).get_by_role("button", name="Decline").click()
     expect(card(page)).to_have_count(0)
     assert app.called("approvals.decide") == [{"id": declined, "approve": False}]
-    app.world.ask(app.world.add_run("Write to Jonas"), "send")
+    app.answers.ask(app.answers.add_run("Write to Jonas"), "send")
     app.open("/p/tasks", ready=".approval")  # no late news of the request has the page look again
-    app.world.approvals.clear()  # it was decided elsewhere, and the page did not hear of it
+    app.answers.approvals.clear()  # it was decided elsewhere, and the page did not hear of it
     card(page).get_by_role("button", name="Approve").click()
     expect(page.get_by_text("Not decided by you: This request is approved already.")).to_be_visible()
     expect(card(page)).to_have_count(0)
@@ -397,8 +397,8 @@ def test_a_decision_comes_and_leaves_before_the_eyes_whoever_makes_it(app: App) 
 @pytest.mark.thorough
 def test_it_is_changed_as_json_before_it_is_approved(app: App) -> None:
     app.tolerated = ("400",)
-    app.world.ask(
-        app.world.add_run("Write to Jonas"), "send", input={"to": ["a@x.example"], "note": "a\u200bb\U000e0041"}
+    app.answers.ask(
+        app.answers.add_run("Write to Jonas"), "send", input={"to": ["a@x.example"], "note": "a\u200bb\U000e0041"}
     )
     page = app.open("/p/tasks", ready=".approval")
     card(page).get_by_role("button", name="Change it first").click()
@@ -412,11 +412,11 @@ def test_it_is_changed_as_json_before_it_is_approved(app: App) -> None:
     expect(field).to_be_focused()
     assert app.calls("approvals.decide") == []
     field.fill('{"to": ["b@x.example"]}')
-    app.world.failing["approvals.decide"] = Refusal("BAD_REQUEST", 400, "A run keeps values of at most 262144 bytes.")
+    app.answers.failing["approvals.decide"] = Refusal("BAD_REQUEST", 400, "A run keeps values of at most 262144 bytes.")
     page.get_by_role("button", name="Approve as changed").click()
     expect(card(page).get_by_role("alert")).to_have_text("A run keeps values of at most 262144 bytes.")
     expect(field).to_have_value('{"to": ["b@x.example"]}')
-    app.world.failing.clear()
+    app.answers.failing.clear()
     page.get_by_role("button", name="Approve as changed").click()
     expect(card(page)).to_have_count(0)
     decided = {"id": "apr_0002", "approve": True, "input": {"to": ["b@x.example"]}}
@@ -425,8 +425,8 @@ def test_it_is_changed_as_json_before_it_is_approved(app: App) -> None:
 
 @pytest.mark.thorough
 def test_the_same_card_stands_at_the_step_of_the_run(app: App) -> None:
-    run_id = app.world.add_run("Write to Jonas", steps=[step("draft")])
-    app.world.ask(run_id, "send", expiresAt=moment(days=3, minutes=1))
+    run_id = app.answers.add_run("Write to Jonas", steps=[step("draft")])
+    app.answers.ask(run_id, "send", expiresAt=moment(days=3, minutes=1))
     page = run_page(app, run_id)
     expect(step_of(page, "send")).to_contain_text("Needs a decision")
     expect(step_of(page, "send")).to_contain_text("expires in 3 days")
@@ -435,14 +435,14 @@ def test_the_same_card_stands_at_the_step_of_the_run(app: App) -> None:
     expect(step_of(page, "send").locator(".run-state")).to_have_text("Done")
     expect(card(page)).to_have_count(0)
     expect(page.locator(".run-head .run-state")).to_have_text("Queued")
-    app.world.ask(run_id, "again")
+    app.answers.ask(run_id, "again")
     step_of(page, "again").get_by_role("button", name="Decline").click()
     expect(step_of(page, "again").locator(".run-state")).to_have_text("Declined")
 
 
 @pytest.mark.thorough
 def test_who_goes_to_another_page_before_the_next_run_has_begun_stays_there(app: App) -> None:
-    page = run_page(app, app.world.add_run("Tidy", state="done", workflow="agent", steps=[step("model", kind="llm")]))
+    page = run_page(app, app.answers.add_run("Tidy", state="done", workflow="agent", steps=[step("model", kind="llm")]))
     retry = app.hold("agents.retry")
     open_step(page, "model").get_by_role("button", name="Go on from here").click()
     page.get_by_role("button", name="Begin it").click()

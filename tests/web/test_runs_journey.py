@@ -8,16 +8,16 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.support.browser import until
-from tests.web.mail_rules.desk import mock_world, sitting
+from tests.web.mail_rules.page_with_service import app_page, seeded_service
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 
 
 def test_a_run_is_begun_found_in_the_list_and_followed_to_its_end(browser: Browser, tmp_path: Path) -> None:
-    with mock_world(tmp_path) as service, sitting(browser, service) as desk:
-        until(desk.page, lambda: service.query("search.state")["waiting"] == 0, what="the index to be there")
+    with seeded_service(tmp_path) as service, app_page(browser, service) as app:
+        until(app.page, lambda: service.query("search.state")["waiting"] == 0, what="the index to be there")
         messages = service.query("search.state")["messages"]
-        page = desk.go("/p/runs")
+        page = app.go("/p/runs")
         expect(page.get_by_text("Nothing has run yet")).to_be_visible()
         service.mutate("search.reindex")
         page.get_by_role("link", name="Re-index everything").click()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.browser import App
-from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
+from tests.web.fake_identity import JONAS, IdentityAnswers, signed_in
 from tests.web.fake_runs import moment, step
 from tests.web.test_app_looks import SIZES, check_in_a_light, small_targets
 
@@ -17,13 +17,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 ERROR = {"type": "OSError", "message": "The provider did not answer within 30 seconds."}
 
 
-def busy_world() -> tuple[IdentityWorld, str]:
-    """A world of runs, and one of them with much in it."""
-    world = IdentityWorld()
-    world.me = signed_in()
-    world.add_run("Re-index everything", workflow="search.reindex", state="done")
-    world.add_run("Import post.example", state="failed", error=ERROR)
-    world.add_run("Import a mailbox of somebody with a long name", mine=False, owner=JONAS["id"])
+def busy_answers() -> tuple[IdentityAnswers, str]:
+    """Answers with many runs; one run has much in it."""
+    answers = IdentityAnswers()
+    answers.me = signed_in()
+    answers.add_run("Re-index everything", workflow="search.reindex", state="done")
+    answers.add_run("Import post.example", state="failed", error=ERROR)
+    answers.add_run("Import a mailbox of somebody with a long name", mine=False, owner=JONAS["id"])
     waits: dict[str, Any] = {"kind": "child", "state": "waiting", "endedAt": None, "childId": "run_0005"}
     steps = [
         step("list the folders of the mailbox", input={"folder": "INBOX"}, output=["a", "b"]),
@@ -32,15 +32,15 @@ def busy_world() -> tuple[IdentityWorld, str]:
         step("post.example/read", **waits),
         step("post.example/tell", state="failed", error=ERROR),
     ]
-    run_id = world.add_run("Import all mailboxes", steps=steps, progress={"done": 3_120, "total": 48_211})
-    world.add_run("Import mia.tern@post.example", parentId=run_id)
-    world.ask(run_id, "remove what is left", summary="Remove 3,120 mails that are here twice")
-    return world, run_id
+    run_id = answers.add_run("Import all mailboxes", steps=steps, progress={"done": 3_120, "total": 48_211})
+    answers.add_run("Import mia.tern@post.example", parentId=run_id)
+    answers.ask(run_id, "remove what is left", summary="Remove 3,120 mails that are here twice")
+    return answers, run_id
 
 
 def test_runs_and_decisions_pass_axe_and_fit(start: Callable[..., App], size: str) -> None:
-    world, run_id = busy_world()
-    app = start(world, **SIZES[size])
+    answers, run_id = busy_answers()
+    app = start(answers, **SIZES[size])
     page = app.open("/p/runs", ready=".run-row")
     page.get_by_role("button", name="Cancel: Import a mailbox").click()
     check_in_a_light(page, f"{size}-runs")
@@ -56,7 +56,7 @@ def test_runs_and_decisions_pass_axe_and_fit(start: Callable[..., App], size: st
 
 
 def test_what_a_finger_presses_there_is_large_enough(start: Callable[..., App]) -> None:
-    world, run_id = busy_world()
-    app = start(world, **SIZES["phone"])
+    answers, run_id = busy_answers()
+    app = start(answers, **SIZES["phone"])
     for path, ready in (("/p/runs", ".run-row"), (f"/p/runs/{run_id}", ".approval"), ("/p/tasks", ".approval")):
         assert "\n".join(small_targets(app.open(path, ready=ready))) == ""

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.sizes import HANGS_S
 from tests.support.browser import App
-from tests.web.fake_server import World
+from tests.web.fake_server import FakeAnswers
 from tests.web.test_app_looks import SIZES, check_in_a_light, small_targets
 
 pytestmark = pytest.mark.browser
@@ -115,11 +115,11 @@ def test_what_comes_late_never_moves_the_marked_row(app: App, by_mouse: bool) ->
     let_go = threading.Event()
 
     def hook(query: str) -> None:
-        app.world.lock.release()  # the others go on meanwhile
+        app.answers.lock.release()  # the others go on meanwhile
         let_go.wait(HANGS_S)
-        app.world.lock.acquire()
+        app.answers.lock.acquire()
 
-    app.world.search_hook = hook
+    app.answers.search_hook = hook
     app.press("/")
     page.keyboard.type("amara")
     first = offers(page).locator("[data-kind=person]").first
@@ -203,7 +203,7 @@ def test_pages_people_and_files_are_found_beside_mail(app: App) -> None:
 
 @pytest.mark.look
 def test_suggestions_chips_and_sections_pass_axe_and_fit(start: Callable[..., App], size: str) -> None:
-    app = start(World(), **SIZES[size])
+    app = start(FakeAnswers(), **SIZES[size])
     page = app.open("/p/mail/search?q=teal")
     app.row("thr_01").wait_for()
     field(page).click()

@@ -9,13 +9,13 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import PHONE, App
-from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
+from tests.web.fake_identity import JONAS, IdentityAnswers, signed_in
 
 pytestmark = pytest.mark.browser
 
 
-def settings(start: Callable[..., App], world: IdentityWorld | None = None, **options: Any) -> tuple[App, Page]:
-    app = start(world or IdentityWorld(), **options)
+def settings(start: Callable[..., App], answers: IdentityAnswers | None = None, **options: Any) -> tuple[App, Page]:
+    app = start(answers or IdentityAnswers(), **options)
     return app, app.open("/settings", ready=".who")
 
 
@@ -53,7 +53,7 @@ def test_every_word_begins_one_of_a_setting(start: Callable[..., App], text: str
 
 
 def test_a_section_that_only_admins_see_is_found_by_nobody_else(start: Callable[..., App]) -> None:
-    _, page = settings(start, IdentityWorld(me=signed_in(JONAS)))
+    _, page = settings(start, IdentityAnswers(me=signed_in(JONAS)))
     page.get_by_role("searchbox", name="Find a setting").fill("google")
     expect(links(page)).to_have_count(0)
     expect(page.get_by_role("status").filter(has_text="No setting has these words.")).to_be_visible()

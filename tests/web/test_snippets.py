@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.browser import App
-from tests.web.fake_server import World
+from tests.web.fake_server import FakeAnswers
 from tests.web.test_app_looks import NARROW, check, small_targets
 from tests.web.writer import address, chips, compose, fill, ready, taken, text, window
 
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.browser
 VISIT = "<div>Dear {first name},</div><div>we come on {day} about {project}.</div><div>{my first name}</div>"
 
 
-def world() -> World:
-    made = World()
+def answers() -> FakeAnswers:
+    made = FakeAnswers()
     made.accounts[0]["senderName"] = "Mia Tern"
     made.signatures["acc_mia"] = "<div>Mia, by the sea</div>"
     made.add_snippet("visit", VISIT, subject="Our visit, {first name}")
@@ -30,7 +30,7 @@ def world() -> World:
 
 @pytest.fixture
 def app(start: Callable[..., App]) -> App:
-    return start(world())
+    return start(answers())
 
 
 def offered(page: Page) -> Locator:
@@ -154,7 +154,7 @@ def test_what_is_written_becomes_a_snippet_and_recipients_of_one_join_those_that
     page.get_by_label("Name, one word").fill("tides")
     page.get_by_role("button", name="Save as snippet").click()
     expect(page.get_by_text("Type ;tides to put it in.")).to_be_visible()
-    (kept,) = [one for one in app.world.snippets.values() if one["name"] == "tides"]
+    (kept,) = [one for one in app.answers.snippets.values() if one["name"] == "tides"]
     assert (kept["html"], kept["subject"], kept["to"]) == ("<div>High at {hour}.</div>", "Tides", ["ann@sea.example"])
     text(page).click()
     app.press("Control+;")
@@ -179,7 +179,7 @@ def test_the_palette_begins_a_message_with_a_snippet(app: App) -> None:
 
 @pytest.mark.thorough
 def test_snippets_are_kept_in_the_settings(start: Callable[..., App]) -> None:
-    app = start(world(), **NARROW, color_scheme="dark")
+    app = start(answers(), **NARROW, color_scheme="dark")
     page = app.open("/settings/snippets", ready=".snippet-row")
     check(page, "writing-phone-snippets-settings")
     page.get_by_role("button", name="New snippet").click()
@@ -197,7 +197,7 @@ def test_snippets_are_kept_in_the_settings(start: Callable[..., App]) -> None:
     expect(page.get_by_role("button", name="Edit bye")).to_have_count(0)
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("button", name="Edit bye")).to_be_visible()
-    (kept,) = [one for one in app.world.snippets.values() if one["name"] == "bye"]
+    (kept,) = [one for one in app.answers.snippets.values() if one["name"] == "bye"]
     assert (kept["html"], kept["subject"]) == ("<div>See you, {name}.</div>", "Bye")
 
 
@@ -205,7 +205,7 @@ def test_snippets_are_kept_in_the_settings(start: Callable[..., App]) -> None:
 @pytest.mark.look
 @pytest.mark.parametrize(("name", "look"), [("phone", NARROW), ("dark", {"color_scheme": "dark"})])
 def test_what_is_offered_passes_axe(start: Callable[..., App], name: str, look: dict[str, object]) -> None:
-    app = start(world(), **look)
+    app = start(answers(), **look)
     page = app.open()
     page.get_by_role("button", name="Compose", exact=True).click()
     ready(page)

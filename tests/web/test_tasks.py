@@ -36,15 +36,15 @@ def test_an_empty_queue_says_how_to_schedule(app: App) -> None:
 
 
 def test_each_state_has_its_words_and_its_deeds(app: App) -> None:
-    world = app.world
-    world.add_outgoing(subject="Soon", to=["Ann <ann@x.example>", "b@x.example", "c@x.example", "d@x.example"])
-    world.add_outgoing(subject="Late", state="overdue", sendAt=ago(hours=13))
-    world.add_outgoing(subject="Refused", state="failed", attempts=1, lastError="No such mailbox")
-    world.add_outgoing(subject="Lost", state="uncertain", attempts=1)
-    world.add_outgoing(subject="Going", state="transmitting")
+    answers = app.answers
+    answers.add_outgoing(subject="Soon", to=["Ann <ann@x.example>", "b@x.example", "c@x.example", "d@x.example"])
+    answers.add_outgoing(subject="Late", state="overdue", sendAt=ago(hours=13))
+    answers.add_outgoing(subject="Refused", state="failed", attempts=1, lastError="No such mailbox")
+    answers.add_outgoing(subject="Lost", state="uncertain", attempts=1)
+    answers.add_outgoing(subject="Going", state="transmitting")
     quota: dict[str, Any] = {"lastError": "The quota is used up", "nextAttemptAt": ago(seconds=-90)}
-    world.add_outgoing(subject="Once more", attempts=3, **quota)
-    world.add_outgoing(subject="Gone", state="sent", sendAt=ago(hours=1))
+    answers.add_outgoing(subject="Once more", attempts=3, **quota)
+    answers.add_outgoing(subject="Gone", state="sent", sendAt=ago(hours=1))
     page = tasks(app)
     deeds: dict[str, tuple[str, list[str]]] = {
         "Soon": ("Goes out", ["Edit", "Send now", "Another time", "Cancel"]),
@@ -64,16 +64,16 @@ def test_each_state_has_its_words_and_its_deeds(app: App) -> None:
 
 def test_rows_move_before_the_eyes(app: App) -> None:
     page = tasks(app)
-    key = app.world.add_outgoing(subject="Moving")
-    app.world.move_outgoing(key, state="scheduled")
+    key = app.answers.add_outgoing(subject="Moving")
+    app.answers.move_outgoing(key, state="scheduled")
     expect(page.get_by_role("region", name="Scheduled").get_by_text("Moving")).to_be_visible()
-    app.world.move_outgoing(key, state="sent")
+    app.answers.move_outgoing(key, state="sent")
     expect(page.get_by_role("region", name="In the last 24 hours").get_by_text("Moving")).to_be_visible()
     expect(page.get_by_text("The clock beside Send")).to_be_visible()
 
 
 def test_edit_takes_it_back_and_opens_it(app: App) -> None:
-    app.world.add_outgoing(subject="Soon", was={"subject": "Soon", "html": "<div>the words</div>"})
+    app.answers.add_outgoing(subject="Soon", was={"subject": "Soon", "html": "<div>the words</div>"})
     page = tasks(app)
     page.get_by_role("button", name="Edit: Soon").click()
     ready(page)
@@ -85,7 +85,7 @@ def test_edit_takes_it_back_and_opens_it(app: App) -> None:
 
 @pytest.mark.thorough
 def test_cancel_asks_and_leaves_a_draft(app: App) -> None:
-    app.world.add_outgoing(subject="Soon")
+    app.answers.add_outgoing(subject="Soon")
     page = tasks(app)
     page.get_by_role("button", name="Cancel: Soon").click()
     page.get_by_role("button", name="Don’t send it").click()
@@ -95,9 +95,9 @@ def test_cancel_asks_and_leaves_a_draft(app: App) -> None:
 
 @pytest.mark.thorough
 def test_the_queue_is_walked_and_worked_off_by_keyboard(app: App) -> None:
-    app.world.add_outgoing(subject="Soon")
-    app.world.add_outgoing(subject="Old", state="failed")
-    app.world.add_outgoing(subject="Wrong", state="failed", was={"subject": "Wrong", "html": "<div>the words</div>"})
+    app.answers.add_outgoing(subject="Soon")
+    app.answers.add_outgoing(subject="Old", state="failed")
+    app.answers.add_outgoing(subject="Wrong", state="failed", was={"subject": "Wrong", "html": "<div>the words</div>"})
     page = tasks(app)
     app.press("j")
     expect(row(page, "Wrong")).to_be_focused()
@@ -128,7 +128,7 @@ def test_the_queue_is_walked_and_worked_off_by_keyboard(app: App) -> None:
 
 
 def test_what_may_have_been_sent_is_edited_only_after_a_warning(app: App) -> None:
-    app.world.add_outgoing(subject="Lost", state="uncertain")
+    app.answers.add_outgoing(subject="Lost", state="uncertain")
     page = tasks(app)
     page.get_by_role("button", name="Edit: Lost").click()
     expect(page.get_by_text("If the first one did arrive, this is a second one.")).to_be_visible()
@@ -139,7 +139,7 @@ def test_what_may_have_been_sent_is_edited_only_after_a_warning(app: App) -> Non
 
 @pytest.mark.thorough
 def test_another_time_moves_it(app: App) -> None:
-    app.world.add_outgoing(subject="Soon")
+    app.answers.add_outgoing(subject="Soon")
     page = tasks(app)
     page.get_by_role("button", name="Another time: Soon").click()
     panel = page.get_by_role("dialog", name="Send later")
@@ -161,7 +161,7 @@ def test_another_time_moves_it(app: App) -> None:
     ],
 )
 def test_a_word_of_the_person_sends_it(app: App, state: str, press: list[str], procedure: str) -> None:
-    key = app.world.add_outgoing(subject="Soon", state=state)
+    key = app.answers.add_outgoing(subject="Soon", state=state)
     page = tasks(app)
     for name in press:
         assert app.calls(procedure) == []
@@ -172,9 +172,9 @@ def test_a_word_of_the_person_sends_it(app: App, state: str, press: list[str], p
 
 def test_a_refusal_is_told_beside_the_button(app: App) -> None:
     app.tolerated = ("409",)
-    app.world.add_outgoing(subject="Soon")
+    app.answers.add_outgoing(subject="Soon")
     page = tasks(app)
-    app.world.failing["mail.reschedule"] = Refusal("CONFLICT", 409, "It is on its way already.")
+    app.answers.failing["mail.reschedule"] = Refusal("CONFLICT", 409, "It is on its way already.")
     page.get_by_role("button", name="Send now: Soon").click()
     expect(row(page, "Soon").get_by_role("alert")).to_have_text("It is on its way already.")
 

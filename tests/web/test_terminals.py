@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.support.browser import App
-from tests.web.fake_identity import JONAS, IdentityWorld, signed_in
+from tests.web.fake_identity import JONAS, IdentityAnswers, signed_in
 from tests.web.test_app_looks import SIZES, check_in_a_light, small_targets
 
 pytestmark = pytest.mark.browser
@@ -47,7 +47,7 @@ def listed(session: str, **fields: Any) -> dict[str, Any]:
 
 
 @dataclass
-class TerminalWorld(IdentityWorld):
+class TerminalAnswers(IdentityAnswers):
     """Answers ``/pty`` by a program that says back what it is told, a line at a time."""
 
     terminals: list[dict[str, Any]] = field(default_factory=list)
@@ -87,10 +87,10 @@ class TerminalWorld(IdentityWorld):
 
 
 @dataclass
-class Sitting:
+class TerminalPage:
     app: App
     page: Page
-    world: TerminalWorld
+    answers: TerminalAnswers
 
     def shows(self, words: str) -> None:
         expect(self.page.locator(SCREEN)).to_contain_text(words)
@@ -99,38 +99,38 @@ class Sitting:
         """Where a character of the line with ``words`` is: the rows themselves take no clicks."""
         row = self.page.locator(f"{SCREEN} > div").filter(has_text=words).first.bounding_box()
         assert row is not None
-        return row["x"] + row["width"] * (column + 0.5) / int(self.world.asked[0]["cols"][0]), row["y"] + 5
+        return row["x"] + row["width"] * (column + 0.5) / int(self.answers.asked[0]["cols"][0]), row["y"] + 5
 
     def types(self, wanted: bytes) -> None:
-        self.app.wait(lambda: wanted in self.world.typed, what=f"{wanted!r}", tell=lambda: repr(self.world.typed))
+        self.app.wait(lambda: wanted in self.answers.typed, what=f"{wanted!r}", tell=lambda: repr(self.answers.typed))
 
 
 @pytest.fixture
-def sit(start: Callable[..., App]) -> Callable[..., Sitting]:
-    def sit_down(world: TerminalWorld | None = None, *, path: str = "/p/terminal", **options: Any) -> Sitting:
-        world = world or TerminalWorld()
-        app = start(world, alone=True, **options)  # the sockets of a page that is kept would be routed for ever
-        app.page.route_web_socket("**/pty?*", world.open)
+def open_terminal(start: Callable[..., App]) -> Callable[..., TerminalPage]:
+    def opened(answers: TerminalAnswers | None = None, *, path: str = "/p/terminal", **options: Any) -> TerminalPage:
+        answers = answers or TerminalAnswers()
+        app = start(answers, alone=True, **options)  # the sockets of a page that is kept would be routed for ever
+        app.page.route_web_socket("**/pty?*", answers.open)
         page = app.open(path, ready=SCREEN)
-        return Sitting(app, page, world)
+        return TerminalPage(app, page, answers)
 
-    return sit_down
+    return opened
 
 
 @pytest.mark.thorough
-def test_a_terminal_is_typed_into_searched_and_ended(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    page, world = sitting.page, sitting.world
-    sitting.shows("mia@tern")
-    expect(page).to_have_url(f"{sitting.app.origin}/p/terminal/trm_1")
-    assert int(world.asked[0]["cols"][0]) > 80
+def test_a_terminal_is_typed_into_searched_and_ended(open_terminal: Callable[..., TerminalPage]) -> None:
+    terminal = open_terminal()
+    page, answers = terminal.page, terminal.answers
+    terminal.shows("mia@tern")
+    expect(page).to_have_url(f"{terminal.app.origin}/p/terminal/trm_1")
+    assert int(answers.asked[0]["cols"][0]) > 80
     page.keyboard.type("cj?\r")
-    sitting.types(b"cj?\r")
-    sitting.shows("deploy.sh")
+    terminal.types(b"cj?\r")
+    terminal.shows("deploy.sh")
     expect(page.get_by_role("dialog")).to_have_count(0)  # of the app's keys none is heard
     page.set_viewport_size({"width": 1000, "height": 700})
-    sitting.app.wait(lambda: any(one["type"] == "resize" for one in world.said), what="its new size")
-    assert world.said[0] == {"type": "drawn", "bytes": 0}
+    terminal.app.wait(lambda: any(one["type"] == "resize" for one in answers.said), what="its new size")
+    assert answers.said[0] == {"type": "drawn", "bytes": 0}
     page.keyboard.press("Control+Shift+F")
     page.keyboard.type("harbour")
     expect(page.get_by_text("1 of 1")).to_be_visible()
@@ -138,111 +138,113 @@ def test_a_terminal_is_typed_into_searched_and_ended(sit: Callable[..., Sitting]
     expect(page.get_by_text("Not found")).to_be_visible()
     page.keyboard.press("Escape")
     page.keyboard.type("again")
-    sitting.types(b"again")
+    terminal.types(b"again")
     page.get_by_role("button", name="End: Terminal").click()
     page.get_by_role("button", name="End it: Terminal").click()
     expect(page.get_by_text("Ended by SIGHUP.")).to_be_visible()
-    sitting.shows("deploy.sh")
+    terminal.shows("deploy.sh")
     page.get_by_role("button", name="Close", exact=True).click()
     page.get_by_role("main").get_by_role("button", name="New terminal").last.click()
-    sitting.shows("mia@tern")
-    assert len(world.asked) == 2
+    terminal.shows("mia@tern")
+    assert len(answers.asked) == 2
 
 
 @pytest.mark.thorough
-def test_copying_pasting_and_links(sit: Callable[..., Sitting]) -> None:
-    sitting = sit()
-    page = sitting.page
+def test_copying_pasting_and_links(open_terminal: Callable[..., TerminalPage]) -> None:
+    terminal = open_terminal()
+    page = terminal.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.keyboard.type("\r")
-    sitting.shows("ternandtide.example/help")
-    page.mouse.click(*sitting.cell("deploy.sh", 46), click_count=3)
+    terminal.shows("ternandtide.example/help")
+    page.mouse.click(*terminal.cell("deploy.sh", 46), click_count=3)
     page.keyboard.press("Control+Shift+C")
-    sitting.app.until("async () => (await navigator.clipboard.readText()).includes('deploy.sh')")
+    terminal.app.until("async () => (await navigator.clipboard.readText()).includes('deploy.sh')")
     page.evaluate("navigator.clipboard.writeText('two\\nlines')")
     page.get_by_role("button", name="Paste").click()
-    sitting.types(b"two\rlines")
+    terminal.types(b"two\rlines")
     page.evaluate("window.open = (...given) => { window.opened = given; }")
-    page.mouse.move(*sitting.cell("ternandtide.example/help", 20))
+    page.mouse.move(*terminal.cell("ternandtide.example/help", 20))
     expect(page.locator(".xterm-cursor-pointer")).to_have_count(1)
-    page.mouse.click(*sitting.cell("ternandtide.example/help", 20))
-    sitting.app.until("() => window.opened?.[0] === 'https://ternandtide.example/help'")
+    page.mouse.click(*terminal.cell("ternandtide.example/help", 20))
+    terminal.app.until("() => window.opened?.[0] === 'https://ternandtide.example/help'")
 
 
 @pytest.mark.thorough
-def test_what_runs_is_shown_again_after_a_reload_and_after_a_lost_link(sit: Callable[..., Sitting]) -> None:
-    world = TerminalWorld(kept=b"\x1b[c" + LISTING + PROMPT)
-    world.terminals = [listed("trm_a", program="vim"), listed("trm_b"), listed("trm_c", shown=True)]
-    sitting = sit(world, path="/p/terminal/trm_b")
-    page = sitting.page
+def test_what_runs_is_shown_again_after_a_reload_and_after_a_lost_link(
+    open_terminal: Callable[..., TerminalPage],
+) -> None:
+    answers = TerminalAnswers(kept=b"\x1b[c" + LISTING + PROMPT)
+    answers.terminals = [listed("trm_a", program="vim"), listed("trm_b"), listed("trm_c", shown=True)]
+    terminal = open_terminal(answers, path="/p/terminal/trm_b")
+    page = terminal.page
     expect(page.get_by_role("tab")).to_have_text(["vim", "bash", "bash"])
     expect(page.get_by_role("tab", selected=True)).to_have_text("bash")
-    sitting.shows("deploy.sh")
-    assert sorted(one["session"][0] for one in world.asked) == ["trm_a", "trm_b"]
-    assert world.typed == b"", "a question that was asked before is not answered again"
-    world.sockets_of["trm_b"].close(code=1001)
-    sitting.app.wait(lambda: len(world.asked) == 3, what="it to come back")
-    sitting.shows("deploy.sh")
+    terminal.shows("deploy.sh")
+    assert sorted(one["session"][0] for one in answers.asked) == ["trm_a", "trm_b"]
+    assert answers.typed == b"", "a question that was asked before is not answered again"
+    answers.sockets_of["trm_b"].close(code=1001)
+    terminal.app.wait(lambda: len(answers.asked) == 3, what="it to come back")
+    terminal.shows("deploy.sh")
     page.keyboard.type("still")
-    sitting.types(b"still")
-    world.sockets_of["trm_b"].close(code=4409)
+    terminal.types(b"still")
+    answers.sockets_of["trm_b"].close(code=4409)
     expect(page.get_by_text("Another window shows this terminal.").first).to_be_visible()
     page.get_by_role("button", name="Show it here").first.click()
-    sitting.app.wait(lambda: len(world.asked) == 4, what="it to come back")
+    terminal.app.wait(lambda: len(answers.asked) == 4, what="it to come back")
     front = page.locator(".terminals-panel:not(.behind)")
     expect(front.get_by_text("Another window shows this terminal.")).to_have_count(0)
     expect(front.locator("textarea")).to_be_focused()
     page.keyboard.type("mine")
-    sitting.types(b"mine")
+    terminal.types(b"mine")
     page.get_by_role("tab", name="vim").click()
-    expect(page).to_have_url(f"{sitting.app.origin}/p/terminal/trm_a")
+    expect(page).to_have_url(f"{terminal.app.origin}/p/terminal/trm_a")
     page.keyboard.type("vi")
-    sitting.types(b"vi")
-    world.sockets_of["trm_a"].close(code=4404)
+    terminal.types(b"vi")
+    answers.sockets_of["trm_a"].close(code=4404)
     expect(page.get_by_text("It has ended meanwhile.")).to_be_visible()
 
 
 @pytest.mark.thorough
 def test_a_reloaded_window_has_its_terminals_again_where_the_server_still_holds_its_old_socket(
-    sit: Callable[..., Sitting],
+    open_terminal: Callable[..., TerminalPage],
 ) -> None:
-    world = TerminalWorld(kept=LISTING + PROMPT)
-    world.terminals = [listed("trm_a"), listed("trm_b", shown=True)]
-    sitting = sit(world, path="/p/terminal/trm_a")
-    sitting.shows("deploy.sh")
-    world.terminals = [listed("trm_a", shown=True), listed("trm_b", shown=True)]
-    sitting.page.reload()
-    sitting.shows("deploy.sh")
-    assert [one["session"][0] for one in world.asked] == ["trm_a", "trm_a"]
+    answers = TerminalAnswers(kept=LISTING + PROMPT)
+    answers.terminals = [listed("trm_a"), listed("trm_b", shown=True)]
+    terminal = open_terminal(answers, path="/p/terminal/trm_a")
+    terminal.shows("deploy.sh")
+    answers.terminals = [listed("trm_a", shown=True), listed("trm_b", shown=True)]
+    terminal.page.reload()
+    terminal.shows("deploy.sh")
+    assert [one["session"][0] for one in answers.asked] == ["trm_a", "trm_a"]
 
 
 @pytest.mark.thorough
 def test_who_is_no_admin_sees_none_and_neither_does_a_public_server(start: Callable[..., App]) -> None:
-    app = start(TerminalWorld(me=signed_in(JONAS)))
+    app = start(TerminalAnswers(me=signed_in(JONAS)))
     page = app.open("/p/terminal", ready=".empty-title")
     expect(page.get_by_text("Terminals are for admins.")).to_be_visible()
     expect(page.get_by_role("link", name="Terminal")).to_have_count(0)
-    app.world.me = signed_in()
-    app.world.off = ("terminals", "kernels")
+    app.answers.me = signed_in()
+    app.answers.off = ("terminals", "kernels")
     page = app.open("/p/terminal", ready=".empty-title")
     expect(page.get_by_text("This server has no terminals")).to_be_visible()
     expect(page.get_by_role("link", name="Terminal")).to_have_count(0)
-    app.world.off = ()
+    app.answers.off = ()
     app.open(ready=".side")
     expect(page.get_by_role("link", name="Terminal")).to_have_count(1)
 
 
 @pytest.mark.look
-def test_it_passes_axe_and_fits(sit: Callable[..., Sitting], size: str) -> None:
-    world = TerminalWorld(kept=LISTING + PROMPT)
-    world.terminals = [
+def test_it_passes_axe_and_fits(open_terminal: Callable[..., TerminalPage], size: str) -> None:
+    answers = TerminalAnswers(kept=LISTING + PROMPT)
+    answers.terminals = [
         listed("trm_a", program="vim"),
         listed("trm_b", shown=True),
         listed("trm_c", mine=False, owner=JONAS["id"]),
     ]
-    sitting = sit(world, **SIZES[size])
-    page = sitting.page
-    sitting.shows("deploy.sh")
+    terminal = open_terminal(answers, **SIZES[size])
+    page = terminal.page
+    terminal.shows("deploy.sh")
     check_in_a_light(page, f"{size}-terminal")
     page.get_by_role("button", name="Search in the terminal").click()
     page.keyboard.type("mia")
@@ -260,4 +262,4 @@ def test_it_passes_axe_and_fits(sit: Callable[..., Sitting], size: str) -> None:
         page.keyboard.type("c")
         page.get_by_role("button", name="Up", exact=True).tap()
         page.get_by_role("button", name="Esc", exact=True).tap()
-        sitting.types(b"\x03\x1b[A\x1b")
+        terminal.types(b"\x03\x1b[A\x1b")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.web.mail_rules.desk import empty_world, sitting
+from tests.web.mail_rules.page_with_service import app_page, empty_service
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser, pytest.mark.wall_clock]
 PROMPT = re.compile(r"[$#]")
@@ -16,8 +16,8 @@ SCREEN = ".terminals-panel:not(.behind) .xterm-rows"
 
 
 def test_a_shell_is_typed_into_found_again_after_a_reload_and_ended(browser: Browser, tmp_path: Path) -> None:
-    with empty_world(tmp_path, SVC_SHELL="/bin/sh") as service, sitting(browser, service) as desk:
-        page = desk.go("/p/terminal")
+    with empty_service(tmp_path, SVC_SHELL="/bin/sh") as service, app_page(browser, service) as app:
+        page = app.go("/p/terminal")
         screen = page.locator(SCREEN)
         expect(screen).to_contain_text(PROMPT)
         page.keyboard.type("number=6; printf 'seen %d\\n' $((number * 7))\n")

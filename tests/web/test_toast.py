@@ -64,7 +64,7 @@ def test_a_notice_leaves_by_itself_unless_it_is_pointed_at_or_has_the_focus(time
 @pytest.mark.thorough
 def test_a_notice_stays_while_another_tab_is_in_front_and_one_that_stays_gives_no_place(timed: App) -> None:
     timed.tolerated = ("503",)
-    timed.world.failing["mail.archive"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    timed.answers.failing["mail.archive"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
     page = timed.open("/p/mail?connect=denied")
     page.clock.pause_at(BEGAN + timedelta(hours=1))
     notices = page.locator(".toast")
@@ -131,8 +131,8 @@ def test_a_dismissed_notice_gives_the_focus_back(app: App) -> None:
 def test_a_notice_that_is_taken_back_gives_the_focus_back(app: App) -> None:
     app.tolerated = ("503",)
     page = app.open()
-    app.world.failing["mail.archive"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
-    with app.world.lock:  # the answer waits for it
+    app.answers.failing["mail.archive"] = Refusal("SERVICE_UNAVAILABLE", 503, "The disk is full.")
+    with app.answers.lock:  # the answer waits for it
         app.press("j", "e")
         undo(page).focus()
     page.get_by_text("Could not archive: The disk is full.").wait_for()

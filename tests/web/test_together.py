@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import App
-from tests.web.fake_server import World
+from tests.web.fake_server import FakeAnswers
 from tests.web.test_app_looks import NARROW, check, small_targets
 from tests.web.writer import address, chips, compose, ready
 
@@ -17,15 +17,15 @@ pytestmark = pytest.mark.browser
 JONAS, AMARA, OFFICE = "jonas.feld@example.org", "amara.osei@example.org", "office@harbour.example"
 
 
-def world() -> World:
-    made = World()
+def answers() -> FakeAnswers:
+    made = FakeAnswers()
     made.together = {JONAS: [AMARA, OFFICE], f"{JONAS} {OFFICE}": [AMARA]}
     return made
 
 
 @pytest.mark.thorough
 def test_those_who_belong_together_are_added_at_a_press_and_never_twice(start: Callable[..., App]) -> None:
-    app = start(world())
+    app = start(answers())
     page = compose(app)
     offers = page.get_by_role("group", name="Usually written to together").get_by_role("button")
     address(page, JONAS)
@@ -45,7 +45,7 @@ def test_those_who_belong_together_are_added_at_a_press_and_never_twice(start: C
 
 @pytest.mark.look
 def test_it_fits_a_phone_and_passes_axe_and_all_come_at_one_press(start: Callable[..., App]) -> None:
-    app = start(world(), **NARROW, color_scheme="dark")
+    app = start(answers(), **NARROW, color_scheme="dark")
     page = app.open()
     page.get_by_role("button", name="Compose", exact=True).click()
     ready(page)

@@ -9,12 +9,12 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import App
-from tests.web.fake_server import World
+from tests.web.fake_server import FakeAnswers
 
 pytestmark = pytest.mark.browser
 
 
-class Sorting(World):
+class Sorting(FakeAnswers):
     """All mail needs a reply."""
 
     def rpc_triage_get(self, given: dict[str, Any]) -> Any:

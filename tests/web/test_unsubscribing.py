@@ -8,27 +8,27 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import App
-from tests.web import fake_world
-from tests.web.fake_server import World
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers
 from tests.web.writer import ready, text
 
 pytestmark = pytest.mark.browser
 
 
-def world_with(method: str, target: str) -> World:
-    world = World()
-    detail = fake_world.detail(world.thread("thr_00"))
+def answers_with(method: str, target: str) -> FakeAnswers:
+    answers = FakeAnswers()
+    detail = fake_mail.detail(answers.thread("thr_00"))
     detail["messages"] = detail["messages"][:1]
     message = detail["messages"][0]
     message["canUnsubscribe"] = True
-    world.details["thr_00"] = detail
-    world.mailings[message["id"]] = {"method": method, "target": target}
-    return world
+    answers.details["thr_00"] = detail
+    answers.mailings[message["id"]] = {"method": method, "target": target}
+    return answers
 
 
 @pytest.mark.thorough
 def test_it_is_asked_with_the_host_in_view_then_done_and_remembered(start: Callable[..., App]) -> None:
-    app = start(world_with("one-click", "news.example"))
+    app = start(answers_with("one-click", "news.example"))
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     page.get_by_role("button", name="Unsubscribe").click()
     question = page.get_by_role("group", name="Unsubscribe")
@@ -45,7 +45,7 @@ def test_it_is_asked_with_the_host_in_view_then_done_and_remembered(start: Calla
 
 @pytest.mark.thorough
 def test_a_page_is_only_opened_by_the_person(start: Callable[..., App]) -> None:
-    app = start(world_with("link", "pages.example"))
+    app = start(answers_with("link", "pages.example"))
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     page.get_by_role("button", name="Unsubscribe").click()
     expect(page.get_by_role("group", name="Unsubscribe")).to_contain_text("pages.example")
@@ -56,7 +56,7 @@ def test_a_page_is_only_opened_by_the_person(start: Callable[..., App]) -> None:
 
 @pytest.mark.thorough
 def test_a_question_that_comes_late_takes_the_keyboard_from_no_answer(start: Callable[..., App]) -> None:
-    app = start(world_with("one-click", "news.example"))
+    app = start(answers_with("one-click", "news.example"))
     page = app.open("/p/mail/t/thr_00", ready="iframe")
     offer = app.hold("mail.unsubscribeOffer")
     app.press("Control+u")

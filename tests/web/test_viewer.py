@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.mail.images.pictures import PNG
 from tests.support.browser import App, intercept
-from tests.web.test_images import world_with
+from tests.web.test_images import answers_with
 
 pytestmark = pytest.mark.browser
 
@@ -31,10 +31,10 @@ def opened(start: Callable[..., App]) -> App:
         part("door.png", "image/png", 5),
     ]
     attachments = [{**one, "sha256": one["filename"].rjust(64, "0"), "damaged": False} for one in parts]
-    world = world_with(html="<p>See below.</p>", inline=[{**parts[0], "contentId": "a@b"}], attachments=attachments)
-    world.files = {f"/files/fil_{number}/content": ("image/png", PNG) for number in (1, 4, 5)}
-    world.files["/files/fil_2/content"] = ("text/plain; charset=utf-8", HOSTILE.encode())
-    app = start(world)
+    answers = answers_with(html="<p>See below.</p>", inline=[{**parts[0], "contentId": "a@b"}], attachments=attachments)
+    answers.files = {f"/files/fil_{number}/content": ("image/png", PNG) for number in (1, 4, 5)}
+    answers.files["/files/fil_2/content"] = ("text/plain; charset=utf-8", HOSTILE.encode())
+    app = start(answers)
     app.open("/p/mail/t/thr_01", ready="iframe")
     return app
 
@@ -75,7 +75,7 @@ def test_the_same_file_stands_there_once_and_all_of_them_can_be_saved_at_once(op
 
 @pytest.mark.thorough
 def test_what_can_not_be_shown_says_so(opened: App) -> None:
-    opened.world.files["/files/fil_4/content"] = ("image/png", b"no picture")
+    opened.answers.files["/files/fil_4/content"] = ("image/png", b"no picture")
     intercept(opened.page, "**/files/fil_2/content", lambda route: route.fulfill(status=503))
     opened.tolerated = ("503",)
     opened.page.get_by_role("button", name="View door.png").click()

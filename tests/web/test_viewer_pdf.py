@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 
 from tests.support.browser import PHONE, App
 from tests.web import pdf_files
-from tests.web.test_images import world_with
+from tests.web.test_images import answers_with
 from tests.web.test_viewer import part
 
 pytestmark = pytest.mark.browser
@@ -33,9 +33,9 @@ def started(start: Callable[..., App], *files: bytes, sizes: Sequence[int] = (),
     told = [*sizes, *map(len, files[len(sizes) :])]
     parts = [part(f"{at}.pdf", "application/pdf", at, size) for at, size in enumerate(told, 1)]
     attachments = [{**one, "sha256": one["filename"].rjust(64, "0"), "damaged": False} for one in parts]
-    world = world_with(html="<p>See below.</p>", attachments=attachments)
-    world.files = {f"/files/fil_{at}/content": ("application/pdf", data) for at, data in enumerate(files, 1)}
-    return start(world, **options)
+    answers = answers_with(html="<p>See below.</p>", attachments=attachments)
+    answers.files = {f"/files/fil_{at}/content": ("application/pdf", data) for at, data in enumerate(files, 1)}
+    return start(answers, **options)
 
 
 def looked_at(app: App) -> App:

@@ -9,7 +9,7 @@ from playwright.sync_api import Playwright
 
 from tests.peers.needs import CHROMIUM_PATH
 from tests.support.browser import FLAGS, App, fresh_page
-from tests.web.test_app_thread import LETTERS, world_with_body
+from tests.web.test_app_thread import LETTERS, answers_with_body
 
 pytestmark = pytest.mark.browser
 
@@ -23,7 +23,7 @@ TIMES_OPENED = 4
 
 @pytest.mark.thorough
 def test_an_opened_mail_is_as_tall_as_its_text(start: Callable[..., App], playwright: Playwright) -> None:
-    app = start(world_with_body(LETTERS["a newsletter"]))
+    app = start(answers_with_body(LETTERS["a newsletter"]))
     browser = playwright.chromium.launch(executable_path=str(CHROMIUM_PATH), headless=True, args=list(FLAGS))
     try:
         for _ in range(TIMES_OPENED):

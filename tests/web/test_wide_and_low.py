@@ -38,8 +38,8 @@ def test_at_1920_tasks_and_people_stand_in_two_columns_in_the_middle(start: Call
     page.get_by_role("searchbox").fill("jonas")
     expect(page.get_by_role("status").get_by_text("1 person")).to_be_visible()
     expect(page.locator(".people-suggested")).to_be_visible()  # nothing moves while one types
-    app.world.add_outgoing(subject="Later")
-    app.world.move_outgoing(app.world.add_outgoing(subject="Gone"), state="sent")
+    app.answers.add_outgoing(subject="Later")
+    app.answers.move_outgoing(app.answers.add_outgoing(subject="Gone"), state="sent")
     page.goto(f"{app.origin}/p/tasks")
     region = page.get_by_role("region", name="Scheduled")
     region.wait_for()

@@ -17,9 +17,9 @@ from tests.sizes import WIDTHS_A_PAGE
 from tests.support.browser import App, fresh_page, settled
 from tests.support.installed import InstalledService
 from tests.support.process import ServiceProcess
-from tests.web import fake_world
-from tests.web.fake_server import World
-from tests.web.test_frame_looks import some, world_of
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers
+from tests.web.test_frame_looks import answers_of, some
 
 pytestmark = [pytest.mark.browser, pytest.mark.look, pytest.mark.share(2)]
 
@@ -51,32 +51,32 @@ PLACES = (
 )
 
 
-def world_of_long_names() -> World:
-    world = world_of(12)
+def answers_of_long_names() -> FakeAnswers:
+    answers = answers_of(12)
     labels = [{"id": f"Label_{n}", "name": f"{LONG}/{n}", "color": "#14626f"} for n in range(5)]
-    for thread in world.threads[:6]:
+    for thread in answers.threads[:6]:
         thread["sender"] = {**thread["sender"], "name": LONG}
         thread["writers"] = [{"name": LONG, "address": "x@example.org", "title": None, "own": False, "bulk": False}]
         thread["subject"] = LONG + LONG
         thread["labels"] = [*thread["labels"], *labels]
         thread["starred"] = True
-    world.details["thr_00"] = fake_world.detail(world.threads[0])
-    folded = world.details["thr_00"]["messages"][0]
-    folded.update(sentAt=fake_world.at(days=20), **{"from": {**folded["from"], "name": LONG}})
-    reading, refused = world.accounts[3:5]
-    reading.update(state="backfilling", progress=fake_world.reading(3_120, 48_211), address=f"{LONG}@example.org")
+    answers.details["thr_00"] = fake_mail.detail(answers.threads[0])
+    folded = answers.details["thr_00"]["messages"][0]
+    folded.update(sentAt=fake_mail.at(days=20), **{"from": {**folded["from"], "name": LONG}})
+    reading, refused = answers.accounts[3:5]
+    reading.update(state="backfilling", progress=fake_mail.reading(3_120, 48_211), address=f"{LONG}@example.org")
     refused.update(state="reconnect", problem="It took its permission back.", address=f"{LONG}@example.net")
-    return world
+    return answers
 
 
 def test_mail_with_long_names_fits_at_any_width(start: Callable[..., App], chance: random.Random) -> None:
-    app = start(world_of_long_names())
+    app = start(answers_of_long_names())
     page = app.open()
     misfits = dict[str, list[str]]()
     for density in ("comfortable", "compact"):
         page.evaluate("density => { document.documentElement.dataset.density = density; }", density)
         look(page, f"list, {density}", misfits, chance)
-    app.world.threads[0]["inInbox"] = False  # its toolbar is longest so
+    app.answers.threads[0]["inInbox"] = False  # its toolbar is longest so
     page.goto(f"{app.origin}/p/mail/t/thr_00")
     page.locator("iframe").first.wait_for()
     look(page, "thread", misfits, chance)

@@ -99,22 +99,22 @@ def give_file(target: Locator, event: str, name: str, mime: str, content: str) -
 def draft(app: App, **fields: Any) -> dict[str, Any]:
     """The one draft there is at the server, once it is this one."""
     app.wait(
-        lambda: any(_is(one, fields) for one in _only(app.world.drafts)),
+        lambda: any(_is(one, fields) for one in _only(app.answers.drafts)),
         what=f"a draft with {fields}",
-        tell=lambda: str(app.world.drafts),
+        tell=lambda: str(app.answers.drafts),
     )
-    return _only(app.world.drafts)[0]
+    return _only(app.answers.drafts)[0]
 
 
 def taken(app: App, **fields: Any) -> dict[str, Any]:
     """The one mail that the server has taken, once it is so, and nothing more is under way to it."""
     app.wait(
-        lambda: any(_is(one, fields) for one in _only(app.world.outgoing)),
+        lambda: any(_is(one, fields) for one in _only(app.answers.outgoing)),
         what=f"a mail with {fields}",
-        tell=lambda: str(app.world.outgoing),
+        tell=lambda: str(app.answers.outgoing),
     )
     app.settled()
-    (mail,) = app.world.outgoing.values()
+    (mail,) = app.answers.outgoing.values()
     return mail
 
 

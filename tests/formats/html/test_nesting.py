@@ -1,4 +1,4 @@
-"""What was rebuilt is read as it was written: by ourselves, who sanitize it again, and by a parser of another house."""
+"""Rebuilt HTML is read as it was written: by our own sanitizer once more, and by the parser of another project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands beside a mail: labels in any language, read and starred as the programs of the world write them."""
+"""What stands beside a mail: labels in any language, read and starred as other mail programs write them."""
 
 from __future__ import annotations
 

@@ -96,9 +96,9 @@ def _inbox(service: ServiceProcess) -> int:
 
 
 async def _fill(journal: Path) -> None:
-    world = FakeWorld(journal=journal, clock=StoppedClock(), threads=ThreadPool(limit=1, name="fake"))
-    world.load()
+    fake_mail = FakeWorld(journal=journal, clock=StoppedClock(), threads=ThreadPool(limit=1, name="fake"))
+    fake_mail.load()
     for number in range(MESSAGES):
         date = f"Mon, 19 Oct 2026 10:{number // 60:02}:{number % 60:02} +0000"
         raw = mail(f"Mail {number}", date=date)
-        await world.inject(address=MIA, raw=raw, thread_key=str(number), labels=frozenset({"INBOX", "UNREAD"}))
+        await fake_mail.inject(address=MIA, raw=raw, thread_key=str(number), labels=frozenset({"INBOX", "UNREAD"}))

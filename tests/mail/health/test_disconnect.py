@@ -33,7 +33,7 @@ from tests.connections.kept_in_memory import KeptInMemory
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
 from tests.sizes import CUT_STRIDE
-from tests.support.mailbox import MIA, Rig, mail, open_rig
+from tests.support.mailbox import MIA, MailSync, mail, open_mail_sync
 from tests.support.service import RpcError, Service, open_service
 
 WORK = "mia@work.example"
@@ -152,9 +152,9 @@ async def test_the_twins_of_an_erased_account_stand_alone(service: Service) -> N
     with_id = b"Message-ID: <lunch@example.org>\r\n" + raw
     await service.synced("First")
     await service.synced("First at work", address=WORK)
-    world = service.workspace.service(FakeWorld)
+    fake_mail = service.workspace.service(FakeWorld)
     for address in (MIA, WORK):
-        await world.inject(address=address, raw=with_id, thread_key="lunch", labels=frozenset({"INBOX", "UNREAD"}))
+        await fake_mail.inject(address=address, raw=with_id, thread_key="lunch", labels=frozenset({"INBOX", "UNREAD"}))
         await service.mutate("fake.mail.syncNow", address=address)
     assert len(await service.rows("select 1 from mail_threads where twins is not null")) == 2
     account_id = await account_of(service, WORK)
@@ -203,18 +203,20 @@ class AtStep(Instrument):
                 self.reached.set()
 
 
-async def disconnected(rig: Rig, account_id: str, *, erase: bool = False) -> None:
-    await rig.store.write(actions.disconnect, NO_SECRETS, rig.principal, account_id=account_id, erase=erase)
+async def disconnected(mail_sync: MailSync, account_id: str, *, erase: bool = False) -> None:
+    await mail_sync.store.write(actions.disconnect, NO_SECRETS, mail_sync.principal, account_id=account_id, erase=erase)
 
 
-async def everything(rig: Rig) -> dict[str, list[tuple[object, ...]]]:
+async def everything(mail_sync: MailSync) -> dict[str, list[tuple[object, ...]]]:
     """All rows but the news, which say that an account is gone, and the sizes of tables, which a full sync notes."""
-    names = [str(name) for (name,) in await rig.rows("select name from sqlite_schema where type = 'table'")]
-    return {name: await rig.rows(f"select * from {name}") for name in names if name not in {"outbox", "sqlite_stat1"}}
+    names = [str(name) for (name,) in await mail_sync.rows("select name from sqlite_schema where type = 'table'")]
+    return {
+        name: await mail_sync.rows(f"select * from {name}") for name in names if name not in {"outbox", "sqlite_stat1"}
+    }
 
 
 async def at_every_step(
-    clock: VirtualClock, *, flow: Callable[[Rig, str], Awaitable[None]], erase: bool, log: RecordedLog, every: int
+    clock: VirtualClock, *, flow: Callable[[MailSync, str], Awaitable[None]], erase: bool, log: RecordedLog, every: int
 ) -> int:
     """Disconnect at each ``every``-th step of a flow that is not stopped: nothing is written after it. Returns how
     many steps the flow took."""
@@ -222,17 +224,19 @@ async def at_every_step(
     while True:
         with TemporaryDirectory() as home:
             threads = ThreadPool(limit=8, name="race")
-            async with open_rig(Path(home), clock=clock, log=log, threads=threads) as rig:
+            async with open_mail_sync(Path(home), clock=clock, log=log, threads=threads) as mail_sync:
                 for number in range(3):
-                    await rig.inject(f"Mail {number}")
-                account_id = await rig.connect()
+                    await mail_sync.inject(f"Mail {number}")
+                account_id = await mail_sync.connect()
                 watch = AtStep(step)
                 ended = False
 
-                async def run(rig: Rig = rig, account_id: str = account_id, watch: AtStep = watch) -> None:
+                async def run(
+                    mail_sync: MailSync = mail_sync, account_id: str = account_id, watch: AtStep = watch
+                ) -> None:
                     nonlocal ended
                     watch.root = trio.lowlevel.current_task()
-                    await flow(rig, account_id)
+                    await flow(mail_sync, account_id)
                     ended = True
                     watch.reached.set()
 
@@ -241,14 +245,14 @@ async def at_every_step(
                     async with trio.open_nursery() as nursery:
                         nursery.start_soon(run)
                         await watch.reached.wait()
-                        await disconnected(rig, account_id, erase=erase)
+                        await disconnected(mail_sync, account_id, erase=erase)
                         if erase:
-                            await Eraser(store=rig.store, log=log, erases=ERASES[::-1]).erase(account_id)
-                        after = await everything(rig)
+                            await Eraser(store=mail_sync.store, log=log, erases=ERASES[::-1]).erase(account_id)
+                        after = await everything(mail_sync)
                 finally:
                     trio.lowlevel.remove_instrument(watch)
-                assert await everything(rig) == after, f"something was written after step {step}"
-                assert await rig.problems() == []
+                assert await everything(mail_sync) == after, f"something was written after step {step}"
+                assert await mail_sync.problems() == []
                 if erase:
                     assert after["mail_accounts"] == after["mail_messages"] == after["mail_labels"] == []
                 if watch.seen < step:
@@ -256,10 +260,10 @@ async def at_every_step(
         step += every
 
 
-async def full_sync_and_poll(rig: Rig, account_id: str) -> None:
-    await rig.sync_of(account_id).step()
-    await rig.inject("One more")
-    await rig.sync_of(account_id).step()
+async def full_sync_and_poll(mail_sync: MailSync, account_id: str) -> None:
+    await mail_sync.sync_of(account_id).step()
+    await mail_sync.inject("One more")
+    await mail_sync.sync_of(account_id).step()
 
 
 @pytest.mark.share(2)
@@ -275,14 +279,14 @@ async def test_nothing_is_written_after_a_disconnect_at_any_step_of_a_sync(
 async def test_nothing_is_written_after_an_erasure_at_any_step_of_a_mirror(
     wall: VirtualClock, log: RecordedLog
 ) -> None:
-    async def flow(rig: Rig, account_id: str) -> None:
-        await rig.sync_of(account_id).step()
-        ids = [str(row[0]) for row in await rig.rows("select id from mail_threads order by id")]
+    async def flow(mail_sync: MailSync, account_id: str) -> None:
+        await mail_sync.sync_of(account_id).step()
+        ids = [str(row[0]) for row in await mail_sync.rows("select id from mail_threads order by id")]
         for thread_id in ids[:1]:
             with suppress(NotFound):  # it is gone already
-                await rig.store.write(thread_actions.open_thread, rig.principal, thread_id=thread_id)
-                await rig.store.write(thread_actions.archive, rig.principal, thread_ids=[thread_id])
-        await rig.loop_of(account_id).sync_now()
+                await mail_sync.store.write(thread_actions.open_thread, mail_sync.principal, thread_id=thread_id)
+                await mail_sync.store.write(thread_actions.archive, mail_sync.principal, thread_ids=[thread_id])
+        await mail_sync.loop_of(account_id).sync_now()
 
     assert await at_every_step(wall, flow=flow, erase=True, log=log, every=CUT_STRIDE) > 50
 
@@ -296,14 +300,14 @@ async def test_an_erasure_cut_anywhere_holds_and_is_finished_later(
     async def attempt(run: Interrupted) -> None:
         with TemporaryDirectory() as home:
             threads = ThreadPool(limit=8, name="race")
-            async with open_rig(Path(home), clock=wall, log=log, threads=threads) as rig:
-                account_id = await rig.synced("One", "Two", "Three", "Four", "Five")
-                await disconnected(rig, account_id, erase=True)
-                eraser = Eraser(store=rig.store, log=log, erases=ERASES[::-1])
+            async with open_mail_sync(Path(home), clock=wall, log=log, threads=threads) as mail_sync:
+                account_id = await mail_sync.synced("One", "Two", "Three", "Four", "Five")
+                await disconnected(mail_sync, account_id, erase=True)
+                eraser = Eraser(store=mail_sync.store, log=log, erases=ERASES[::-1])
                 await run(eraser.erase, account_id)
-                assert await rig.problems() == []
+                assert await mail_sync.problems() == []
                 await eraser.erase(account_id)
-                left = await everything(rig)
+                left = await everything(mail_sync)
                 assert left["mail_accounts"] == left["mail_messages"] == left["events"] == []
 
     assert await cancel_everywhere(attempt, every=CUT_STRIDE) > 5

@@ -10,8 +10,8 @@ from svc.mail.health import actions
 from svc.mail.health.tasks import Eraser
 from svc.mail.owners import ERASES
 from tests.connections.kept_in_memory import KeptInMemory
-from tests.mail.sending.stage import Outcome, Point, open_stage
-from tests.support.mailbox import Rig
+from tests.mail.sending.stepped_sending import Outcome, Point, open_stepped
+from tests.support.mailbox import MailSync
 
 NO_SECRETS = KeptInMemory()
 POINTS: tuple[Point, ...] = ("built", "leaving", "accepted", "answered")
@@ -21,53 +21,55 @@ OUTCOMES: tuple[Outcome, ...] = ("ok", "lost", "401")
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @pytest.mark.parametrize("point", POINTS)
 async def test_a_mail_on_its_way_from_a_disconnected_account_ends_in_truth(
-    rig: Rig, wall: VirtualClock, point: Point, outcome: Outcome
+    mail_sync: MailSync, wall: VirtualClock, point: Point, outcome: Outcome
 ) -> None:
-    async with open_stage(rig, wall) as stage:
-        await stage.accept()
+    async with open_stepped(mail_sync, wall) as stepped:
+        await stepped.accept()
 
         async def let_go() -> None:
-            await rig.store.write(
-                actions.disconnect, NO_SECRETS, rig.principal, account_id=stage.account_id, erase=False
+            await mail_sync.store.write(
+                actions.disconnect, NO_SECRETS, mail_sync.principal, account_id=stepped.account_id, erase=False
             )
 
-        stage.script.outcomes[:] = [outcome]
-        stage.script.at[point] = let_go
-        await stage.delivery.tick()
-        await stage.settled()
+        stepped.script.outcomes[:] = [outcome]
+        stepped.script.at[point] = let_go
+        await stepped.delivery.tick()
+        await stepped.settled()
         await trio.sleep(3_600)
-        await stage.delivery.tick()
-        await stage.settled()
-        await stage.check((point, outcome))
-        assert (await stage.row()).state not in {"scheduled", "held"}
-        assert await rig.problems() == []
+        await stepped.delivery.tick()
+        await stepped.settled()
+        await stepped.check((point, outcome))
+        assert (await stepped.row()).state not in {"scheduled", "held"}
+        assert await mail_sync.problems() == []
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
 @pytest.mark.parametrize("point", POINTS)
 async def test_an_erasure_waits_for_a_mail_on_its_way_and_leaves_nothing_of_it(
-    rig: Rig, wall: VirtualClock, point: Point, outcome: Outcome
+    mail_sync: MailSync, wall: VirtualClock, point: Point, outcome: Outcome
 ) -> None:
-    async with open_stage(rig, wall) as stage, trio.open_nursery() as nursery:
-        await stage.accept()
-        outgoing_id = stage.outgoing_id
+    async with open_stepped(mail_sync, wall) as stepped, trio.open_nursery() as nursery:
+        await stepped.accept()
+        outgoing_id = stepped.outgoing_id
 
         async def let_go() -> None:
-            await rig.store.write(
-                actions.disconnect, NO_SECRETS, rig.principal, account_id=stage.account_id, erase=True
+            await mail_sync.store.write(
+                actions.disconnect, NO_SECRETS, mail_sync.principal, account_id=stepped.account_id, erase=True
             )
-            nursery.start_soon(Eraser(store=rig.store, log=rig.log, erases=ERASES[::-1]).erase, stage.account_id)
+            nursery.start_soon(
+                Eraser(store=mail_sync.store, log=mail_sync.log, erases=ERASES[::-1]).erase, stepped.account_id
+            )
             await trio.sleep(10)
 
-        stage.script.outcomes[:] = [outcome]
-        stage.script.at[point] = let_go
-        await stage.delivery.tick()
-        await stage.settled()
-        if stage.script.at:
+        stepped.script.outcomes[:] = [outcome]
+        stepped.script.at[point] = let_go
+        await stepped.delivery.tick()
+        await stepped.settled()
+        if stepped.script.at:
             return  # it never came to that
         await trio.sleep(60)
-        assert await rig.rows("select id from mail_accounts") == []
-        assert await rig.rows("select id from mail_outgoing where id = :id", id=outgoing_id) == []
-        assert await rig.rows("select seq from events where type like 'mail-%'") == []
-        assert stage.sent() <= 1
-        assert await rig.problems() == []
+        assert await mail_sync.rows("select id from mail_accounts") == []
+        assert await mail_sync.rows("select id from mail_outgoing where id = :id", id=outgoing_id) == []
+        assert await mail_sync.rows("select seq from events where type like 'mail-%'") == []
+        assert stepped.sent() <= 1
+        assert await mail_sync.problems() == []

@@ -13,7 +13,7 @@ import trio
 from svc.clock import VirtualClock
 from svc.mail.images.proxy import ImageProxy
 from svc.workspace import Workspace
-from tests.protocol.pinned_world import ELSEWHERE, PICTURES, Internet
+from tests.protocol.small_internet import ELSEWHERE, PICTURES, Internet
 from tests.recorded_log import RecordedLog
 from tests.support.certificates import certificates
 from tests.support.service import Service, open_service

@@ -14,7 +14,7 @@ from svc.mail.images.proxy import MAX_ASKED_EACH, MAX_AT_A_TIME_EACH, MAX_BYTES,
 from svc.principal import Principal
 from tests.mail.images.conftest import Gallery
 from tests.mail.images.pictures import KINDS, NO_PICTURES, PNG, SVG
-from tests.protocol.pinned_world import ELSEWHERE, PICTURES, PUBLIC, Page, answer, drip, endless, moved
+from tests.protocol.small_internet import ELSEWHERE, PICTURES, PUBLIC, Page, answer, drip, endless, moved
 from tests.quiet import all_quiet
 from tests.support.http import Reply
 

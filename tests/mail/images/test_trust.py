@@ -10,7 +10,7 @@ import pytest
 from svc.principal import Principal
 from tests.mail.images.conftest import Gallery
 from tests.mail.images.pictures import PNG
-from tests.support.mailbox import Rig
+from tests.support.mailbox import MailSync
 from tests.support.service import RpcError, Service
 
 OWNER = Principal(user_id="usr_m", device_id="dev_m", is_admin=False, via="session")
@@ -96,7 +96,7 @@ async def test_what_is_no_address_can_not_be_trusted(service: Service, address: 
     assert caught.value.code == "BAD_REQUEST"
 
 
-async def test_parts_that_the_html_shows_stand_apart_from_what_is_attached(rig: Rig) -> None:
+async def test_parts_that_the_html_shows_stand_apart_from_what_is_attached(mail_sync: MailSync) -> None:
     letter = EmailMessage()
     letter["From"] = f"Noa <{NOA}>"
     letter["Subject"] = "With a picture"
@@ -107,9 +107,9 @@ async def test_parts_that_the_html_shows_stand_apart_from_what_is_attached(rig: 
     related = letter.get_payload()[1]  # type: ignore[index]
     related.add_related(PNG, "image", "png", cid="<one@here>", filename="one.png")  # type: ignore[union-attr]
     letter.add_attachment(PNG, maintype="image", subtype="png", filename="two.png")
-    await rig.inject(raw=letter.as_bytes())
-    await rig.synced()
-    detail = await rig.reader.thread(rig.principal, thread_id=await rig.thread_id_of("fake-1"))
+    await mail_sync.inject(raw=letter.as_bytes())
+    await mail_sync.synced()
+    detail = await mail_sync.reader.thread(mail_sync.principal, thread_id=await mail_sync.thread_id_of("fake-1"))
     (message,) = detail.messages
     assert [(one.filename, one.content_id, one.size) for one in message.inline] == [("one.png", "one@here", len(PNG))]
     assert [one.filename for one in message.attachments] == ["one.png", "two.png"]
@@ -161,12 +161,12 @@ async def test_parts_that_the_html_shows_stand_apart_from_what_is_attached(rig: 
     ],
 )
 async def test_headers_that_say_one_thing_and_mean_another_are_told(
-    rig: Rig, head: dict[str, str], warnings: tuple[str, ...]
+    mail_sync: MailSync, head: dict[str, str], warnings: tuple[str, ...]
 ) -> None:
     lines = [f"{name}: {value}" for name, value in head.items()]
-    await rig.inject(raw="\r\n".join([*lines, "subject: x", "", "hello"]).encode())
-    await rig.synced()
-    detail = await rig.reader.thread(rig.principal, thread_id=await rig.thread_id_of("fake-1"))
+    await mail_sync.inject(raw="\r\n".join([*lines, "subject: x", "", "hello"]).encode())
+    await mail_sync.synced()
+    detail = await mail_sync.reader.thread(mail_sync.principal, thread_id=await mail_sync.thread_id_of("fake-1"))
     assert detail.messages[0].warnings == warnings
 
 

@@ -1,4 +1,4 @@
-"""A Dovecot for the tests of a module, and an office at it; each test begins with an empty mailbox."""
+"""A Dovecot for the tests of a module, and an account at it. Each test begins with an empty mailbox."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from svc.clock import WallClock
 from svc.mail.accounts import actions as account_actions
 from svc.mail.providers.table import Providers
 from svc.principal import UNCLAIMED
-from tests.mail.imap.office import ALL_ABILITIES, PLAIN_IMAP, Office
+from tests.mail.imap.dovecot_account import ALL_ABILITIES, PLAIN_IMAP, DovecotAccount
 from tests.peers.dovecot import ADDRESS, Dovecot, dovecot
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S, SOAK
@@ -37,15 +37,15 @@ CONDSTORE_ALONE = frozenset({"QRESYNC"})
 
 
 @pytest.fixture(params=[ALL_ABILITIES, CONDSTORE_ALONE, PLAIN_IMAP], ids=["able", "condstore", "plain"])
-async def office(
+async def dovecot_account(
     request: pytest.FixtureRequest, tmp_path: Path, log: RecordedLog, server: Dovecot
-) -> AsyncIterator[Office]:
+) -> AsyncIterator[DovecotAccount]:
     async with open_service(tmp_path, clock=WallClock(), log=log, SVC_UNDO_SEND_SECONDS="0") as service:
-        office = Office(service=service, server=server, without=request.param)
+        dovecot_account = DovecotAccount(service=service, server=server, without=request.param)
         workspace = service.workspace
-        workspace.service(Providers).replace_all("imap", lambda account: office.provider())
-        office.account_id = await workspace.store.write(
+        workspace.service(Providers).replace_all("imap", lambda account: dovecot_account.provider())
+        dovecot_account.account_id = await workspace.store.write(
             account_actions.connect, UNCLAIMED, address=ADDRESS, provider="imap"
         )
         with trio.fail_after(HANGS_S * (20 if SOAK else 1)):
-            yield office
+            yield dovecot_account

@@ -23,9 +23,9 @@ from svc.mail.providers.table import Providers
 from svc.mail.sync.engine import MailEngine
 from svc.nursery import open_task_group
 from svc.principal import UNCLAIMED
-from tests.mail.imap.folder_desk import FolderDesk
+from tests.mail.imap.dovecot_account import letter
+from tests.mail.imap.folder_client import FolderClient
 from tests.mail.imap.folder_server import COUNTING, MOVING, PLAIN, Box, FolderServer
-from tests.mail.imap.office import letter
 from tests.mail.imap.scripted_server import SERVER, Wire
 from tests.recorded_log import RecordedLog
 from tests.sizes import BETWEEN_STORIES
@@ -33,21 +33,21 @@ from tests.support.service import RpcError, Service, open_service
 
 
 @pytest.fixture
-async def desk(wall: VirtualClock) -> AsyncIterator[FolderDesk]:
+async def client(wall: VirtualClock) -> AsyncIterator[FolderClient]:
     async with open_task_group() as nursery:
-        yield FolderDesk(wall=wall, nursery=nursery, server=FolderServer(able=COUNTING))
+        yield FolderClient(wall=wall, nursery=nursery, server=FolderServer(able=COUNTING))
         nursery.cancel_scope.cancel()
 
 
-async def test_a_mail_that_moves_after_it_was_met_comes_all_the_same(desk: FolderDesk) -> None:
+async def test_a_mail_that_moves_after_it_was_met_comes_all_the_same(client: FolderClient) -> None:
     """Its labels may be what they were, so that nothing more is told of it: who takes it for gone never asks again."""
-    server = desk.server
+    server = client.server
     server.deliver("Boats", letter("First"))
-    provider, _ = desk.started()
-    desk.cursor = (await provider.profile()).cursor
+    provider, _ = client.started()
+    client.cursor = (await provider.profile()).cursor
     for name in ("Moved", "Deleted", "Numbered anew"):
         server.deliver("Boats", letter(name))
-    ids = [one.message_id for one in await desk.look(provider)]
+    ids = [one.message_id for one in await client.look(provider)]
     assert len(ids) == 3
     provider.expect(ids)
     server.move("Boats", "Moved", "Archive")
@@ -61,67 +61,67 @@ async def test_a_mail_that_moves_after_it_was_met_comes_all_the_same(desk: Folde
             continue
         there[raw.raw.partition(b"Subject: ")[2].partition(b"\r\n")[0].decode()] = raw.labels
     assert there == {"Moved": frozenset({UNREAD}), "Numbered anew": frozenset({UNREAD, "folder/Boats"})}
-    assert {one.kind for one in await desk.look(provider) if one.message_id in ids} == {"labels-removed", "deleted"}
+    assert {one.kind for one in await client.look(provider) if one.message_id in ids} == {"labels-removed", "deleted"}
 
 
 @pytest.mark.parametrize("able", [PLAIN, MOVING, COUNTING])
 async def test_a_mail_that_is_only_marked_as_deleted_is_gone_and_comes_back_without_the_mark(
-    desk: FolderDesk, able: str
+    client: FolderClient, able: str
 ) -> None:
-    server = desk.server
+    server = client.server
     server.able = able
     for name in ("Kept", "Marked", "Filed", "Before"):
         server.deliver("INBOX", letter(name))
     server.flag("INBOX", "Before", "\\Deleted")
-    provider, _ = desk.started()
-    desk.cursor = (await provider.profile()).cursor
-    assert len(desk.places()) == 3
+    provider, _ = client.started()
+    client.cursor = (await provider.profile()).cursor
+    assert len(client.places()) == 3
     server.flag("INBOX", "Marked", "\\Deleted")
-    (marked,) = await desk.look(provider)
+    (marked,) = await client.look(provider)
     assert marked.kind == "deleted"
-    assert await desk.look(provider) == ()
+    assert await client.look(provider) == ()
     server.deliver("Archive", server.text("INBOX", "Filed"))
     server.flag("INBOX", "Filed", "\\Deleted")
-    (filed,) = await desk.look(provider)
-    assert (filed.kind, filed.labels, sorted(desk.places().values())) == (
+    (filed,) = await client.look(provider)
+    assert (filed.kind, filed.labels, sorted(client.places().values())) == (
         "labels-removed",
         frozenset({"INBOX"}),
         ["Archive", "INBOX"],
     )
     server.flag("INBOX", "Marked", "\\Deleted")
-    assert [(one.kind, one.message_id) for one in await desk.look(provider)] == [("added", marked.message_id)]
+    assert [(one.kind, one.message_id) for one in await client.look(provider)] == [("added", marked.message_id)]
 
 
-async def test_what_was_fetched_along_is_asked_for_anew_by_who_comes_later(desk: FolderDesk) -> None:
-    desk.server.deliver("INBOX", letter("One"))
-    desk.server.deliver("INBOX", letter("Two"))
-    provider, _ = desk.started()
+async def test_what_was_fetched_along_is_asked_for_anew_by_who_comes_later(client: FolderClient) -> None:
+    client.server.deliver("INBOX", letter("One"))
+    client.server.deliver("INBOX", letter("Two"))
+    provider, _ = client.started()
     await provider.profile()
     ids = [one.id for one in (await provider.list_messages()).messages]
     provider.expect(ids)
     await provider.get(ids[0])
     for name in ("One", "Two"):
-        desk.server.flag("INBOX", name, "\\Seen")
+        client.server.flag("INBOX", name, "\\Seen")
     provider.expect(ids[1:])
     assert (await provider.get(ids[1])).labels == {INBOX}
 
 
-async def test_what_comes_while_a_new_folder_can_not_be_read_to_its_end_is_told(desk: FolderDesk) -> None:
+async def test_what_comes_while_a_new_folder_can_not_be_read_to_its_end_is_told(client: FolderClient) -> None:
     """Sync asks for the size of the mailbox between two looks: nothing may be found then, and not told later."""
-    server = desk.server
-    provider, _ = desk.started()
-    desk.cursor = (await provider.profile()).cursor
-    assert await desk.look(provider) == ()
+    server = client.server
+    provider, _ = client.started()
+    client.cursor = (await provider.profile()).cursor
+    assert await client.look(provider) == ()
     server.boxes["New"] = Box()
     server.deliver("New", letter("First"))
     server.between = lambda: server.number_anew("New")
-    await desk.look(provider)
+    await client.look(provider)
     server.between = lambda: None
     server.deliver("INBOX", letter("Second"))
     await provider.profile()
-    await desk.look(provider)
-    assert sorted(desk.places().values()) == ["INBOX", "New"]
-    assert {one.message_id for one in desk.told if one.kind == "added"} == {*desk.places()}
+    await client.look(provider)
+    assert sorted(client.places().values()) == ["INBOX", "New"]
+    assert {one.message_id for one in client.told if one.kind == "added"} == {*client.places()}
 
 
 ADDRESS: Final = "mia@example.org"
@@ -266,31 +266,31 @@ def _all_due(tx: Any) -> None:
 
 
 async def test_what_happened_before_a_change_of_ours_and_is_heard_after_it_does_not_stand_over_it(
-    desk: FolderDesk,
+    client: FolderClient,
 ) -> None:
     """Who looked may have died before anybody heard of it."""
-    desk.server.deliver("INBOX", letter("One"))
-    provider, _ = desk.started()
-    desk.cursor = (await provider.profile()).cursor
+    client.server.deliver("INBOX", letter("One"))
+    provider, _ = client.started()
+    client.cursor = (await provider.profile()).cursor
     (ref,) = (await provider.list_messages()).messages
-    desk.server.move("INBOX", "One", "Junk")
-    await provider.history(since=desk.cursor)
+    client.server.move("INBOX", "One", "Junk")
+    await provider.history(since=client.cursor)
     await provider.modify(ref.id, add=frozenset({INBOX}), remove=frozenset({SPAM}))
     here = {INBOX, UNREAD}
-    for change in await desk.look(provider):
+    for change in await client.look(provider):
         here = here | change.labels if change.kind == "labels-added" else here - change.labels
     assert here == {INBOX, UNREAD}
-    assert desk.server.subjects("INBOX") == ["One"]
+    assert client.server.subjects("INBOX") == ["One"]
 
 
-async def test_a_flag_that_was_there_while_a_mail_was_fetched_and_is_gone_again_is_told(desk: FolderDesk) -> None:
-    provider, _ = desk.started()
-    desk.cursor = (await provider.profile()).cursor
-    desk.server.deliver("INBOX", letter("One"))
-    (added,) = await desk.look(provider)
-    desk.server.flag("INBOX", "One", "\\Seen")
+async def test_a_flag_that_was_there_while_a_mail_was_fetched_and_is_gone_again_is_told(client: FolderClient) -> None:
+    provider, _ = client.started()
+    client.cursor = (await provider.profile()).cursor
+    client.server.deliver("INBOX", letter("One"))
+    (added,) = await client.look(provider)
+    client.server.flag("INBOX", "One", "\\Seen")
     here = (await provider.get(added.message_id)).labels
-    desk.server.flag("INBOX", "One", "\\Seen")
-    for change in await desk.look(provider):
+    client.server.flag("INBOX", "One", "\\Seen")
+    for change in await client.look(provider):
         here = here | change.labels if change.kind == "labels-added" else here - change.labels
     assert here == {INBOX, UNREAD}

@@ -14,7 +14,7 @@ import trio
 
 from svc.clock import WallClock
 from svc.mail.sync.engine import MailEngine
-from tests.mail.imap.office import letter
+from tests.mail.imap.dovecot_account import letter
 from tests.peers.dovecot import ADDRESS, PASSWORD, Dovecot
 from tests.peers.needs import DOVECOT, needs
 from tests.recorded_log import RecordedLog

@@ -45,7 +45,7 @@ CONFIGURED = Found(
 
 
 @dataclass
-class World:
+class WebAndDns:
     """The web and the DNS, as far as they matter. ``slow``: nobody there answers."""
 
     documents: Mapping[str, bytes] = field(default_factory=dict)
@@ -88,9 +88,9 @@ Make = Callable[..., Discovery]
 async def discovery() -> AsyncIterator[Make]:
     async with open_task_group() as nursery:
 
-        def make(world: World, *there: str, greeting: str = "* OK ready") -> Discovery:
+        def make(network: WebAndDns, *there: str, greeting: str = "* OK ready") -> Discovery:
             dialler = Guessed(script=answers(greeting), nursery=nursery, there=frozenset(there))
-            return Discovery(fetch=world.fetch, names=world, dialler=dialler)
+            return Discovery(fetch=network.fetch, names=network, dialler=dialler)
 
         yield make
         nursery.cancel_scope.cancel()
@@ -113,23 +113,23 @@ async def discovery() -> AsyncIterator[Make]:
 async def test_the_large_providers_are_known_and_nobody_is_asked(
     discovery: Make, address: str, imap: str, username: str
 ) -> None:
-    world = World(slow=True)
-    found = await discovery(world).find(address)
+    network = WebAndDns(slow=True)
+    found = await discovery(network).find(address)
     assert (str(found.imap), found.username, found.source) == (imap, username, "preset")
     assert found.help
-    assert world.asked == []
+    assert network.asked == []
 
 
 @pytest.mark.parametrize("address", ["mia@outlook.com", "mia@hotmail.co.uk", "mia@live.de"])
 async def test_microsoft_is_said_to_take_no_passwords(discovery: Make, address: str) -> None:
-    found = await discovery(World()).find(address)
+    found = await discovery(WebAndDns()).find(address)
     assert found.oauth == "outlook"
     assert found.help is not None
     assert "Microsoft" in found.help
 
 
 async def test_a_domain_of_ones_own_at_a_known_provider_is_known_by_who_takes_its_mail(discovery: Make) -> None:
-    world = World(
+    network = WebAndDns(
         mx={
             "office.test": ["office-test.mail.protection.outlook.com"],
             "fast.test": ["in1-smtp.messagingengine.com"],
@@ -138,27 +138,27 @@ async def test_a_domain_of_ones_own_at_a_known_provider_is_known_by_who_takes_it
             "evil.test": ["notgoogle.com"],
         }
     )
-    assert (await discovery(world).find("mia@office.test")).oauth == "outlook"
-    assert str((await discovery(world).find("mia@fast.test")).imap) == "imap.fastmail.com:993"
-    assert str((await discovery(world).find("mia@india.test")).imap) == "imappro.zoho.in:993"
-    assert (await discovery(world).find("mia@own.test")).source == "guess"
-    assert (await discovery(world).find("mia@evil.test")).source == "guess"
+    assert (await discovery(network).find("mia@office.test")).oauth == "outlook"
+    assert str((await discovery(network).find("mia@fast.test")).imap) == "imap.fastmail.com:993"
+    assert str((await discovery(network).find("mia@india.test")).imap) == "imappro.zoho.in:993"
+    assert (await discovery(network).find("mia@own.test")).source == "guess"
+    assert (await discovery(network).find("mia@evil.test")).source == "guess"
 
 
 async def test_a_domain_says_where_its_servers_are(discovery: Make) -> None:
     for url in autoconfig.addresses_of("mia@example.org"):
-        assert await discovery(World(documents={url: CONFIG})).find("mia@example.org") == CONFIGURED
+        assert await discovery(WebAndDns(documents={url: CONFIG})).find("mia@example.org") == CONFIGURED
 
 
 async def test_a_domain_says_it_in_the_dns(discovery: Make) -> None:
-    world = World(
+    network = WebAndDns(
         srv={
             "_imap._tcp.example.org": [Target(host="late.example.org", port=143)],
             "_imaps._tcp.example.org": [Target(host="mail.example.org", port=993)],
             "_submission._tcp.example.org": [Target(host="mail.example.org", port=587)],
         }
     )
-    found = await discovery(world).find("mia@example.org")
+    found = await discovery(network).find("mia@example.org")
     assert (str(found.imap), str(found.smtp), found.smtp.security) == (
         "mail.example.org:993",
         "mail.example.org:587",
@@ -176,13 +176,15 @@ async def test_a_domain_that_names_a_known_providers_servers_means_that_provider
       <outgoingServer type="smtp"><hostname>smtp.office365.com</hostname><port>587</port>
         <socketType>STARTTLS</socketType><authentication>OAuth2</authentication></outgoingServer>
     </emailProvider></clientConfig>"""
-    world = World(documents={autoconfig.addresses_of("mia@acme.test")[0]: document} if way == "autoconfig" else {})
+    network = WebAndDns(
+        documents={autoconfig.addresses_of("mia@acme.test")[0]: document} if way == "autoconfig" else {}
+    )
     if way == "srv":
-        world.srv = {
+        network.srv = {
             "_imaps._tcp.acme.test": [Target(host="outlook.office365.com", port=993)],
             "_submission._tcp.acme.test": [Target(host="smtp.office365.com", port=587)],
         }
-    found = await discovery(world).find("mia@acme.test")
+    found = await discovery(network).find("mia@acme.test")
     assert (found.oauth, found.source) == ("outlook", "preset")
     assert found.help is not None
     other = document.replace(b"office365.com", b"example.org")
@@ -190,13 +192,13 @@ async def test_a_domain_that_names_a_known_providers_servers_means_that_provider
 
 
 async def test_the_usual_names_are_tried_and_what_answers_is_proposed(discovery: Make) -> None:
-    found = await discovery(World(), "mail.example.org:993").find("mia@example.org")
+    found = await discovery(WebAndDns(), "mail.example.org:993").find("mia@example.org")
     assert (str(found.imap), str(found.smtp), found.source) == ("mail.example.org:993", "smtp.example.org:465", "guess")
 
 
 async def test_where_nobody_answers_something_is_proposed_all_the_same_and_soon(discovery: Make) -> None:
     began_s = trio.current_time()
-    found = await discovery(World(slow=True)).find("mia@example.org")
+    found = await discovery(WebAndDns(slow=True)).find("mia@example.org")
     assert str(found.imap) == "imap.example.org:993"
     assert trio.current_time() - began_s <= 20
 

@@ -13,7 +13,7 @@ from svc.mail.model import SENT, SPAM, STARRED, TRASH, UNREAD
 from svc.mail.providers.imap.rows import folders as folder_rows
 from svc.mail.providers.imap.rows import moves
 from svc.mail.sync import tasks
-from tests.mail.imap.office import PLAIN_IMAP, Office, begun, letter
+from tests.mail.imap.dovecot_account import PLAIN_IMAP, DovecotAccount, begun, letter
 from tests.peers.dovecot import ADDRESS
 from tests.peers.needs import DOVECOT, needs
 from tests.sizes import HANGS_S, MAILBOX_STORY
@@ -21,8 +21,8 @@ from tests.sizes import HANGS_S, MAILBOX_STORY
 pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT), pytest.mark.thorough]
 
 
-async def test_the_folders_of_a_server_are_the_labels_here(office: Office) -> None:
-    server = office.server
+async def test_the_folders_of_a_server_are_the_labels_here(dovecot_account: DovecotAccount) -> None:
+    server = dovecot_account.server
     server.deliver("INBOX", letter("New"))
     server.deliver("INBOX", letter("Read and starred"), flags="(\\Seen \\Flagged $label2)")
     server.deliver("Archive", letter("Kept"), flags="(\\Seen)")
@@ -30,8 +30,8 @@ async def test_the_folders_of_a_server_are_the_labels_here(office: Office) -> No
     server.deliver("Trash", letter("Gone"), flags="(\\Seen)")
     server.make("Boats/Sails &AOk-")
     server.deliver("Boats/Sails &AOk-", letter("Own"), flags="(\\Seen)")
-    await begun(office)
-    assert await office.stored() == {
+    await begun(dovecot_account)
+    assert await dovecot_account.stored() == {
         "New": {"INBOX", UNREAD},
         "Read and starred": {"INBOX", STARRED, "keyword/$label2"},
         "Kept": set(),
@@ -39,215 +39,237 @@ async def test_the_folders_of_a_server_are_the_labels_here(office: Office) -> No
         "Gone": {TRASH},
         "Own": {"folder/Boats/Sails &AOk-"},
     }
-    assert set(await office.threads()) == {"New", "Read and starred"}
-    labels = {one["id"]: one["name"] for one in await office.service.query("mail.labels", accountId=office.account_id)}
+    assert set(await dovecot_account.threads()) == {"New", "Read and starred"}
+    labels = {
+        one["id"]: one["name"]
+        for one in await dovecot_account.service.query("mail.labels", accountId=dovecot_account.account_id)
+    }
     assert labels["keyword/$label2"] == "Work"
     assert labels["folder/Boats/Sails &AOk-"] == "Boats/Sails é"
 
 
-async def test_what_is_done_here_arrives_there_and_can_be_taken_back(office: Office) -> None:
-    office.server.deliver("INBOX", *(letter(name) for name in ("One", "Two", "Three", "Four")))
-    await begun(office)
-    threads, ids = await office.threads(), await office.ids()
-    mutate = office.service.mutate
+async def test_what_is_done_here_arrives_there_and_can_be_taken_back(dovecot_account: DovecotAccount) -> None:
+    dovecot_account.server.deliver("INBOX", *(letter(name) for name in ("One", "Two", "Three", "Four")))
+    await begun(dovecot_account)
+    threads, ids = await dovecot_account.threads(), await dovecot_account.ids()
+    mutate = dovecot_account.service.mutate
     await mutate("mail.archive", threadIds=[threads["One"], threads["Two"]])
     await mutate("mail.open", threadId=threads["Three"])
     await mutate("mail.setLabels", threadIds=[threads["Three"]], add=[STARRED])
     await mutate("mail.setLabels", threadIds=[threads["Four"]], add=[TRASH])
-    await office.synced(3)
-    assert set(office.there("Archive")) == {"One", "Two"}
-    assert office.there("INBOX") == {"Three": {"\\Seen", "\\Flagged"}}
-    assert set(office.there("Trash")) == {"Four"}
-    assert await office.ids() == ids
+    await dovecot_account.synced(3)
+    assert set(dovecot_account.there("Archive")) == {"One", "Two"}
+    assert dovecot_account.there("INBOX") == {"Three": {"\\Seen", "\\Flagged"}}
+    assert set(dovecot_account.there("Trash")) == {"Four"}
+    assert await dovecot_account.ids() == ids
     await mutate("mail.undo")
-    await office.synced(3)
-    assert set(office.there("INBOX")) == {"Three", "Four"}
+    await dovecot_account.synced(3)
+    assert set(dovecot_account.there("INBOX")) == {"Three", "Four"}
     await mutate("mail.setLabels", threadIds=[threads["Four"]], add=[SPAM])
     await mutate("mail.markUnread", threadIds=[threads["Three"]])
-    await office.synced(3)
-    assert set(office.there("Junk")) == {"Four"}
-    assert office.there("INBOX") == {"Three": {"\\Flagged"}}
-    assert await office.service.rows("select * from mail_mirror") == []
-    assert await office.ids() == ids
+    await dovecot_account.synced(3)
+    assert set(dovecot_account.there("Junk")) == {"Four"}
+    assert dovecot_account.there("INBOX") == {"Three": {"\\Flagged"}}
+    assert await dovecot_account.service.rows("select * from mail_mirror") == []
+    assert await dovecot_account.ids() == ids
 
 
-async def test_what_is_done_there_arrives_here(office: Office) -> None:
-    server = office.server
+async def test_what_is_done_there_arrives_here(dovecot_account: DovecotAccount) -> None:
+    server = dovecot_account.server
     server.deliver("INBOX", *(letter(name) for name in ("Moved", "Flagged", "Deleted", "Stays")))
-    await begun(office)
-    ids = await office.ids()
+    await begun(dovecot_account)
+    ids = await dovecot_account.ids()
     server.deliver("INBOX", letter("New"))
     server.do("INBOX", ("STORE", f"{server.uid('INBOX', 'Flagged')}", "+FLAGS", "(\\Seen \\Flagged Boats)"))
     server.do("INBOX", ("MOVE", f"{server.uid('INBOX', 'Moved')}", "Archive"))
     server.do("INBOX", ("STORE", f"{server.uid('INBOX', 'Deleted')}", "+FLAGS", "(\\Deleted)"), ("EXPUNGE", "1:*"))
-    await office.synced()
-    assert await office.stored() == {
+    await dovecot_account.synced()
+    assert await dovecot_account.stored() == {
         "Moved": {UNREAD},
         "Flagged": {"INBOX", STARRED, "keyword/Boats"},
         "Stays": {"INBOX", UNREAD},
         "New": {"INBOX", UNREAD},
     }
-    now = await office.ids()
+    now = await dovecot_account.ids()
     assert {name: now[name] for name in ("Moved", "Flagged", "Stays")} == {
         name: ids[name] for name in ("Moved", "Flagged", "Stays")
     }
 
 
-async def test_a_label_that_is_made_here_is_a_keyword_there(office: Office) -> None:
-    office.server.deliver("INBOX", letter("One"))
-    await begun(office)
-    made = await office.service.mutate("mail.createLabel", accountId=office.account_id, name="Boats & Sails/é")
+async def test_a_label_that_is_made_here_is_a_keyword_there(dovecot_account: DovecotAccount) -> None:
+    dovecot_account.server.deliver("INBOX", letter("One"))
+    await begun(dovecot_account)
+    made = await dovecot_account.service.mutate(
+        "mail.createLabel", accountId=dovecot_account.account_id, name="Boats & Sails/é"
+    )
     assert made["id"] == "keyword/Boats_&-_Sails/&AOk-"
-    threads = await office.threads()
-    await office.service.mutate("mail.setLabels", threadIds=[threads["One"]], add=[made["id"]])
-    await office.synced(2)
-    assert office.there("INBOX") == {"One": {"Boats_&-_Sails/&AOk-"}}
-    labels = {one["id"]: one["name"] for one in await office.service.query("mail.labels", accountId=office.account_id)}
+    threads = await dovecot_account.threads()
+    await dovecot_account.service.mutate("mail.setLabels", threadIds=[threads["One"]], add=[made["id"]])
+    await dovecot_account.synced(2)
+    assert dovecot_account.there("INBOX") == {"One": {"Boats_&-_Sails/&AOk-"}}
+    labels = {
+        one["id"]: one["name"]
+        for one in await dovecot_account.service.query("mail.labels", accountId=dovecot_account.account_id)
+    }
     assert labels[made["id"]] == "Boats & Sails/é"
-    again = await office.service.mutate("mail.createLabel", accountId=office.account_id, name="boats & sails/É")
+    again = await dovecot_account.service.mutate(
+        "mail.createLabel", accountId=dovecot_account.account_id, name="boats & sails/É"
+    )
     assert again["id"] == made["id"]
-    await office.service.mutate("mail.setLabels", threadIds=[threads["One"]], remove=[made["id"]])
-    await office.synced(2)
-    assert office.there("INBOX") == {"One": set()}
-    names = {one["name"] for one in await office.service.query("mail.labels", accountId=office.account_id)}
+    await dovecot_account.service.mutate("mail.setLabels", threadIds=[threads["One"]], remove=[made["id"]])
+    await dovecot_account.synced(2)
+    assert dovecot_account.there("INBOX") == {"One": set()}
+    names = {
+        one["name"] for one in await dovecot_account.service.query("mail.labels", accountId=dovecot_account.account_id)
+    }
     assert "Boats & Sails/é" in names
 
 
-async def test_a_folder_that_is_numbered_anew_keeps_its_messages(office: Office) -> None:
-    server = office.server
+async def test_a_folder_that_is_numbered_anew_keeps_its_messages(dovecot_account: DovecotAccount) -> None:
+    server = dovecot_account.server
     server.make("Boats")
     server.deliver("Boats", *(letter(name) for name in ("One", "Two", "Three")))
-    await begun(office)
-    ids = await office.ids()
+    await begun(dovecot_account)
+    ids = await dovecot_account.ids()
     server.number_anew("Boats", "Two", "Three")
-    await office.synced(3)
-    now = await office.ids()
+    await dovecot_account.synced(3)
+    now = await dovecot_account.ids()
     assert now == {name: ids[name] for name in ("Two", "Three")}
-    before = len(await office.service.rows("select * from mail_imap_places"))
+    before = len(await dovecot_account.service.rows("select * from mail_imap_places"))
     assert before == 2
 
 
-@pytest.mark.parametrize("office", [PLAIN_IMAP], indirect=True)
-async def test_a_move_that_ended_after_its_copy_goes_on_though_the_folder_is_numbered_anew(office: Office) -> None:
-    server = office.server
+@pytest.mark.parametrize("dovecot_account", [PLAIN_IMAP], indirect=True)
+async def test_a_move_that_ended_after_its_copy_goes_on_though_the_folder_is_numbered_anew(
+    dovecot_account: DovecotAccount,
+) -> None:
+    server = dovecot_account.server
     server.make("Boats")
     server.deliver("Boats", letter("One"))
-    await begun(office)
-    (thread,) = (await office.threads("skipped")).values()
-    await office.service.workspace.store.write(_copy_begun, office.account_id)  # as whoever died had written down
+    await begun(dovecot_account)
+    (thread,) = (await dovecot_account.threads("skipped")).values()
+    await dovecot_account.service.workspace.store.write(
+        _copy_begun, dovecot_account.account_id
+    )  # as whoever died had written down
     server.do("Boats", ("COPY", str(server.uid("Boats", "One")), "Archive"))
     server.number_anew("Boats", "One")
-    await office.service.mutate("mail.setLabels", threadIds=[thread], remove=["folder/Boats"])
-    assert await waiting(office) == []
-    await office.synced(3)
-    assert office.there("Boats") == {}
-    assert set(office.there("Archive")) == {"One"}
-    assert await office.stored() == {"One": {UNREAD}}
+    await dovecot_account.service.mutate("mail.setLabels", threadIds=[thread], remove=["folder/Boats"])
+    assert await waiting(dovecot_account) == []
+    await dovecot_account.synced(3)
+    assert dovecot_account.there("Boats") == {}
+    assert set(dovecot_account.there("Archive")) == {"One"}
+    assert await dovecot_account.stored() == {"One": {UNREAD}}
 
 
-async def test_a_mail_that_is_sent_leaves_once_and_its_copy_lies_in_sent(office: Office) -> None:
-    await begun(office)
-    answer = await office.service.mutate(
+async def test_a_mail_that_is_sent_leaves_once_and_its_copy_lies_in_sent(dovecot_account: DovecotAccount) -> None:
+    await begun(dovecot_account)
+    answer = await dovecot_account.service.mutate(
         "mail.send",
-        accountId=office.account_id,
+        accountId=dovecot_account.account_id,
         to=["bob@else.test"],
         bcc=["eve@else.test"],
         subject="Boats",
         html="<p>Hi</p>",
     )
-    await _until(office, answer["outgoingId"], "sent")
-    (left,) = office.server.relay.mails
+    await _until(dovecot_account, answer["outgoingId"], "sent")
+    (left,) = dovecot_account.server.relay.mails
     assert set(left.recipients) == {"bob@else.test", "eve@else.test"}
     assert left.sender == ADDRESS
     assert b"eve@else.test" not in left.raw
-    assert await office.stored() == {"Boats": {SENT}}
-    await office.service.workspace.store.write(_long_ago)
-    await office.synced(3)
-    assert office.there("Sent") == {"Boats": {"\\Seen"}}
-    assert await office.stored() == {"Boats": {SENT}}
-    (row,) = await office.service.rows("select uid, filing from mail_imap_places")
+    assert await dovecot_account.stored() == {"Boats": {SENT}}
+    await dovecot_account.service.workspace.store.write(_long_ago)
+    await dovecot_account.synced(3)
+    assert dovecot_account.there("Sent") == {"Boats": {"\\Seen"}}
+    assert await dovecot_account.stored() == {"Boats": {SENT}}
+    (row,) = await dovecot_account.service.rows("select uid, filing from mail_imap_places")
     assert row[0] is not None
     assert row[1] is None
 
 
-async def test_a_mail_from_another_address_of_the_account_leaves_in_an_envelope_from_its_own(office: Office) -> None:
-    await begun(office)
+async def test_a_mail_from_another_address_of_the_account_leaves_in_an_envelope_from_its_own(
+    dovecot_account: DovecotAccount,
+) -> None:
+    await begun(dovecot_account)
     alias = "hello@studio.test"
-    await office.service.mutate("mail.setAddress", accountId=office.account_id, address=alias, name="The Studio")
-    answer = await office.service.mutate(
+    await dovecot_account.service.mutate(
+        "mail.setAddress", accountId=dovecot_account.account_id, address=alias, name="The Studio"
+    )
+    answer = await dovecot_account.service.mutate(
         "mail.send",
-        accountId=office.account_id,
+        accountId=dovecot_account.account_id,
         to=["bob@else.test"],
         subject="Boats",
         html="<p>Hi</p>",
         fromAddress=alias,
     )
-    await _until(office, answer["outgoingId"], "sent")
-    (left,) = office.server.relay.mails
+    await _until(dovecot_account, answer["outgoingId"], "sent")
+    (left,) = dovecot_account.server.relay.mails
     assert left.sender == ADDRESS
     assert b"From: The Studio <hello@studio.test>\r\n" in left.raw
     assert ADDRESS.encode() not in left.raw.partition(b"\r\n\r\n")[0].partition(b"From:")[2]
-    assert await office.stored() == {"Boats": {SENT}}
+    assert await dovecot_account.stored() == {"Boats": {SENT}}
 
 
-async def test_a_copy_that_the_server_files_itself_is_not_filed_again(office: Office) -> None:
-    await begun(office)
-    answer = await office.service.mutate(
-        "mail.send", accountId=office.account_id, to=["bob@else.test"], subject="Boats", html="<p>Hi</p>"
+async def test_a_copy_that_the_server_files_itself_is_not_filed_again(dovecot_account: DovecotAccount) -> None:
+    await begun(dovecot_account)
+    answer = await dovecot_account.service.mutate(
+        "mail.send", accountId=dovecot_account.account_id, to=["bob@else.test"], subject="Boats", html="<p>Hi</p>"
     )
-    await _until(office, answer["outgoingId"], "sent")
-    (left,) = office.server.relay.mails
-    office.server.deliver("Sent", left.raw, flags="(\\Seen)")
-    await office.service.workspace.store.write(_long_ago)
-    await office.synced(3)
-    assert len(office.server.subjects("Sent")) == 1
-    assert await office.stored() == {"Boats": {SENT}}
+    await _until(dovecot_account, answer["outgoingId"], "sent")
+    (left,) = dovecot_account.server.relay.mails
+    dovecot_account.server.deliver("Sent", left.raw, flags="(\\Seen)")
+    await dovecot_account.service.workspace.store.write(_long_ago)
+    await dovecot_account.synced(3)
+    assert len(dovecot_account.server.subjects("Sent")) == 1
+    assert await dovecot_account.stored() == {"Boats": {SENT}}
     parsed = mime.parse_message(left.raw)
     assert parsed.message_id is not None
 
 
-async def test_a_copy_that_the_server_files_under_a_message_id_of_its_own_is_not_filed_again(office: Office) -> None:
+async def test_a_copy_that_the_server_files_under_a_message_id_of_its_own_is_not_filed_again(
+    dovecot_account: DovecotAccount,
+) -> None:
     """As Microsoft's do."""
-    await begun(office)
-    answer = await office.service.mutate(
-        "mail.send", accountId=office.account_id, to=["bob@else.test"], subject="Boats", html="<p>Hi</p>"
+    await begun(dovecot_account)
+    answer = await dovecot_account.service.mutate(
+        "mail.send", accountId=dovecot_account.account_id, to=["bob@else.test"], subject="Boats", html="<p>Hi</p>"
     )
-    await _until(office, answer["outgoingId"], "sent")
-    (left,) = office.server.relay.mails
+    await _until(dovecot_account, answer["outgoingId"], "sent")
+    (left,) = dovecot_account.server.relay.mails
     replaced = b"Message-ID: <of@the.server>\r\n" + left.raw.replace(b"Message-ID:", ORIGINAL)
-    office.server.deliver("Sent", replaced, flags="(\\Seen)")
-    await office.service.workspace.store.write(_long_ago)
-    await office.synced(3)
-    assert len(office.server.subjects("Sent")) == 1
-    assert await office.stored() == {"Boats": {SENT}}
+    dovecot_account.server.deliver("Sent", replaced, flags="(\\Seen)")
+    await dovecot_account.service.workspace.store.write(_long_ago)
+    await dovecot_account.synced(3)
+    assert len(dovecot_account.server.subjects("Sent")) == 1
+    assert await dovecot_account.stored() == {"Boats": {SENT}}
 
 
 @pytest.mark.share(3)
 @pytest.mark.parametrize("answered", ["later", "at once"])
 async def test_an_answer_to_the_message_id_that_a_server_gave_our_mail_is_in_its_thread(
-    office: Office, answered: str
+    dovecot_account: DovecotAccount, answered: str
 ) -> None:
     """As at Microsoft: who got it knows no other name. ``at once``: before the copy was met."""
-    await begun(office)
-    outgoing = await office.service.mutate(
-        "mail.send", accountId=office.account_id, to=["bob@else.test"], subject="Boats", html="<p>Hi</p>"
+    await begun(dovecot_account)
+    outgoing = await dovecot_account.service.mutate(
+        "mail.send", accountId=dovecot_account.account_id, to=["bob@else.test"], subject="Boats", html="<p>Hi</p>"
     )
-    await _until(office, outgoing["outgoingId"], "sent")
+    await _until(dovecot_account, outgoing["outgoingId"], "sent")
     reply = letter("Re: Boats", In_Reply_To="<of@the.server>", References="<of@the.server>")
     if answered == "at once":
-        office.server.deliver("INBOX", reply)
-        await office.synced(2)
-        assert len(await office.service.rows("select id from mail_threads")) == 2
-    (left,) = office.server.relay.mails
+        dovecot_account.server.deliver("INBOX", reply)
+        await dovecot_account.synced(2)
+        assert len(await dovecot_account.service.rows("select id from mail_threads")) == 2
+    (left,) = dovecot_account.server.relay.mails
     replaced = b"Message-ID: <of@the.server>\r\n" + left.raw.replace(b"Message-ID:", ORIGINAL)
-    office.server.deliver("Sent", replaced, flags="(\\Seen)")
-    await office.synced(2)
+    dovecot_account.server.deliver("Sent", replaced, flags="(\\Seen)")
+    await dovecot_account.synced(2)
     if answered == "later":
-        office.server.deliver("INBOX", reply)
-        await office.synced(2)
-    assert set(await office.stored()) == {"Boats", "Re: Boats"}
-    (thread,) = await office.service.rows("select id from mail_threads")
-    detail = await office.service.query("mail.thread", id=thread[0])
+        dovecot_account.server.deliver("INBOX", reply)
+        await dovecot_account.synced(2)
+    assert set(await dovecot_account.stored()) == {"Boats", "Re: Boats"}
+    (thread,) = await dovecot_account.service.rows("select id from mail_threads")
+    detail = await dovecot_account.service.query("mail.thread", id=thread[0])
     assert {one["subject"] for one in detail["messages"]} == {"Boats", "Re: Boats"}
 
 
@@ -256,25 +278,27 @@ FOLDER_LABELS = {"INBOX": "INBOX", "Sent": SENT, "Junk": SPAM, "Trash": TRASH, "
 
 
 @pytest.mark.share(3)
-async def test_whatever_happens_on_both_sides_they_agree_in_the_end(office: Office, chance: random.Random) -> None:
-    server = office.server
+async def test_whatever_happens_on_both_sides_they_agree_in_the_end(
+    dovecot_account: DovecotAccount, chance: random.Random
+) -> None:
+    server = dovecot_account.server
     server.make("Boats")
     names = [f"Mail {number:02}" for number in range(12)]
     server.deliver("INBOX", *map(letter, names))
-    await begun(office)
+    await begun(dovecot_account)
     story: list[str] = []
     for step in range(MAILBOX_STORY):
         what = chance.choice((*ELSEWHERE, *HERE, "sync", "sync", "cut", "restart"))
         story.append(what)
         folder = chance.choice(list(FOLDER_LABELS))
-        known = {**await office.threads(), **await office.threads("skipped")}
+        known = {**await dovecot_account.threads(), **await dovecot_account.threads("skipped")}
         match what:
             case "new":
                 server.deliver(folder, letter(f"New {step:04}"), flags=chance.choice(("", "(\\Seen)", "(Boats)")))
             case "move" | "delete" | "flag":
                 there = [name for name, _ in server.subjects(folder)]
                 if what == "move":
-                    there = [name for name in there if not half_moved(office, name)]
+                    there = [name for name in there if not half_moved(dovecot_account, name)]
                 if there:
                     uid = str(server.uid(folder, chance.choice(there)))
                     flags = chance.choice(("(\\Seen)", "(\\Flagged)", "($label1)"))
@@ -287,58 +311,58 @@ async def test_whatever_happens_on_both_sides_they_agree_in_the_end(office: Offi
             case "number anew":
                 server.number_anew("Boats", *(name for name, _ in server.subjects("Boats")))
             case "cut":
-                for connection in office.connections:
+                for connection in dovecot_account.connections:
                     await connection.aclose()
                     connection.usable = True
             case "restart":
-                await office.engine.start_account(office.account_id)
+                await dovecot_account.engine.start_account(dovecot_account.account_id)
             case "sync":
                 with trio.move_on_after(chance.choice((0.02, HANGS_S))):
-                    await office.engine.sync_now(office.account_id)
+                    await dovecot_account.engine.sync_now(dovecot_account.account_id)
             case procedure if known:
                 one = [chance.choice(list(known.values()))]
                 wanted: dict[str, object] = {"threadId": one[0]} if procedure == "mail.open" else {"threadIds": one}
                 if procedure == "mail.setLabels":
                     wanted["add"] = [chance.choice((TRASH, SPAM, STARRED, "folder/Boats"))]
-                await office.service.mutate(procedure, **wanted)
-    await agreed(office, story)
+                await dovecot_account.service.mutate(procedure, **wanted)
+    await agreed(dovecot_account, story)
 
 
-def half_moved(office: Office, subject: str) -> bool:
+def half_moved(dovecot_account: DovecotAccount, subject: str) -> bool:
     """A server without ``MOVE`` has both while ours copies and removes. Who moves one of them then has two mails, and
     nobody can tell that they were one."""
-    return sum(subject in office.there(folder) for folder in FOLDER_LABELS) > 1
+    return sum(subject in dovecot_account.there(folder) for folder in FOLDER_LABELS) > 1
 
 
 HERE = ("mail.archive", "mail.unarchive", "mail.open", "mail.markUnread", "mail.setLabels")
 ELSEWHERE = ("new", "move", "delete", "flag", "number anew")
 
 
-async def agreed(office: Office, story: list[str]) -> None:
+async def agreed(dovecot_account: DovecotAccount, story: list[str]) -> None:
     """Nothing waits, and every message is here as it is there."""
-    assert await waiting(office) == [], story
-    await office.service.workspace.store.write(_all_flags_due)
-    await office.synced(3)
+    assert await waiting(dovecot_account) == [], story
+    await dovecot_account.service.workspace.store.write(_all_flags_due)
+    await dovecot_account.synced(3)
     there: dict[str, set[str]] = {}
     for folder, label in FOLDER_LABELS.items():
-        for subject, flags in office.server.subjects(folder):
+        for subject, flags in dovecot_account.server.subjects(folder):
             labels = {UNREAD} - ({UNREAD} if "\\Seen" in flags else set()) | ({label} if label else set())
             labels |= {STARRED} if "\\Flagged" in flags else set()
             assert subject not in there, f"{subject} is there twice, also in {folder}: {there[subject]}, {story}"
             there[subject] = labels | {f"keyword/{flag}" for flag in flags if not flag.startswith("\\")}
-    assert await office.stored() == there, story
-    ledger = await office.service.rows("select * from mail_ledger where step <> 'change'")
+    assert await dovecot_account.stored() == there, story
+    ledger = await dovecot_account.service.rows("select * from mail_ledger where step <> 'change'")
     assert ledger == [], story
 
 
-async def waiting(office: Office) -> list[tuple[object, ...]]:
+async def waiting(dovecot_account: DovecotAccount) -> list[tuple[object, ...]]:
     """The changes that the server has not taken, however often it was told."""
     for _ in range(8):
-        await office.engine.sync_now(office.account_id)
-        left = await office.service.rows("select attempts, last_error from mail_mirror")
+        await dovecot_account.engine.sync_now(dovecot_account.account_id)
+        left = await dovecot_account.service.rows("select attempts, last_error from mail_mirror")
         if not left:
             break
-        await office.service.workspace.store.write(_due)
+        await dovecot_account.service.workspace.store.write(_due)
     return left
 
 
@@ -351,41 +375,47 @@ def _due(tx: Any) -> None:
     tx.run("update mail_mirror set next_at = 0")
 
 
-async def test_a_server_that_ends_the_connection_is_gone_on_with(office: Office) -> None:
-    office.server.deliver("INBOX", letter("One"))
-    await begun(office)
-    for connection in office.connections:
+async def test_a_server_that_ends_the_connection_is_gone_on_with(dovecot_account: DovecotAccount) -> None:
+    dovecot_account.server.deliver("INBOX", letter("One"))
+    await begun(dovecot_account)
+    for connection in dovecot_account.connections:
         await connection.aclose()
         connection.usable = True  # nobody noticed
-    office.server.deliver("INBOX", letter("Two"))
-    await office.engine.sync_now(office.account_id)
-    await office.synced(2)
-    assert set(await office.stored()) == {"One", "Two"}
+    dovecot_account.server.deliver("INBOX", letter("Two"))
+    await dovecot_account.engine.sync_now(dovecot_account.account_id)
+    await dovecot_account.synced(2)
+    assert set(await dovecot_account.stored()) == {"One", "Two"}
 
 
 @pytest.mark.share(3)
-async def test_the_own_copy_is_filed_before_the_next_poll(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_own_copy_is_filed_before_the_next_poll(
+    dovecot_account: DovecotAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tasks, "POLL_INTERVAL_S", 1e6)
-    await begun(office)
-    answer = await office.service.mutate(
-        "mail.send", accountId=office.account_id, to=["bob@else.test"], subject="Boats", html="<p>Hi</p>"
+    await begun(dovecot_account)
+    answer = await dovecot_account.service.mutate(
+        "mail.send", accountId=dovecot_account.account_id, to=["bob@else.test"], subject="Boats", html="<p>Hi</p>"
     )
-    await _until(office, answer["outgoingId"], "sent")
+    await _until(dovecot_account, answer["outgoingId"], "sent")
     while True:
-        if office.there("Sent") and await office.service.rows("select 1 from mail_imap_places where uid is not null"):
+        if dovecot_account.there("Sent") and await dovecot_account.service.rows(
+            "select 1 from mail_imap_places where uid is not null"
+        ):
             break
         await trio.sleep(0.05)
-    assert office.there("Sent") == {"Boats": {"\\Seen"}}
-    assert await office.stored() == {"Boats": {SENT}}
+    assert dovecot_account.there("Sent") == {"Boats": {"\\Seen"}}
+    assert await dovecot_account.stored() == {"Boats": {SENT}}
 
 
 @pytest.mark.share(3)
-async def test_a_new_mail_is_here_before_the_next_poll(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_new_mail_is_here_before_the_next_poll(
+    dovecot_account: DovecotAccount, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tasks, "POLL_INTERVAL_S", 1e6)
-    await begun(office)
-    office.server.deliver("INBOX", letter("New"))
+    await begun(dovecot_account)
+    dovecot_account.server.deliver("INBOX", letter("New"))
     while True:
-        if set(await office.stored()) == {"New"}:
+        if set(await dovecot_account.stored()) == {"New"}:
             return
         await trio.sleep(0.01)
 
@@ -400,9 +430,9 @@ def _long_ago(tx: Any) -> None:
     tx.run("update mail_imap_places set arrived_at = arrived_at - 60000 where filing is not null")
 
 
-async def _until(office: Office, outgoing_id: str, state: str) -> None:
+async def _until(dovecot_account: DovecotAccount, outgoing_id: str, state: str) -> None:
     while True:
-        rows = await office.service.query("mail.outgoing")
+        rows = await dovecot_account.service.query("mail.outgoing")
         row = next(one for one in rows if one["id"] == outgoing_id)
         if row["state"] == state:
             return

@@ -13,7 +13,7 @@ from svc.mail.accounts import actions as account_actions
 from svc.mail.model import SENT, UNREAD
 from svc.mail.providers.table import Providers
 from svc.principal import UNCLAIMED
-from tests.mail.imap.office import ALL_ABILITIES, Office, begun, letter
+from tests.mail.imap.dovecot_account import ALL_ABILITIES, DovecotAccount, begun, letter
 from tests.peers.dovecot import ADDRESS, Dovecot, dovecot
 from tests.peers.needs import DOVECOT, needs
 from tests.recorded_log import RecordedLog
@@ -75,13 +75,13 @@ async def test_folders_of_others_are_left_out_and_named(tmp_path: Path, log: Rec
         server.deliver("Sent", letter("Sent by me"), flags="(\\Seen)")
         server.make("Public/News")
         async with open_service(tmp_path, clock=WallClock(), log=log) as service:
-            office = Office(service=service, server=server, without=ALL_ABILITIES)
-            service.workspace.service(Providers).replace_all("imap", lambda account: office.provider())
-            office.account_id = await service.workspace.store.write(
+            dovecot_account = DovecotAccount(service=service, server=server, without=ALL_ABILITIES)
+            service.workspace.service(Providers).replace_all("imap", lambda account: dovecot_account.provider())
+            dovecot_account.account_id = await service.workspace.store.write(
                 account_actions.connect, UNCLAIMED, address=ADDRESS, provider="imap"
             )
-            await begun(office)
-            assert await office.stored() == {"Mine": {"INBOX", UNREAD}, "Sent by me": {SENT}}
+            await begun(dovecot_account)
+            assert await dovecot_account.stored() == {"Mine": {"INBOX", UNREAD}, "Sent by me": {SENT}}
             (health,) = await service.query("mail.health")
             names = ["Public/News", "Public/Sent", f"shared/{BOB}", f"shared/{BOB}/Sent"]
             assert (health["leftOut"], health["leftOutFirst"]) == (4, names)

@@ -23,10 +23,10 @@ from svc.mail.providers.seam import Unreachable
 from svc.nursery import open_task_group
 from svc.store import Tx
 from tests.mail.dying import Killed
-from tests.mail.imap.folder_desk import FolderDesk
+from tests.mail.imap.dovecot_account import letter
+from tests.mail.imap.folder_client import FolderClient
 from tests.mail.imap.folder_server import COUNTING, PLAIN, Box, FolderServer, subject_of
 from tests.mail.imap.label_server import TRASH_BOX, LabelServer
-from tests.mail.imap.office import letter
 
 STEPS_A_LIFE = 72
 """A few of the commands that read two mails each, after those that every life begins with."""
@@ -45,7 +45,7 @@ async def test_a_first_reading_goes_on_where_it_was_interrupted(
     for name in names:
         server.deliver("INBOX", letter(name))
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        client = FolderClient(wall=wall, nursery=nursery, server=server)
         lives = 0
         counts: list[list[tuple[int, int]]] = []
 
@@ -55,7 +55,7 @@ async def test_a_first_reading_goes_on_where_it_was_interrupted(
         while True:
             lives += 1
             assert lives < 20, "it never comes to its end"
-            provider, _ = desk.started(last=None if is_numbered_anew and lives > 1 else STEPS_A_LIFE)
+            provider, _ = client.started(last=None if is_numbered_anew and lives > 1 else STEPS_A_LIFE)
             counts.append([])
             try:
                 await provider.profile(listed=listed)
@@ -76,13 +76,13 @@ async def test_a_first_reading_goes_on_where_it_was_interrupted(
             if not is_numbered_anew:  # it goes on where it was, but for the mail that was deleted
                 assert after[0][0] >= before[-1][0] - 1
         assert all(0 <= done <= total <= len(names) for life in counts for done, total in life)
-        desk.cursor = (await desk.started()[0].profile()).cursor
-        told = await desk.look()
+        client.cursor = (await client.started()[0].profile()).cursor
+        told = await client.look()
         assert {one.kind for one in told} <= {"labels-added", "deleted"}  # of those that were read before
-        rows = desk.tx.all("select uid, flagged from mail_imap_places order by arrived_at, uid")
+        rows = client.tx.all("select uid, flagged from mail_imap_places order by arrived_at, uid")
         assert sorted(uid for uid, _ in rows) == sorted(one.uid for one in server.boxes["INBOX"].mails)
         assert [uid for uid, flagged in rows if flagged] == [server.uid("INBOX", names[-1])]
-        assert await desk.look() == ()
+        assert await client.look() == ()
         nursery.cancel_scope.cancel()
 
 
@@ -93,17 +93,17 @@ async def test_at_a_server_with_labels_a_first_reading_goes_on_where_it_was_inte
     monkeypatch.setattr(looking, "MEET_AT_ONCE", 2)
     server = _with_labels(chance)
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=cast(Any, server))
-        await desk.started()[0].list_messages(limit=3)
+        client = FolderClient(wall=wall, nursery=nursery, server=cast(Any, server))
+        await client.started()[0].list_messages(limit=3)
         with pytest.raises(Killed):
-            await desk.started(last=STEPS_AT_LABELS)[0].profile()
-        assert 3 < len(desk.places()) < 20
+            await client.started(last=STEPS_AT_LABELS)[0].profile()
+        assert 3 < len(client.places()) < 20
         server.relabel("Mail 19", add="Boats")
         server.mails.remove(server.find("Mail 18"))
-        await desk.started()[0].profile()
+        await client.started()[0].profile()
         asked = [int(uid) for one in server.heard if "HEADER" in one for uid in _numbers(one.split()[2])]
         assert sorted(asked) == list(range(1, 21)), "each is asked for once"
-        rows = desk.tx.all("select server_id, keywords from mail_imap_places where uid is not null")
+        rows = client.tx.all("select server_id, keywords from mail_imap_places where uid is not null")
         assert {number for number, _ in rows} == {f"{one.number:x}" for one in server.mails}
         assert [number for number, words in rows if "Boats" in str(words)] == [f"{server.find('Mail 19').number:x}"]
         nursery.cancel_scope.cancel()
@@ -115,18 +115,18 @@ async def test_a_server_with_labels_that_numbers_anew_in_the_first_reading_is_re
     monkeypatch.setattr(looking, "MEET_AT_ONCE", 2)
     server = _with_labels(chance)
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=cast(Any, server))
+        client = FolderClient(wall=wall, nursery=nursery, server=cast(Any, server))
         with pytest.raises(Killed):
-            await desk.started(last=STEPS_AT_LABELS)[0].profile()
-        before = desk.places()
+            await client.started(last=STEPS_AT_LABELS)[0].profile()
+        before = client.places()
         assert 0 < len(before) < 20
         server.number_anew()
-        profile = await desk.started()[0].profile()
-        rows = desk.tx.all("select server_id, uid from mail_imap_places")
+        profile = await client.started()[0].profile()
+        rows = client.tx.all("select server_id, uid from mail_imap_places")
         assert sorted(rows) == sorted((f"{one.number:x}", one.uid) for one in server.mails)
-        assert before.keys() < desk.places().keys()
-        desk.cursor = profile.cursor
-        assert await desk.look() == ()
+        assert before.keys() < client.places().keys()
+        client.cursor = profile.cursor
+        assert await client.look() == ()
         nursery.cancel_scope.cancel()
 
 
@@ -146,10 +146,10 @@ async def test_the_newest_can_be_read_before_the_mailbox_is_listed(
         server.deliver("INBOX", letter(name))
     server.deliver("Archive", letter("Old"))
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
+        client = FolderClient(wall=wall, nursery=nursery, server=server)
         first: dict[str, str] = {}
         for steps in (last, None):
-            provider, _ = desk.started(last=steps)
+            provider, _ = client.started(last=steps)
             with suppress(Killed):
                 listed = await provider.list_messages(limit=3)
                 assert listed.next_page_token is not None
@@ -158,19 +158,19 @@ async def test_the_newest_can_be_read_before_the_mailbox_is_listed(
         server.flag("INBOX", names[-1], "\\Flagged")
         server.delete("INBOX", names[-2])
         for steps in (last, None):
-            provider, _ = desk.started(last=steps)
+            provider, _ = client.started(last=steps)
             with suppress(Killed):
                 profile = await provider.profile()
-        desk.cursor = profile.cursor
+        client.cursor = profile.cursor
         everything = await provider.list_messages()
         found = {subject_of((await provider.get(one.id)).raw): one.id for one in everything.messages}
         assert sorted(found) == sorted([*names[:-2], names[-1], "Old"])
         assert {first[name] == found.get(name) for name in (names[-1], names[-3])} == {True}
         flagged = await provider.list_messages(label=STARRED)
         assert [one.id for one in flagged.messages] == [first[names[-1]]]
-        told = {(one.kind, one.message_id) for one in await desk.look()}
+        told = {(one.kind, one.message_id) for one in await client.look()}
         assert told <= {("labels-added", first[names[-1]]), ("deleted", first[names[-2]])}
-        assert await desk.look() == ()
+        assert await client.look() == ()
         nursery.cancel_scope.cancel()
 
 
@@ -183,17 +183,17 @@ async def test_what_changed_since_the_newest_were_read_is_told_after_the_first_l
     for number in range(3):
         server.deliver("INBOX", letter(f"Mail {number}"))
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        provider, _ = desk.started()
+        client = FolderClient(wall=wall, nursery=nursery, server=server)
+        provider, _ = client.started()
         newest = (await provider.list_messages(limit=2)).messages[0]
         read = await provider.get(newest.id)
         assert STARRED not in read.labels
         server.flag("INBOX", subject_of(read.raw), "\\Flagged")
         for _ in range(asks):
-            desk.cursor = (await provider.profile()).cursor
-        told = [(one.kind, one.message_id, one.labels) for one in await desk.look(provider)]
+            client.cursor = (await provider.profile()).cursor
+        told = [(one.kind, one.message_id, one.labels) for one in await client.look(provider)]
         assert told == [("labels-added", newest.id, frozenset({STARRED}))]
-        assert await desk.look(provider) == ()
+        assert await client.look(provider) == ()
         nursery.cancel_scope.cancel()
 
 
@@ -207,15 +207,15 @@ async def test_what_is_read_after_an_interruption_counts_and_is_no_news(
         server.deliver(large, letter(f"Mail {number}"))
     server.deliver(small, letter("Alone"))
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        await desk.started()[0].list_messages(limit=3)
+        client = FolderClient(wall=wall, nursery=nursery, server=server)
+        await client.started()[0].list_messages(limit=3)
         with pytest.raises(Killed):
-            await desk.started(last=STEPS_A_LIFE + 12)[0].profile()
-        assert 3 < len(desk.places()) < 21
-        profile = await desk.started()[0].profile()
-        assert profile.messages_total == len(desk.places()) == 21
-        desk.cursor = profile.cursor
-        assert await desk.look() == ()
+            await client.started(last=STEPS_A_LIFE + 12)[0].profile()
+        assert 3 < len(client.places()) < 21
+        profile = await client.started()[0].profile()
+        assert profile.messages_total == len(client.places()) == 21
+        client.cursor = profile.cursor
+        assert await client.look() == ()
         nursery.cancel_scope.cancel()
 
 
@@ -244,27 +244,27 @@ async def test_a_mail_that_comes_after_the_first_reading_is_always_news(
     if at_first:
         happens(server)
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        provider, _ = desk.started()
-        desk.cursor = (await provider.profile()).cursor
+        client = FolderClient(wall=wall, nursery=nursery, server=server)
+        provider, _ = client.started()
+        client.cursor = (await provider.profile()).cursor
         if not at_first:
             happens(server)
-        await desk.look(provider)
+        await client.look(provider)
         server.deliver("INBOX", letter("Lunch"))
         await provider.profile()
-        assert [one.kind for one in await desk.look(provider)] == ["added"]
+        assert [one.kind for one in await client.look(provider)] == ["added"]
         nursery.cancel_scope.cancel()
 
 
 async def read_without_news(wall: VirtualClock, server: FolderServer, *, places: list[str]) -> None:
     """Read the mailbox for the first time, and look once more: each mail is there, and none of them is news."""
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        profile = await desk.started()[0].profile()
-        assert sorted(desk.places().values()) == places
+        client = FolderClient(wall=wall, nursery=nursery, server=server)
+        profile = await client.started()[0].profile()
+        assert sorted(client.places().values()) == places
         assert profile.messages_total == len(places)
-        desk.cursor = profile.cursor
-        assert await desk.look() == ()
+        client.cursor = profile.cursor
+        assert await client.look() == ()
         nursery.cancel_scope.cancel()
 
 
@@ -323,11 +323,11 @@ async def test_a_mail_that_is_moved_in_the_first_reading_is_no_news(wall: Virtua
 async def test_a_mail_that_comes_after_we_made_a_folder_is_news(wall: VirtualClock) -> None:
     server = FolderServer()
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        provider, _ = desk.started()
-        desk.cursor = (await provider.profile()).cursor
+        client = FolderClient(wall=wall, nursery=nursery, server=server)
+        provider, _ = client.started()
+        client.cursor = (await provider.profile()).cursor
         folder_rows.add_folder(
-            desk.tx,
+            client.tx,
             account_id="acc",
             place=Place(name=b"Ships", label=own_label(b"Ships"), shown="Ships"),
             uid_validity=1,
@@ -335,7 +335,7 @@ async def test_a_mail_that_comes_after_we_made_a_folder_is_news(wall: VirtualClo
         server.boxes["Ships"] = Box()
         server.deliver("INBOX", letter("Lunch"))
         await provider.profile()
-        assert [one.kind for one in await desk.look(provider)] == ["added"]
+        assert [one.kind for one in await client.look(provider)] == ["added"]
         nursery.cancel_scope.cancel()
 
 
@@ -348,10 +348,10 @@ async def test_of_mails_read_before_the_list_only_their_own_flags_are_asked_for_
     for number in range(9):
         server.deliver("INBOX", letter(f"Mail {number}"))
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        await desk.started()[0].list_messages(limit=3)
+        client = FolderClient(wall=wall, nursery=nursery, server=server)
+        await client.started()[0].list_messages(limit=3)
         server.heard.clear()
-        await desk.started()[0].profile()
+        await client.started()[0].profile()
         asked = [one.split()[2] for one in server.heard if one.endswith("(UID FLAGS)")]
         assert asked == ["7:8", "9"]
         nursery.cancel_scope.cancel()
@@ -373,16 +373,16 @@ async def test_all_flags_are_asked_for_some_at_once_and_only_those_that_changed_
     for number in range(9):
         server.deliver("INBOX", letter(f"Mail {number}"))
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        provider, _ = desk.started()
-        desk.cursor = (await provider.profile()).cursor
+        client = FolderClient(wall=wall, nursery=nursery, server=server)
+        provider, _ = client.started()
+        client.cursor = (await provider.profile()).cursor
         wall.offset_ms += looking.ALL_FLAGS_EVERY_MS + 1
         for name in ("Mail 0", "Mail 7"):
             server.flag("INBOX", name, "\\Flagged")
         server.flag("INBOX", "Mail 4", "\\Deleted")
         server.deliver("INBOX", letter("Lunch"))
         server.heard.clear()
-        told = await desk.look(provider)
+        told = await client.look(provider)
         asked = [one.split()[2] for one in server.heard if one.endswith("(UID FLAGS)")]
         assert asked[:3] == ["1:4", "5:8", f"9:{MAX_UID}"]
         assert sorted(one.uid for one in written) == [1, 8]
@@ -399,8 +399,8 @@ async def test_before_the_mailbox_is_listed_no_folder_is_made_that_may_be_there(
     server = FolderServer(able=COUNTING, boxes={name: Box() for name in ("INBOX", "Boats", "Deleted Items")})
     server.deliver("INBOX", letter("Rope"))
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        provider, _ = desk.started()
+        client = FolderClient(wall=wall, nursery=nursery, server=server)
+        provider, _ = client.started()
         (newest,) = (await provider.list_messages(limit=3)).messages
         for folder in (TRASH, own_label(b"Boats")):
             with pytest.raises(Unreachable):
@@ -421,8 +421,8 @@ async def test_before_the_mailbox_is_listed_a_server_with_labels_is_not_said_to_
     server = LabelServer(chance=chance)
     server.deliver(letter("Rope"), "\\Inbox")
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=cast(Any, server))
-        provider, _ = desk.started()
+        client = FolderClient(wall=wall, nursery=nursery, server=cast(Any, server))
+        provider, _ = client.started()
         (newest,) = (await provider.list_messages(limit=3)).messages
         with pytest.raises(Unreachable):
             await provider.modify(newest.id, add=frozenset({TRASH}), remove=frozenset({INBOX}))

@@ -28,8 +28,8 @@ from svc.mail.providers.imap.protocol.writing import Listed, Plain, written
 from svc.mail.sync.account_sync import NEWEST_AT_FIRST
 from svc.mail.sync.engine import MailEngine
 from svc.nursery import open_task_group
+from tests.mail.imap.dovecot_account import letter
 from tests.mail.imap.label_server import ALL, SPAM_BOX, TRASH_BOX, LabelServer, dialler_for
-from tests.mail.imap.office import letter
 from tests.recorded_log import RecordedLog
 from tests.sizes import EXAMPLES
 from tests.support.service import Service, open_service

@@ -13,9 +13,9 @@ from svc.mail.providers.imap.rows import queries
 from svc.nursery import open_task_group
 from tests.mail.bare import undone
 from tests.mail.dying import Killed
-from tests.mail.imap.folder_desk import FolderDesk
+from tests.mail.imap.dovecot_account import letter
+from tests.mail.imap.folder_client import FolderClient
 from tests.mail.imap.folder_server import MOVING, PLAIN, FolderServer
-from tests.mail.imap.office import letter
 
 WAYS: Final = {
     "moves": (MOVING, True),
@@ -39,7 +39,7 @@ async def test_killed_at_any_step_of_a_move_each_mail_is_there_once_under_its_id
         server.deliver("INBOX", letter(name))
     server.deliver("Trash", letter("Two"))
     async with open_task_group() as nursery:
-        begun = FolderDesk(wall=wall, nursery=nursery, server=server)
+        begun = FolderClient(wall=wall, nursery=nursery, server=server)
         cursor = (await begun.started()[0].profile()).cursor
         before = begun.places()
         rows = await begun.started()[0].store.read(queries.kept, account_id="acc", message_ids=before)
@@ -49,24 +49,24 @@ async def test_killed_at_any_step_of_a_move_each_mail_is_there_once_under_its_id
         last, is_dead = 0, True
         while is_dead:
             with undone(begun.tx):
-                desk = FolderDesk(wall=wall, nursery=nursery, server=deepcopy(server), tx=begun.tx, cursor=cursor)
-                provider, steps = desk.started(last=last)
+                client = FolderClient(wall=wall, nursery=nursery, server=deepcopy(server), tx=begun.tx, cursor=cursor)
+                provider, steps = client.started(last=last)
                 try:
                     await provider.modify_many(ids, **CHANGE)
                     is_dead = False
                 except Killed:
                     pass
                 if then == "looks":
-                    await desk.look()
-                await desk.started()[0].modify_many(ids, **CHANGE)
-                await desk.look()
-                await desk.look()
-                assert desk.server.subjects("INBOX") == ["Stays"], last
-                assert sorted(desk.server.subjects("Trash")) == ["One", "Two", "Two"], last
-                assert desk.places() == {**before, **dict.fromkeys(ids, "Trash")}, last
-                assert {one.kind for one in desk.told} <= {"labels-added", "labels-removed"}, (last, desk.told)
+                    await client.look()
+                await client.started()[0].modify_many(ids, **CHANGE)
+                await client.look()
+                await client.look()
+                assert client.server.subjects("INBOX") == ["Stays"], last
+                assert sorted(client.server.subjects("Trash")) == ["One", "Two", "Two"], last
+                assert client.places() == {**before, **dict.fromkeys(ids, "Trash")}, last
+                assert {one.kind for one in client.told} <= {"labels-added", "labels-removed"}, (last, client.told)
                 for table in ("mail_imap_copies", "mail_imap_leftovers"):
-                    assert desk.tx.all(f"select * from {table}") == [], (last, table)
+                    assert client.tx.all(f"select * from {table}") == [], (last, table)
             last += 1
         assert last - 1 == steps.seen
         nursery.cancel_scope.cancel()

@@ -13,9 +13,9 @@ from svc.mail.providers.imap.protocol.responses import Folder, Namespaces, Respo
 from svc.mail.providers.imap.session import NAMESPACE_REFUSALS
 from svc.mail.providers.seam import Throttled
 from svc.nursery import open_task_group
-from tests.mail.imap.folder_desk import FolderDesk
+from tests.mail.imap.dovecot_account import letter
+from tests.mail.imap.folder_client import FolderClient
 from tests.mail.imap.folder_server import PLAIN, Box, FolderServer
-from tests.mail.imap.office import letter
 
 DOVECOT = '* NAMESPACE (("" "/")) (("shared/" "/")) (("Public/" "/"))'
 CYRUS = '* NAMESPACE (("INBOX." ".")) (("user." ".")) (("" "."))'
@@ -93,17 +93,17 @@ async def test_no_folder_of_others_is_read_while_the_server_does_not_say_which_t
 ) -> None:
     server = _shared_by_bob(said)
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        provider, _ = desk.started()
+        client = FolderClient(wall=wall, nursery=nursery, server=server)
+        provider, _ = client.started()
         for answer in said:
-            if answer == "NO" and not desk.cursor:
+            if answer == "NO" and not client.cursor:
                 with pytest.raises(Throttled, match="which folders are yours"):
                     await provider.profile()
-                assert desk.places() == {}
+                assert client.places() == {}
             else:
-                desk.cursor = (await provider.profile()).cursor
-                await desk.look(provider)
-                assert set(desk.places().values()) == {"INBOX"}
+                client.cursor = (await provider.profile()).cursor
+                await client.look(provider)
+                assert set(client.places().values()) == {"INBOX"}
             await provider.aclose()
         nursery.cancel_scope.cancel()
 
@@ -114,13 +114,13 @@ async def test_a_server_that_never_says_whose_the_folders_are_counts_as_one_that
 ) -> None:
     server = _shared_by_bob(said)
     async with open_task_group() as nursery:
-        desk = FolderDesk(wall=wall, nursery=nursery, server=server)
-        provider, _ = desk.started()
+        client = FolderClient(wall=wall, nursery=nursery, server=server)
+        provider, _ = client.started()
         for _ in said[1:]:
             with pytest.raises(Throttled):
                 await provider.profile()
         await provider.profile()
-        assert set(desk.places().values()) == {"INBOX", "shared/bob"}
+        assert set(client.places().values()) == {"INBOX", "shared/bob"}
         nursery.cancel_scope.cancel()
 
 

@@ -15,12 +15,12 @@ NOA = "noa@example.org"
 @pytest.fixture
 async def two(service: Service) -> tuple[Service, list[str]]:
     """Two accounts, each with a thread and a label of the same name under an id of its own."""
-    world = service.workspace.service(FakeWorld)
+    fake_mail = service.workspace.service(FakeWorld)
     await service.synced("Mia's", address=MIA)
     await service.synced("Noa's", address=NOA)
-    await world.create_label(NOA, "Another")
+    await fake_mail.create_label(NOA, "Another")
     for address in (MIA, NOA):
-        await world.create_label(address, "Travel")
+        await fake_mail.create_label(address, "Travel")
         await service.mutate("fake.mail.syncNow", address=address)
     accounts = await service.query("mail.accounts")
     for account in accounts:

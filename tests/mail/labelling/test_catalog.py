@@ -16,110 +16,110 @@ from svc.mail.providers.seam import LostAnswer, ProviderLabel
 from svc.mail.sync import account_sync, label_catalog
 from svc.mail.threads import queries as thread_queries
 from svc.principal import UNCLAIMED
-from tests.support.mailbox import MIA, Rig
+from tests.support.mailbox import MIA, MailSync
 from tests.support.service import RpcError, Service
 
 NONE: frozenset[str] = frozenset()
 
 
-async def labelled(rig: Rig, *subjects: str) -> tuple[str, str]:
+async def labelled(mail_sync: MailSync, *subjects: str) -> tuple[str, str]:
     """A mailbox whose every thread carries a label that somebody made. Returns the ids of the account and the label."""
-    account_id = await rig.synced(*subjects)
-    label = await rig.sync_of(account_id).make_label("Clients", color="#16a766")
-    await set_label(rig, label.id, *(f"fake-{number}" for number in range(1, len(subjects) + 1)))
+    account_id = await mail_sync.synced(*subjects)
+    label = await mail_sync.sync_of(account_id).make_label("Clients", color="#16a766")
+    await set_label(mail_sync, label.id, *(f"fake-{number}" for number in range(1, len(subjects) + 1)))
     return account_id, label.id
 
 
-async def set_label(rig: Rig, label_id: str, *provider_ids: str, remove: bool = False) -> None:
-    thread_ids = [await rig.thread_id_of(provider_id) for provider_id in provider_ids]
+async def set_label(mail_sync: MailSync, label_id: str, *provider_ids: str, remove: bool = False) -> None:
+    thread_ids = [await mail_sync.thread_id_of(provider_id) for provider_id in provider_ids]
     wanted = frozenset({label_id})
     add, drop = (NONE, wanted) if remove else (wanted, NONE)
-    await rig.store.write(actions.set_labels, rig.principal, thread_ids=thread_ids, add=add, remove=drop)
+    await mail_sync.store.write(actions.set_labels, mail_sync.principal, thread_ids=thread_ids, add=add, remove=drop)
 
 
-async def known(rig: Rig, account_id: str) -> dict[str, str]:
-    labels = await rig.store.read(thread_queries.labels, account_id)
+async def known(mail_sync: MailSync, account_id: str) -> dict[str, str]:
+    labels = await mail_sync.store.read(thread_queries.labels, account_id)
     return {label.id: label.name for label in labels.values() if not label.system}
 
 
-async def test_a_label_deleted_at_the_provider_vanishes_here_with_all_its_chips(rig: Rig) -> None:
-    account_id, label_id = await labelled(rig, "one", "two")
-    loop = rig.loop_of(account_id)
+async def test_a_label_deleted_at_the_provider_vanishes_here_with_all_its_chips(mail_sync: MailSync) -> None:
+    account_id, label_id = await labelled(mail_sync, "one", "two")
+    loop = mail_sync.loop_of(account_id)
     await loop.sync_now()
-    await rig.world.delete_label(address=MIA, label_id=label_id)
-    before = rig.store.outbox.head()
+    await mail_sync.fake_mail.delete_label(address=MIA, label_id=label_id)
+    before = mail_sync.store.outbox.head()
     await trio.sleep(account_sync.LABELS_EVERY_MS / 1_000)
     await loop.sync_now()
-    assert await known(rig, account_id) == {}
-    assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD"}
-    assert [row.kind for row in await rig.news(after=before)].count("thread.changed") == 2
+    assert await known(mail_sync, account_id) == {}
+    assert await mail_sync.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD"}
+    assert [row.kind for row in await mail_sync.news(after=before)].count("thread.changed") == 2
     with pytest.raises(Invalid, match="no such label"):
-        await set_label(rig, label_id, "fake-1")
-    assert (await rig.problems(), await rig.failures()) == ([], [])
+        await set_label(mail_sync, label_id, "fake-1")
+    assert (await mail_sync.problems(), await mail_sync.failures()) == ([], [])
 
 
 async def test_a_label_that_is_gone_is_taken_from_its_threads_a_few_at_a_time_and_over_a_crash(
-    rig: Rig, monkeypatch: pytest.MonkeyPatch
+    mail_sync: MailSync, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(label_catalog, "FORGET_BATCH", 1)
-    account_id, label_id = await labelled(rig, "one", "two", "three")
-    loop = rig.loop_of(account_id)
+    account_id, label_id = await labelled(mail_sync, "one", "two", "three")
+    loop = mail_sync.loop_of(account_id)
     await loop.sync_now()
-    await rig.world.delete_label(address=MIA, label_id=label_id)
-    listed = await rig.world.provider(MIA).labels()
-    assert await rig.store.write(label_catalog.store_labels, account_id=account_id, labels=listed) == 1
-    assert await rig.store.write(label_catalog.forget_gone, account_id=account_id)
-    assert len(await rig.rows("select thread_id from mail_thread_labels")) == 2  # and then the power went
-    assert await rig.problems() == []
-    assert await rig.loop_of(account_id).sync.refresh_labels()
-    assert await rig.rows("select thread_id from mail_thread_labels") == []
-    assert await rig.rows("select label_id from mail_labels where gone or label_id = :id", id=label_id) == []
-    assert await rig.problems() == []
+    await mail_sync.fake_mail.delete_label(address=MIA, label_id=label_id)
+    listed = await mail_sync.fake_mail.provider(MIA).labels()
+    assert await mail_sync.store.write(label_catalog.store_labels, account_id=account_id, labels=listed) == 1
+    assert await mail_sync.store.write(label_catalog.forget_gone, account_id=account_id)
+    assert len(await mail_sync.rows("select thread_id from mail_thread_labels")) == 2  # and then the power went
+    assert await mail_sync.problems() == []
+    assert await mail_sync.loop_of(account_id).sync.refresh_labels()
+    assert await mail_sync.rows("select thread_id from mail_thread_labels") == []
+    assert await mail_sync.rows("select label_id from mail_labels where gone or label_id = :id", id=label_id) == []
+    assert await mail_sync.problems() == []
 
 
-async def test_what_was_on_its_way_to_a_label_that_is_gone_is_told_and_the_rest_of_it_goes(rig: Rig) -> None:
-    account_id, label_id = await labelled(rig, "one", "two")
-    loop = rig.loop_of(account_id)
+async def test_what_was_on_its_way_to_a_label_that_is_gone_is_told_and_the_rest_of_it_goes(mail_sync: MailSync) -> None:
+    account_id, label_id = await labelled(mail_sync, "one", "two")
+    loop = mail_sync.loop_of(account_id)
     await loop.sync_now()
-    await set_label(rig, label_id, "fake-2", remove=True)
-    thread_id = await rig.thread_id_of("fake-1")
-    await set_label(rig, label_id, "fake-1", remove=True)
+    await set_label(mail_sync, label_id, "fake-2", remove=True)
+    thread_id = await mail_sync.thread_id_of("fake-1")
+    await set_label(mail_sync, label_id, "fake-1", remove=True)
     await loop.sync_now()
-    await rig.store.write(
+    await mail_sync.store.write(
         actions.set_labels,
-        rig.principal,
+        mail_sync.principal,
         thread_ids=[thread_id],
         add=frozenset({label_id, "STARRED"}),
         remove=NONE,
     )
-    await rig.world.delete_label(address=MIA, label_id=label_id)
+    await mail_sync.fake_mail.delete_label(address=MIA, label_id=label_id)
     await loop.sync_now()
-    assert await rig.pending() == []
-    assert await rig.failures() == [("fake-1", "change", "The label Clients no longer exists at the provider.")]
-    assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD", "STARRED"}
-    assert await rig.labels_at_provider("fake-1") == {"INBOX", "UNREAD", "STARRED"}
-    assert await known(rig, account_id) == {}
+    assert await mail_sync.pending() == []
+    assert await mail_sync.failures() == [("fake-1", "change", "The label Clients no longer exists at the provider.")]
+    assert await mail_sync.labels_here(account_id, "fake-1") == {"INBOX", "UNREAD", "STARRED"}
+    assert await mail_sync.labels_at_provider("fake-1") == {"INBOX", "UNREAD", "STARRED"}
+    assert await known(mail_sync, account_id) == {}
 
 
-async def test_a_label_renamed_and_recoloured_at_the_provider_is_shown_so(rig: Rig) -> None:
-    account_id, label_id = await labelled(rig, "one")
-    box = rig.world.mailbox(MIA)
+async def test_a_label_renamed_and_recoloured_at_the_provider_is_shown_so(mail_sync: MailSync) -> None:
+    account_id, label_id = await labelled(mail_sync, "one")
+    box = mail_sync.fake_mail.mailbox(MIA)
     box.labels[label_id] = ProviderLabel(id=label_id, name="Customers", system=False, color="#cc3a21")
     await trio.sleep(account_sync.LABELS_EVERY_MS / 1_000)
-    await rig.loop_of(account_id).sync_now()
-    label = (await rig.store.read(thread_queries.labels, account_id))[label_id]
+    await mail_sync.loop_of(account_id).sync_now()
+    label = (await mail_sync.store.read(thread_queries.labels, account_id))[label_id]
     assert (label.name, label.color) == ("Customers", "#cc3a21")
 
 
-async def test_a_list_that_can_not_be_whole_takes_no_label_away(rig: Rig) -> None:
-    account_id, label_id = await labelled(rig, "one")
+async def test_a_list_that_can_not_be_whole_takes_no_label_away(mail_sync: MailSync) -> None:
+    account_id, label_id = await labelled(mail_sync, "one")
     for listed in ([], [ProviderLabel(id="STARRED", name="STARRED", system=True)]):
-        assert await rig.store.write(label_catalog.store_labels, account_id=account_id, labels=listed) == 0
-    assert label_id in await known(rig, account_id)
+        assert await mail_sync.store.write(label_catalog.store_labels, account_id=account_id, labels=listed) == 0
+    assert label_id in await known(mail_sync, account_id)
 
 
-async def test_the_labels_are_asked_for_now_and_then_also_after_the_clock_jumped(rig: Rig) -> None:
-    account_id = await rig.synced("one")
+async def test_the_labels_are_asked_for_now_and_then_also_after_the_clock_jumped(mail_sync: MailSync) -> None:
+    account_id = await mail_sync.synced("one")
     asked: list[float] = []
 
     class Counted(FakeProvider):
@@ -127,10 +127,10 @@ async def test_the_labels_are_asked_for_now_and_then_also_after_the_clock_jumped
             asked.append(trio.current_time())
             return await super().labels()
 
-    async with rig.running(rig.loop_of(account_id, Counted(world=rig.world, address=MIA))):
+    async with mail_sync.running(mail_sync.loop_of(account_id, Counted(world=mail_sync.fake_mail, address=MIA))):
         await trio.sleep(3_600)
         assert 5 <= len(asked) <= 7
-        rig.clock.offset_ms -= DAY_MS  # type: ignore[attr-defined]
+        mail_sync.clock.offset_ms -= DAY_MS  # type: ignore[attr-defined]
         await trio.sleep(60)
     assert 6 <= len(asked) <= 8
 
@@ -138,8 +138,8 @@ async def test_the_labels_are_asked_for_now_and_then_also_after_the_clock_jumped
 # Making one
 
 
-async def test_a_label_made_while_the_list_is_on_its_way_is_not_taken_for_gone(rig: Rig) -> None:
-    account_id = await rig.synced("one")
+async def test_a_label_made_while_the_list_is_on_its_way_is_not_taken_for_gone(mail_sync: MailSync) -> None:
+    account_id = await mail_sync.synced("one")
     listed = trio.Event()
 
     @dataclass(frozen=True, kw_only=True)
@@ -150,18 +150,18 @@ async def test_a_label_made_while_the_list_is_on_its_way_is_not_taken_for_gone(r
             await trio.sleep(5)
             return found
 
-    loop = rig.loop_of(account_id, Slow(world=rig.world, address=MIA))
+    loop = mail_sync.loop_of(account_id, Slow(world=mail_sync.fake_mail, address=MIA))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(loop.sync.refresh_labels)
         await listed.wait()
         made = await loop.sync.make_label("Clients", color=None)
-        await set_label(rig, made.id, "fake-1")
-    assert made.id in await known(rig, account_id)
-    assert made.id in (await rig.labels_here(account_id, "fake-1") or ())
+        await set_label(mail_sync, made.id, "fake-1")
+    assert made.id in await known(mail_sync, account_id)
+    assert made.id in (await mail_sync.labels_here(account_id, "fake-1") or ())
 
 
-async def test_a_label_whose_making_was_never_answered_is_found_by_its_name(rig: Rig) -> None:
-    account_id = await rig.synced("one")
+async def test_a_label_whose_making_was_never_answered_is_found_by_its_name(mail_sync: MailSync) -> None:
+    account_id = await mail_sync.synced("one")
 
     @dataclass(frozen=True, kw_only=True)
     class Cut(FakeProvider):
@@ -172,12 +172,12 @@ async def test_a_label_whose_making_was_never_answered_is_found_by_its_name(rig:
             await super().create_label(name, color=color)
             raise LostAnswer("The connection was cut before the provider answered.")
 
-    provider = Cut(world=rig.world, address=MIA)
-    label = await rig.sync_of(account_id, provider).make_label("Clients", color=None)
-    again = await rig.sync_of(account_id, provider).make_label("clients", color=None)
+    provider = Cut(world=mail_sync.fake_mail, address=MIA)
+    label = await mail_sync.sync_of(account_id, provider).make_label("Clients", color=None)
+    again = await mail_sync.sync_of(account_id, provider).make_label("clients", color=None)
     assert label.name == "Clients"
     assert again == label
-    assert await known(rig, account_id) == {label.id: "Clients"}
+    assert await known(mail_sync, account_id) == {label.id: "Clients"}
 
 
 async def test_a_label_is_made_once_shown_everywhere_and_set(service: Service) -> None:

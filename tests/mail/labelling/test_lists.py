@@ -6,7 +6,7 @@ import trio
 
 from svc.mail.labelling import actions
 from svc.mail.threads import queries as thread_queries
-from tests.support.mailbox import MIA, Rig, mail
+from tests.support.mailbox import MIA, MailSync, mail
 from tests.support.service import MIA as SERVICE_MIA
 from tests.support.service import RpcError, Service
 
@@ -77,49 +77,51 @@ async def test_what_lies_in_the_trash_is_listed_there_and_under_no_other_label(s
     assert await subjects(service, section="inbox") == ["Kept"]
 
 
-async def test_the_lists_follow_what_the_provider_tells(rig: Rig) -> None:
-    account_id = await rig.synced("one", "two", thread="t")
-    sync = rig.sync_of(account_id)
-    await rig.world.set_labels(address=MIA, message_id="fake-1", labels=frozenset({"STARRED"}))
+async def test_the_lists_follow_what_the_provider_tells(mail_sync: MailSync) -> None:
+    account_id = await mail_sync.synced("one", "two", thread="t")
+    sync = mail_sync.sync_of(account_id)
+    await mail_sync.fake_mail.set_labels(address=MIA, message_id="fake-1", labels=frozenset({"STARRED"}))
     await sync.step()
-    assert await listed(rig) == [("STARRED", await at(rig, "fake-2"))]
-    await rig.inject("three", thread="t")
+    assert await listed(mail_sync) == [("STARRED", await at(mail_sync, "fake-2"))]
+    await mail_sync.inject("three", thread="t")
     await sync.step()
-    assert await listed(rig) == [("STARRED", await at(rig, "fake-3"))]
+    assert await listed(mail_sync) == [("STARRED", await at(mail_sync, "fake-3"))]
     for number in (1, 2, 3):
-        await rig.world.delete(address=MIA, message_id=f"fake-{number}")
+        await mail_sync.fake_mail.delete(address=MIA, message_id=f"fake-{number}")
     await sync.step()
-    assert await listed(rig) == []
-    assert await rig.problems() == []
+    assert await listed(mail_sync) == []
+    assert await mail_sync.problems() == []
 
 
-async def test_one_mail_in_two_accounts_is_one_row_where_both_carry_the_label(rig: Rig) -> None:
+async def test_one_mail_in_two_accounts_is_one_row_where_both_carry_the_label(mail_sync: MailSync) -> None:
     raw = mail("For both").replace(b"Subject:", b"Message-ID: <1@example.org>\r\nSubject:", 1)
     ids = {}
     for address in (MIA, NOA):
-        await rig.inject(address=address, raw=raw, labels=frozenset({"INBOX", "STARRED"}))
-        ids[address] = await rig.connect(address)
-        await rig.sync_of(ids[address], address=address).step()
-    assert await rig.rows("select count(*), sum(leads) from mail_threads where twins is not null") == [(2, 1)]
+        await mail_sync.inject(address=address, raw=raw, labels=frozenset({"INBOX", "STARRED"}))
+        ids[address] = await mail_sync.connect(address)
+        await mail_sync.sync_of(ids[address], address=address).step()
+    assert await mail_sync.rows("select count(*), sum(leads) from mail_threads where twins is not null") == [(2, 1)]
 
     async def starred(*account_ids: str) -> list[str]:
         label_ids = dict.fromkeys(account_ids, "STARRED")
-        found = await rig.store.read(thread_queries.threads_by_label, label_ids=label_ids, cursor=None, limit=50)
+        found = await mail_sync.store.read(thread_queries.threads_by_label, label_ids=label_ids, cursor=None, limit=50)
         return [row.id for row in found]
 
-    ((leader,),) = await rig.rows("select id from mail_threads where leads")
-    ((other, of_other),) = await rig.rows("select id, account_id from mail_threads where not leads")
+    ((leader,),) = await mail_sync.rows("select id from mail_threads where leads")
+    ((other, of_other),) = await mail_sync.rows("select id, account_id from mail_threads where not leads")
     assert await starred(*ids.values()) == [leader]
     assert await starred(str(of_other)) == [other]
     star = frozenset({"STARRED"})
-    await rig.store.write(actions.set_labels, rig.principal, thread_ids=[str(leader)], add=frozenset(), remove=star)
+    await mail_sync.store.write(
+        actions.set_labels, mail_sync.principal, thread_ids=[str(leader)], add=frozenset(), remove=star
+    )
     assert await starred(*ids.values()) == [other]
-    assert await rig.problems() == []
+    assert await mail_sync.problems() == []
 
 
-async def test_a_page_of_a_label_is_one_walk_of_its_list(rig: Rig) -> None:
-    await rig.synced("one")
-    plan = await rig.rows(
+async def test_a_page_of_a_label_is_one_walk_of_its_list(mail_sync: MailSync) -> None:
+    await mail_sync.synced("one")
+    plan = await mail_sync.rows(
         """
         explain query plan select t.id from mail_thread_labels l join mail_threads t on t.id = l.thread_id
         where l.account_id = 'a' and l.label_id = 'b' and t.visible > 0 and (l.last_message_at, l.thread_id) < (1, 'c')
@@ -131,10 +133,12 @@ async def test_a_page_of_a_label_is_one_walk_of_its_list(rig: Rig) -> None:
     assert not any("TEMP B-TREE" in step for step in steps)
 
 
-async def listed(rig: Rig) -> list[tuple[object, ...]]:
-    return await rig.rows("select label_id, last_message_at from mail_thread_labels order by 1, 2")
+async def listed(mail_sync: MailSync) -> list[tuple[object, ...]]:
+    return await mail_sync.rows("select label_id, last_message_at from mail_thread_labels order by 1, 2")
 
 
-async def at(rig: Rig, provider_id: str) -> object:
-    ((instant,),) = await rig.rows("select sent_at from mail_messages where provider_message_id = :id", id=provider_id)
+async def at(mail_sync: MailSync, provider_id: str) -> object:
+    ((instant,),) = await mail_sync.rows(
+        "select sent_at from mail_messages where provider_message_id = :id", id=provider_id
+    )
     return instant

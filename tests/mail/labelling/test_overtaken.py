@@ -8,7 +8,7 @@ import trio
 
 from svc.fakes.mail.provider import FakeProvider
 from svc.mail.labelling import actions
-from tests.support.mailbox import MIA, Rig
+from tests.support.mailbox import MIA, MailSync
 
 Labels = frozenset[str]
 STARRED: Labels = frozenset({"STARRED"})
@@ -25,29 +25,35 @@ class Overtaken(FakeProvider):
         await trio.sleep(ANSWER_S)
 
 
-async def test_a_change_that_others_took_back_before_its_answer_came_is_taken_back_here(rig: Rig) -> None:
-    account_id = await rig.synced("one")
-    thread_id = await rig.thread_id_of("fake-1")
-    await rig.store.write(actions.set_labels, rig.principal, thread_ids=[thread_id], add=STARRED, remove=frozenset())
-    loop = rig.loop_of(account_id, Overtaken(world=rig.world, address=MIA))
+async def test_a_change_that_others_took_back_before_its_answer_came_is_taken_back_here(mail_sync: MailSync) -> None:
+    account_id = await mail_sync.synced("one")
+    thread_id = await mail_sync.thread_id_of("fake-1")
+    await mail_sync.store.write(
+        actions.set_labels, mail_sync.principal, thread_ids=[thread_id], add=STARRED, remove=frozenset()
+    )
+    loop = mail_sync.loop_of(account_id, Overtaken(world=mail_sync.fake_mail, address=MIA))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(loop._flush_outbox)
         await trio.sleep(ANSWER_S / 2)
         await loop.sync.step()
-    assert await rig.pending() == []
-    assert await rig.labels_here(account_id, "fake-1") == await rig.labels_at_provider("fake-1") == {"INBOX", "UNREAD"}
-
-
-async def test_a_history_that_was_read_before_a_change_of_ours_does_not_take_it_back(rig: Rig) -> None:
-    account_id = await rig.synced("one", "two")
-    thread_id = await rig.thread_id_of("fake-1")
-    await rig.world.set_labels(address=MIA, message_id="fake-1", labels=frozenset({"INBOX"}))
-    await rig.store.write(
-        actions.set_labels, rig.principal, thread_ids=[thread_id], add=frozenset({"UNREAD"}), remove=frozenset()
+    assert await mail_sync.pending() == []
+    assert (
+        await mail_sync.labels_here(account_id, "fake-1")
+        == await mail_sync.labels_at_provider("fake-1")
+        == {"INBOX", "UNREAD"}
     )
-    loop = rig.loop_of(account_id)
+
+
+async def test_a_history_that_was_read_before_a_change_of_ours_does_not_take_it_back(mail_sync: MailSync) -> None:
+    account_id = await mail_sync.synced("one", "two")
+    thread_id = await mail_sync.thread_id_of("fake-1")
+    await mail_sync.fake_mail.set_labels(address=MIA, message_id="fake-1", labels=frozenset({"INBOX"}))
+    await mail_sync.store.write(
+        actions.set_labels, mail_sync.principal, thread_ids=[thread_id], add=frozenset({"UNREAD"}), remove=frozenset()
+    )
+    loop = mail_sync.loop_of(account_id)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(loop.sync.step)
         nursery.start_soon(loop._flush_outbox)
     await loop.sync_now()
-    assert await rig.labels_here(account_id, "fake-1") == await rig.labels_at_provider("fake-1")
+    assert await mail_sync.labels_here(account_id, "fake-1") == await mail_sync.labels_at_provider("fake-1")

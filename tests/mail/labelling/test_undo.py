@@ -24,7 +24,7 @@ from svc.undo import TakenBack
 from svc.undo.actions import hand_over
 from tests.recorded_log import RecordedLog
 from tests.sizes import examples
-from tests.support.mailbox import MIA, Rig, open_rig, user
+from tests.support.mailbox import MIA, MailSync, open_mail_sync, user
 from tests.support.service import Service
 
 Act = Callable[[Tx, Principal, Sequence[str]], None]
@@ -69,52 +69,56 @@ def _visible(tx: Tx, ids: Sequence[str]) -> list[str]:
     return [one for one in ids if tx.value("select visible from mail_threads where id = :id", id=one)]
 
 
-async def take_back(rig: Rig) -> TakenBack | None:
-    return await rig.store.write(undo.take_back, rig.principal, reversals=REVERSALS)
+async def take_back(mail_sync: MailSync) -> TakenBack | None:
+    return await mail_sync.store.write(undo.take_back, mail_sync.principal, reversals=REVERSALS)
 
 
-async def do(rig: Rig, name: str, *provider_ids: str) -> None:
-    thread_ids = [await rig.thread_id_of(provider_id) for provider_id in provider_ids]
-    await rig.store.write(EVERY_STEP[name][1], rig.principal, thread_ids)
+async def do(mail_sync: MailSync, name: str, *provider_ids: str) -> None:
+    thread_ids = [await mail_sync.thread_id_of(provider_id) for provider_id in provider_ids]
+    await mail_sync.store.write(EVERY_STEP[name][1], mail_sync.principal, thread_ids)
 
 
-async def everything(rig: Rig) -> object:
-    lists = await rig.rows("select label_id, thread_id from mail_thread_labels order by 1, 2")
-    return await rig.state(), lists, await rig.rows("select thread_id, until from mail_snoozes order by thread_id")
+async def everything(mail_sync: MailSync) -> object:
+    lists = await mail_sync.rows("select label_id, thread_id from mail_thread_labels order by 1, 2")
+    return (
+        await mail_sync.state(),
+        lists,
+        await mail_sync.rows("select thread_id, until from mail_snoozes order by thread_id"),
+    )
 
 
-async def a_mailbox(rig: Rig) -> str:
-    await rig.inject("mixed", thread="t", labels=frozenset({"INBOX", "STARRED", "CATEGORY_SOCIAL"}))
+async def a_mailbox(mail_sync: MailSync) -> str:
+    await mail_sync.inject("mixed", thread="t", labels=frozenset({"INBOX", "STARRED", "CATEGORY_SOCIAL"}))
     await trio.sleep(60)
-    await rig.inject("and sent", thread="t", labels=frozenset({"SENT"}))
-    await rig.world.create_label(MIA, "Clients")
+    await mail_sync.inject("and sent", thread="t", labels=frozenset({"SENT"}))
+    await mail_sync.fake_mail.create_label(MIA, "Clients")
     await trio.sleep(60)
-    await rig.inject("in the trash", labels=frozenset({"TRASH", "UNREAD"}))
-    return await rig.synced("plain")
+    await mail_sync.inject("in the trash", labels=frozenset({"TRASH", "UNREAD"}))
+    return await mail_sync.synced("plain")
 
 
 MESSAGES: Final = ("fake-1", "fake-3", "fake-4")  # one of each thread
 
 
 @pytest.mark.parametrize("name", EVERY_STEP)
-async def test_each_kind_of_step_is_taken_back_whole_here_and_at_the_provider(rig: Rig, name: str) -> None:
-    account_id = await a_mailbox(rig)
-    await do(rig, "snooze", "fake-1") if name in {"unsnooze", "snooze longer"} else None
-    await do(rig, "label", "fake-1") if name == "unlabel" else None
-    loop = rig.loop_of(account_id)
+async def test_each_kind_of_step_is_taken_back_whole_here_and_at_the_provider(mail_sync: MailSync, name: str) -> None:
+    account_id = await a_mailbox(mail_sync)
+    await do(mail_sync, "snooze", "fake-1") if name in {"unsnooze", "snooze longer"} else None
+    await do(mail_sync, "label", "fake-1") if name == "unlabel" else None
+    loop = mail_sync.loop_of(account_id)
     await loop.sync_now()
-    before = await everything(rig)
-    there = [await rig.labels_at_provider(f"fake-{number}") for number in range(1, 5)]
-    await do(rig, name, *MESSAGES)
-    assert await everything(rig) != before
+    before = await everything(mail_sync)
+    there = [await mail_sync.labels_at_provider(f"fake-{number}") for number in range(1, 5)]
+    await do(mail_sync, name, *MESSAGES)
+    assert await everything(mail_sync) != before
     await loop.sync_now()
-    taken = await take_back(rig)
+    taken = await take_back(mail_sync)
     assert taken is not None
     assert taken.step.what == EVERY_STEP[name][0]
-    assert await everything(rig) == before
+    assert await everything(mail_sync) == before
     await loop.sync_now()
-    assert [await rig.labels_at_provider(f"fake-{number}") for number in range(1, 5)] == there
-    assert (await rig.pending(), await rig.failures(), await rig.problems()) == ([], [], [])
+    assert [await mail_sync.labels_at_provider(f"fake-{number}") for number in range(1, 5)] == there
+    assert (await mail_sync.pending(), await mail_sync.failures(), await mail_sync.problems()) == ([], [], [])
 
 
 a_step = st.tuples(
@@ -131,114 +135,118 @@ async def test_any_steps_and_as_many_undos_end_where_they_began(
     with TemporaryDirectory() as home:
         clock = VirtualClock()
         threads = ThreadPool(limit=8, name="test")
-        async with open_rig(Path(home), clock=clock, log=RecordedLog(clock), threads=threads) as rig:
-            account_id = await a_mailbox(rig)
-            loop = rig.loop_of(account_id)
-            before = await everything(rig)
-            there = [await rig.labels_at_provider(f"fake-{number}") for number in range(1, 5)]
+        async with open_mail_sync(Path(home), clock=clock, log=RecordedLog(clock), threads=threads) as mail_sync:
+            account_id = await a_mailbox(mail_sync)
+            loop = mail_sync.loop_of(account_id)
+            before = await everything(mail_sync)
+            there = [await mail_sync.labels_at_provider(f"fake-{number}") for number in range(1, 5)]
             for name, messages, flush in steps:
-                await do(rig, name, *messages)
+                await do(mail_sync, name, *messages)
                 if flush:
                     await loop.sync_now()
             if flushed_at_the_end:
                 await loop.sync_now()
-            while await take_back(rig):
+            while await take_back(mail_sync):
                 pass
-            assert await everything(rig) == before
+            assert await everything(mail_sync) == before
             await loop.sync_now()
-            assert [await rig.labels_at_provider(f"fake-{number}") for number in range(1, 5)] == there
-            assert (await rig.pending(), await rig.failures(), await rig.problems()) == ([], [], [])
+            assert [await mail_sync.labels_at_provider(f"fake-{number}") for number in range(1, 5)] == there
+            assert (await mail_sync.pending(), await mail_sync.failures(), await mail_sync.problems()) == ([], [], [])
 
 
-async def test_only_what_the_step_changed_goes_back_when_the_provider_changed_more(rig: Rig) -> None:
-    account_id = await rig.synced("one")
-    await do(rig, "star", "fake-1")
-    await do(rig, "archive", "fake-1")
-    loop = rig.loop_of(account_id)
+async def test_only_what_the_step_changed_goes_back_when_the_provider_changed_more(mail_sync: MailSync) -> None:
+    account_id = await mail_sync.synced("one")
+    await do(mail_sync, "star", "fake-1")
+    await do(mail_sync, "archive", "fake-1")
+    loop = mail_sync.loop_of(account_id)
     await loop.sync_now()
-    await rig.world.set_labels(address=MIA, message_id="fake-1", labels=frozenset({"IMPORTANT", "STARRED"}))
+    await mail_sync.fake_mail.set_labels(address=MIA, message_id="fake-1", labels=frozenset({"IMPORTANT", "STARRED"}))
     await loop.sync_now()
-    await take_back(rig)
-    assert await rig.labels_here(account_id, "fake-1") == {"INBOX", "IMPORTANT", "STARRED"}
+    await take_back(mail_sync)
+    assert await mail_sync.labels_here(account_id, "fake-1") == {"INBOX", "IMPORTANT", "STARRED"}
     await loop.sync_now()
-    assert await rig.labels_at_provider("fake-1") == {"INBOX", "IMPORTANT", "STARRED"}
+    assert await mail_sync.labels_at_provider("fake-1") == {"INBOX", "IMPORTANT", "STARRED"}
 
 
-async def test_what_is_gone_meanwhile_is_passed_over(rig: Rig) -> None:
-    account_id = await a_mailbox(rig)
-    await do(rig, "label", "fake-1")
-    await do(rig, "unlabel", "fake-1")
-    loop = rig.loop_of(account_id)
+async def test_what_is_gone_meanwhile_is_passed_over(mail_sync: MailSync) -> None:
+    account_id = await a_mailbox(mail_sync)
+    await do(mail_sync, "label", "fake-1")
+    await do(mail_sync, "unlabel", "fake-1")
+    loop = mail_sync.loop_of(account_id)
     await loop.sync_now()
-    await rig.world.delete(address=MIA, message_id="fake-2")
-    await rig.world.delete_label(address=MIA, label_id=MADE)
+    await mail_sync.fake_mail.delete(address=MIA, message_id="fake-2")
+    await mail_sync.fake_mail.delete_label(address=MIA, label_id=MADE)
     await loop.sync.refresh_labels()
     await loop.sync_now()
-    taken = await take_back(rig)
+    taken = await take_back(mail_sync)
     assert taken is not None
-    assert MADE not in (await rig.labels_here(account_id, "fake-1") or ())
-    await rig.world.delete(address=MIA, message_id="fake-1")
+    assert MADE not in (await mail_sync.labels_here(account_id, "fake-1") or ())
+    await mail_sync.fake_mail.delete(address=MIA, message_id="fake-1")
     await loop.sync_now()
-    assert await take_back(rig) is not None
-    assert await take_back(rig) is None
-    assert (await rig.pending(), await rig.problems()) == ([], [])
+    assert await take_back(mail_sync) is not None
+    assert await take_back(mail_sync) is None
+    assert (await mail_sync.pending(), await mail_sync.problems()) == ([], [])
 
 
-async def test_reading_a_thread_and_taking_back_are_no_steps(rig: Rig) -> None:
-    await rig.synced("one")
-    thread_id = await rig.thread_id_of("fake-1")
-    await rig.store.write(thread_actions.open_thread, rig.principal, thread_id=thread_id)
-    assert await take_back(rig) is None
-    await do(rig, "archive", "fake-1")
-    assert await take_back(rig) is not None
-    assert await take_back(rig) is None
+async def test_reading_a_thread_and_taking_back_are_no_steps(mail_sync: MailSync) -> None:
+    await mail_sync.synced("one")
+    thread_id = await mail_sync.thread_id_of("fake-1")
+    await mail_sync.store.write(thread_actions.open_thread, mail_sync.principal, thread_id=thread_id)
+    assert await take_back(mail_sync) is None
+    await do(mail_sync, "archive", "fake-1")
+    assert await take_back(mail_sync) is not None
+    assert await take_back(mail_sync) is None
 
 
-async def test_the_log_keeps_fifty_steps_and_a_day(rig: Rig, wall: VirtualClock) -> None:
-    await rig.synced("one")
+async def test_the_log_keeps_fifty_steps_and_a_day(mail_sync: MailSync, wall: VirtualClock) -> None:
+    await mail_sync.synced("one")
     for _ in range(undo.KEEP_STEPS):
-        await do(rig, "star", "fake-1")
-        await do(rig, "unstar", "fake-1")
-    assert await rig.rows("select count(*) from undo_steps") == [(undo.KEEP_STEPS,)]
+        await do(mail_sync, "star", "fake-1")
+        await do(mail_sync, "unstar", "fake-1")
+    assert await mail_sync.rows("select count(*) from undo_steps") == [(undo.KEEP_STEPS,)]
     wall.offset_ms += DAY_MS + 1
-    assert await rig.store.read(undo.undoable, rig.principal, reversals=REVERSALS) == []
-    assert await take_back(rig) is None
-    await do(rig, "star", "fake-1")
-    assert await rig.rows("select count(*) from undo_steps") == [(1,)]
+    assert await mail_sync.store.read(undo.undoable, mail_sync.principal, reversals=REVERSALS) == []
+    assert await take_back(mail_sync) is None
+    await do(mail_sync, "star", "fake-1")
+    assert await mail_sync.rows("select count(*) from undo_steps") == [(1,)]
 
 
-async def test_each_person_takes_back_their_own_steps_and_the_first_admin_those_before_the_claim(rig: Rig) -> None:
-    await rig.synced("one")
-    await do(rig, "star", "fake-1")
-    assert await rig.store.write(undo.take_back, user("noa"), reversals=REVERSALS) is None
-    await rig.store.write(hand_over, "mia")
-    assert await rig.store.read(undo.undoable, rig.principal, reversals=REVERSALS) == []
-    assert [row.what for row in await rig.store.read(undo.undoable, user("mia"), reversals=REVERSALS)] == ["labels"]
+async def test_each_person_takes_back_their_own_steps_and_the_first_admin_those_before_the_claim(
+    mail_sync: MailSync,
+) -> None:
+    await mail_sync.synced("one")
+    await do(mail_sync, "star", "fake-1")
+    assert await mail_sync.store.write(undo.take_back, user("noa"), reversals=REVERSALS) is None
+    await mail_sync.store.write(hand_over, "mia")
+    assert await mail_sync.store.read(undo.undoable, mail_sync.principal, reversals=REVERSALS) == []
+    assert [row.what for row in await mail_sync.store.read(undo.undoable, user("mia"), reversals=REVERSALS)] == [
+        "labels"
+    ]
 
 
-async def test_an_account_that_became_somebody_elses_is_not_touched(rig: Rig) -> None:
-    rig.principal = user("mia")
-    account_id = await rig.synced("one")
-    await do(rig, "star", "fake-1")
-    await rig.store.write(lambda tx: tx.run("update mail_accounts set owner_id = 'noa'"))
-    assert await take_back(rig) is not None
-    assert "STARRED" in (await rig.labels_here(account_id, "fake-1") or ())
+async def test_an_account_that_became_somebody_elses_is_not_touched(mail_sync: MailSync) -> None:
+    mail_sync.principal = user("mia")
+    account_id = await mail_sync.synced("one")
+    await do(mail_sync, "star", "fake-1")
+    await mail_sync.store.write(lambda tx: tx.run("update mail_accounts set owner_id = 'noa'"))
+    assert await take_back(mail_sync) is not None
+    assert "STARRED" in (await mail_sync.labels_here(account_id, "fake-1") or ())
 
 
-async def test_many_threads_are_one_step_and_one_update_of_the_account(rig: Rig) -> None:
+async def test_many_threads_are_one_step_and_one_update_of_the_account(mail_sync: MailSync) -> None:
     for number in range(20):
-        await rig.inject(f"Mail {number}")
-    await rig.synced()
-    before = rig.store.outbox.head()
-    await do(rig, "archive", *(f"fake-{number}" for number in range(1, 21)))
-    kinds = [row.kind for row in await rig.news(after=before)]
+        await mail_sync.inject(f"Mail {number}")
+    await mail_sync.synced()
+    before = mail_sync.store.outbox.head()
+    await do(mail_sync, "archive", *(f"fake-{number}" for number in range(1, 21)))
+    kinds = [row.kind for row in await mail_sync.news(after=before)]
     assert kinds.count("account.changed") == 1
     assert kinds.count("thread.changed") == 20
-    before = rig.store.outbox.head()
-    await take_back(rig)
-    kinds = [row.kind for row in await rig.news(after=before)]
+    before = mail_sync.store.outbox.head()
+    await take_back(mail_sync)
+    kinds = [row.kind for row in await mail_sync.news(after=before)]
     assert (kinds.count("account.changed"), kinds.count("thread.changed")) == (1, 20)
-    assert await rig.rows("select count(*) from mail_threads where in_inbox > 0") == [(20,)]
+    assert await mail_sync.rows("select count(*) from mail_threads where in_inbox > 0") == [(20,)]
 
 
 # Over the wire

@@ -22,7 +22,7 @@ ADDRESS = "mia@outlook.com"
 
 
 @dataclass
-class Desk:
+class OutlookService:
     service: Service
     microsoft: Microsoft
     exchange: Exchange
@@ -68,17 +68,17 @@ def settings() -> dict[str, str]:
 
 
 @pytest.fixture
-async def desk(
+async def outlook_service(
     tmp_path: Path,
     wall: VirtualClock,
     log: RecordedLog,
     settings: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
-) -> AsyncIterator[Desk]:
+) -> AsyncIterator[OutlookService]:
     microsoft = Microsoft(address=ADDRESS, clock=wall)
     async with trio.open_nursery() as nursery:
         exchange = Exchange(microsoft=microsoft, nursery=nursery)
         monkeypatch.setattr(kind, "dialler_of", lambda workspace: exchange)
         async with open_service(tmp_path, clock=wall, log=log, egress=microsoft, environ=settings) as service:
-            yield Desk(service=service, microsoft=microsoft, exchange=exchange)
+            yield OutlookService(service=service, microsoft=microsoft, exchange=exchange)
         nursery.cancel_scope.cancel()

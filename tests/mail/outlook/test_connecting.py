@@ -11,7 +11,7 @@ from trio.testing import MockClock
 
 from svc.clock import HOUR_MS, VirtualClock
 from svc.mail.sync.engine import MailEngine
-from tests.mail.outlook.conftest import ADDRESS, Desk
+from tests.mail.outlook.conftest import ADDRESS, OutlookService
 from tests.peers.microsoft import CLIENT_ID, CLIENT_SECRET, LOGIN, SCOPES
 from tests.recorded_log import RecordedLog
 from tests.support.service import HOST, ORIGIN, PORT
@@ -20,10 +20,10 @@ from tests.virtual_time import hours_pass
 LANDING = f"http://localhost:{PORT}/oauth/mail/landing"
 
 
-async def test_the_consent_screen_is_asked_for_reading_and_sending(desk: Desk) -> None:
-    reply = await desk.service.get(f"/oauth/mail/start?provider=outlook&email={ADDRESS}")
+async def test_the_consent_screen_is_asked_for_reading_and_sending(outlook_service: OutlookService) -> None:
+    reply = await outlook_service.service.get(f"/oauth/mail/start?provider=outlook&email={ADDRESS}")
     assert (reply.header("location") or "").startswith(f"{LOGIN}/common/oauth2/v2.0/authorize?")
-    query, _ = await desk.begin()
+    query, _ = await outlook_service.begin()
     assert query == {
         "response_type": "code",
         "client_id": CLIENT_ID,
@@ -38,50 +38,56 @@ async def test_the_consent_screen_is_asked_for_reading_and_sending(desk: Desk) -
     }
 
 
-async def test_who_lands_on_the_other_spelling_goes_to_the_callback_and_nowhere_else(desk: Desk) -> None:
+async def test_who_lands_on_the_other_spelling_goes_to_the_callback_and_nowhere_else(
+    outlook_service: OutlookService,
+) -> None:
     for host in (f"localhost:{PORT}", HOST):
-        reply = await desk.service.ask("GET", "/oauth/mail/landing?code=a%20b&state=x", host=host)
+        reply = await outlook_service.service.ask("GET", "/oauth/mail/landing?code=a%20b&state=x", host=host)
         assert (reply.status, reply.header("location")) == (302, f"{ORIGIN}/oauth/mail/callback?code=a%20b&state=x")
 
 
-async def test_a_mailbox_is_connected_and_syncs(desk: Desk, log: RecordedLog) -> None:
-    reply = await desk.connect()
+async def test_a_mailbox_is_connected_and_syncs(outlook_service: OutlookService, log: RecordedLog) -> None:
+    reply = await outlook_service.connect()
     assert (reply.status, reply.header("location")) == (302, "/")
     await trio.sleep(60)
-    account = await desk.account()
+    account = await outlook_service.account()
     assert (account["address"], account["provider"], account["state"]) == (ADDRESS, "outlook", "caught-up")
-    names = [name for (name,) in await desk.service.rows("select name from secrets order by name")]
+    names = [name for (name,) in await outlook_service.service.rows("select name from secrets order by name")]
     assert names == [f"idp.oauth.{ADDRESS}", "microsoft.oauth"]
-    assert set(desk.exchange.servers) == {"outlook.office365.com:993", "smtp-mail.outlook.com:587"}
-    assert all(taken for _, _, taken in desk.exchange.sign_ins)
-    assert all("AUTH" not in line for line in desk.exchange.before_tls)
-    (form,) = desk.microsoft.forms("authorization_code")
+    assert set(outlook_service.exchange.servers) == {"outlook.office365.com:993", "smtp-mail.outlook.com:587"}
+    assert all(taken for _, _, taken in outlook_service.exchange.sign_ins)
+    assert all("AUTH" not in line for line in outlook_service.exchange.before_tls)
+    (form,) = outlook_service.microsoft.forms("authorization_code")
     assert (form["client_secret"], form["redirect_uri"]) == (CLIENT_SECRET, LANDING)
-    assert "canary" not in repr(await desk.service.dump())
+    assert "canary" not in repr(await outlook_service.service.dump())
     assert "canary" not in log.text
 
 
-async def test_a_public_client_has_no_secret_and_is_taken_by_its_proof(desk: Desk) -> None:
-    desk.microsoft.secret = ""
-    await desk.service.mutate("capabilities.set", name="microsoft.oauth", value={"id": CLIENT_ID, "secret": ""})
-    assert (await desk.connect()).header("location") == "/"
-    (form,) = desk.microsoft.forms("authorization_code")
+async def test_a_public_client_has_no_secret_and_is_taken_by_its_proof(outlook_service: OutlookService) -> None:
+    outlook_service.microsoft.secret = ""
+    await outlook_service.service.mutate(
+        "capabilities.set", name="microsoft.oauth", value={"id": CLIENT_ID, "secret": ""}
+    )
+    assert (await outlook_service.connect()).header("location") == "/"
+    (form,) = outlook_service.microsoft.forms("authorization_code")
     assert "client_secret" not in form
     assert form["code_verifier"]
 
 
-async def test_a_client_of_one_organisation_is_asked_in_its_directory(desk: Desk) -> None:
-    desk.microsoft.directory = "acme.example"
+async def test_a_client_of_one_organisation_is_asked_in_its_directory(outlook_service: OutlookService) -> None:
+    outlook_service.microsoft.directory = "acme.example"
     value = {"id": CLIENT_ID, "secret": CLIENT_SECRET, "directory": "acme.example"}
-    await desk.service.mutate("capabilities.set", name="microsoft.oauth", value=value)
-    desk.microsoft.address = "mia@acme.example"
-    assert (await desk.connect(email="")).header("location") == "/"
-    assert "smtp.office365.com:587" in desk.exchange.servers
+    await outlook_service.service.mutate("capabilities.set", name="microsoft.oauth", value=value)
+    outlook_service.microsoft.address = "mia@acme.example"
+    assert (await outlook_service.connect(email="")).header("location") == "/"
+    assert "smtp.office365.com:587" in outlook_service.exchange.servers
 
 
-async def test_a_directory_can_not_lead_elsewhere(desk: Desk) -> None:
-    await desk.service.mutate("capabilities.set", name="microsoft.oauth", value={"id": "x", "directory": "../a?b#c"})
-    reply = await desk.service.get("/oauth/mail/start?provider=outlook")
+async def test_a_directory_can_not_lead_elsewhere(outlook_service: OutlookService) -> None:
+    await outlook_service.service.mutate(
+        "capabilities.set", name="microsoft.oauth", value={"id": "x", "directory": "../a?b#c"}
+    )
+    reply = await outlook_service.service.get("/oauth/mail/start?provider=outlook")
     assert (reply.header("location") or "").startswith(f"{LOGIN}/..%2Fa%3Fb%23c/oauth2/v2.0/authorize?")
 
 
@@ -90,29 +96,29 @@ async def test_a_directory_can_not_lead_elsewhere(desk: Desk) -> None:
 
 @pytest.mark.thorough
 async def test_tokens_are_renewed_before_they_end_and_the_newest_is_kept(
-    desk: Desk, clock: MockClock, wall: VirtualClock
+    outlook_service: OutlookService, clock: MockClock, wall: VirtualClock
 ) -> None:
-    await desk.connect()
+    await outlook_service.connect()
     await hours_pass(clock, 3)
-    renewals = desk.microsoft.forms("refresh_token")
+    renewals = outlook_service.microsoft.forms("refresh_token")
     assert len(renewals) >= 2
     assert len({form["refresh_token"] for form in renewals}) == len(renewals), "an older one was used again"
-    assert all(taken for _, _, taken in desk.exchange.sign_ins)
-    assert (await desk.account())["state"] == "caught-up"
+    assert all(taken for _, _, taken in outlook_service.exchange.sign_ins)
+    assert (await outlook_service.account())["state"] == "caught-up"
 
 
-async def test_a_token_that_is_refused_early_is_renewed_once(desk: Desk) -> None:
-    await desk.connect()
+async def test_a_token_that_is_refused_early_is_renewed_once(outlook_service: OutlookService) -> None:
+    await outlook_service.connect()
     await trio.sleep(60)
-    desk.microsoft.tokens.clear()
-    desk.exchange.sign_ins.clear()
-    account_id = str((await desk.account())["id"])
-    await desk.exchange.hang_up()
+    outlook_service.microsoft.tokens.clear()
+    outlook_service.exchange.sign_ins.clear()
+    account_id = str((await outlook_service.account())["id"])
+    await outlook_service.exchange.hang_up()
     await trio.sleep(60)
-    await desk.service.workspace.service(MailEngine).sync_now(account_id)
-    assert [taken for what, _, taken in desk.exchange.sign_ins if what == "imap"][:2] == [False, True]
-    assert len(desk.microsoft.forms("refresh_token")) == 1
-    assert (await desk.account())["state"] == "caught-up"
+    await outlook_service.service.workspace.service(MailEngine).sync_now(account_id)
+    assert [taken for what, _, taken in outlook_service.exchange.sign_ins if what == "imap"][:2] == [False, True]
+    assert len(outlook_service.microsoft.forms("refresh_token")) == 1
+    assert (await outlook_service.account())["state"] == "caught-up"
 
 
 @pytest.mark.parametrize(
@@ -126,59 +132,59 @@ async def test_a_token_that_is_refused_early_is_renewed_once(desk: Desk) -> None
     ],
 )
 async def test_a_grant_that_has_ended_asks_to_connect_again(
-    desk: Desk, wall: VirtualClock, refusal: tuple[str, str], words: str
+    outlook_service: OutlookService, wall: VirtualClock, refusal: tuple[str, str], words: str
 ) -> None:
-    await desk.connect()
+    await outlook_service.connect()
     await trio.sleep(60)
-    desk.microsoft.refusal = refusal
+    outlook_service.microsoft.refusal = refusal
     wall.offset_ms += 2 * HOUR_MS
-    await desk.exchange.hang_up()
+    await outlook_service.exchange.hang_up()
     await trio.sleep(600)
-    account = await desk.account()
+    account = await outlook_service.account()
     assert account["state"] == "reconnect"
     assert words in str(account["problem"])
-    desk.microsoft.refusal = None
-    assert (await desk.connect()).header("location") == "/"
+    outlook_service.microsoft.refusal = None
+    assert (await outlook_service.connect()).header("location") == "/"
     await trio.sleep(60)
-    assert (await desk.account())["state"] == "caught-up"
+    assert (await outlook_service.account())["state"] == "caught-up"
 
 
-async def test_let_go_of_it_says_where_the_grant_can_be_ended(desk: Desk) -> None:
-    await desk.connect()
-    outcome = await desk.service.mutate("mail.disconnect", accountId=(await desk.account())["id"])
+async def test_let_go_of_it_says_where_the_grant_can_be_ended(outlook_service: OutlookService) -> None:
+    await outlook_service.connect()
+    outcome = await outlook_service.service.mutate("mail.disconnect", accountId=(await outlook_service.account())["id"])
     assert outcome["revoked"] is False  # Microsoft has no place for that
-    assert await desk.service.rows("select 1 from secrets where name like 'idp.oauth.%'") == []
+    assert await outlook_service.service.rows("select 1 from secrets where name like 'idp.oauth.%'") == []
 
 
 # Refusals
 
 
-async def test_another_persons_sign_in_connects_nothing(desk: Desk) -> None:
-    desk.microsoft.address = "someone.else@outlook.com"
-    assert await desk.refused() == "another-mailbox"
-    assert desk.exchange.servers == []
+async def test_another_persons_sign_in_connects_nothing(outlook_service: OutlookService) -> None:
+    outlook_service.microsoft.address = "someone.else@outlook.com"
+    assert await outlook_service.refused() == "another-mailbox"
+    assert outlook_service.exchange.servers == []
 
 
-async def test_a_token_for_another_mailbox_connects_nothing(desk: Desk) -> None:
-    desk.exchange.not_connected = True
-    assert await desk.refused() == "mailbox-closed"
+async def test_a_token_for_another_mailbox_connects_nothing(outlook_service: OutlookService) -> None:
+    outlook_service.exchange.not_connected = True
+    assert await outlook_service.refused() == "mailbox-closed"
 
 
-async def test_a_mailbox_without_imap_and_one_without_sending_are_told_apart(desk: Desk) -> None:
-    desk.exchange.closed = True
-    assert await desk.refused() == "mailbox-closed"
-    desk.exchange.closed, desk.exchange.sending_off = False, True
-    assert await desk.refused() == "sending-off"
+async def test_a_mailbox_without_imap_and_one_without_sending_are_told_apart(outlook_service: OutlookService) -> None:
+    outlook_service.exchange.closed = True
+    assert await outlook_service.refused() == "mailbox-closed"
+    outlook_service.exchange.closed, outlook_service.exchange.sending_off = False, True
+    assert await outlook_service.refused() == "sending-off"
 
 
-async def test_who_has_no_address_there_connects_nothing(desk: Desk) -> None:
-    desk.microsoft.names = {"preferred_username": "+1 555 0100"}
-    assert await desk.refused() == "wrong-identity"
+async def test_who_has_no_address_there_connects_nothing(outlook_service: OutlookService) -> None:
+    outlook_service.microsoft.names = {"preferred_username": "+1 555 0100"}
+    assert await outlook_service.refused() == "wrong-identity"
 
 
-async def test_the_name_of_sign_in_stands_in_where_no_address_is_told(desk: Desk) -> None:
-    desk.microsoft.names = {"preferred_username": "Mia@Outlook.com"}
-    assert (await desk.connect()).header("location") == "/"
+async def test_the_name_of_sign_in_stands_in_where_no_address_is_told(outlook_service: OutlookService) -> None:
+    outlook_service.microsoft.names = {"preferred_username": "Mia@Outlook.com"}
+    assert (await outlook_service.connect()).header("location") == "/"
 
 
 @pytest.mark.parametrize(
@@ -198,9 +204,11 @@ async def test_the_name_of_sign_in_stands_in_where_no_address_is_told(desk: Desk
         (("1", "invalid_client"), "client-rejected"),
     ],
 )
-async def test_what_is_set_up_wrongly_is_named(desk: Desk, refusal: tuple[str, str], cause: str) -> None:
-    desk.microsoft.refusal = refusal
-    assert await desk.refused() == cause
+async def test_what_is_set_up_wrongly_is_named(
+    outlook_service: OutlookService, refusal: tuple[str, str], cause: str
+) -> None:
+    outlook_service.microsoft.refusal = refusal
+    assert await outlook_service.refused() == cause
 
 
 @pytest.mark.parametrize(
@@ -211,39 +219,45 @@ async def test_what_is_set_up_wrongly_is_named(desk: Desk, refusal: tuple[str, s
         ("error=server_error&error_description=%3Cscript%3E", "ended"),
     ],
 )
-async def test_what_the_consent_screen_sends_back_is_named(desk: Desk, told: str, cause: str) -> None:
-    query, cookie = await desk.begin()
-    reply = await desk.back(f"{ORIGIN}/oauth/mail/callback?state={query['state']}&{told}", cookie)
+async def test_what_the_consent_screen_sends_back_is_named(
+    outlook_service: OutlookService, told: str, cause: str
+) -> None:
+    query, cookie = await outlook_service.begin()
+    reply = await outlook_service.back(f"{ORIGIN}/oauth/mail/callback?state={query['state']}&{told}", cookie)
     assert urlsplit(reply.header("location") or "").query == f"connect={cause}"
 
 
-async def test_a_trip_that_another_browser_began_is_refused(desk: Desk) -> None:
-    query, _ = await desk.begin()
-    reply = await desk.back(desk.microsoft.consented(query).replace("landing", "callback"), "svc_oauth=other")
+async def test_a_trip_that_another_browser_began_is_refused(outlook_service: OutlookService) -> None:
+    query, _ = await outlook_service.begin()
+    reply = await outlook_service.back(
+        outlook_service.microsoft.consented(query).replace("landing", "callback"), "svc_oauth=other"
+    )
     assert (reply.status, reply.json["code"]) == (403, "forbidden")
-    assert desk.microsoft.forms("authorization_code") == []
+    assert outlook_service.microsoft.forms("authorization_code") == []
 
 
-async def test_an_address_that_is_connected_otherwise_stays_as_it_is(desk: Desk) -> None:
-    await desk.connect()
-    await desk.service.workspace.store.write(
+async def test_an_address_that_is_connected_otherwise_stays_as_it_is(outlook_service: OutlookService) -> None:
+    await outlook_service.connect()
+    await outlook_service.service.workspace.store.write(
         lambda tx: tx.run("update mail_accounts set provider = 'imap'")  # as it would be by a password
     )
-    reply = await desk.connect()
+    reply = await outlook_service.connect()
     assert urlsplit(reply.header("location") or "").query == "connect=connected-otherwise"
 
 
-async def test_an_unknown_provider_and_one_without_a_client_are_refused(desk: Desk) -> None:
-    assert (await desk.service.get("/oauth/mail/start?provider=nobody")).status == 404
-    reply = await desk.service.get("/oauth/mail/start")  # that of the identity provider, whose client is not set
+async def test_an_unknown_provider_and_one_without_a_client_are_refused(outlook_service: OutlookService) -> None:
+    assert (await outlook_service.service.get("/oauth/mail/start?provider=nobody")).status == 404
+    reply = await outlook_service.service.get(
+        "/oauth/mail/start"
+    )  # that of the identity provider, whose client is not set
     assert (reply.status, reply.json["code"]) == (501, "not_configured")
 
 
 # Discovery
 
 
-async def test_discovery_says_how_it_is_connected_and_what_the_client_needs(desk: Desk) -> None:
-    found = await desk.service.query("mail.discover", address=ADDRESS)
+async def test_discovery_says_how_it_is_connected_and_what_the_client_needs(outlook_service: OutlookService) -> None:
+    found = await outlook_service.service.query("mail.discover", address=ADDRESS)
     assert found["signIn"] == "oauth"
     assert found["oauth"] == {
         "provider": "outlook",
@@ -254,14 +268,16 @@ async def test_discovery_says_how_it_is_connected_and_what_the_client_needs(desk
         "redirectUri": LANDING,
         "scopes": ["openid", "email", "profile", "offline_access", *SCOPES.split()],
     }
-    await desk.service.mutate("capabilities.remove", name="microsoft.oauth")
-    assert (await desk.service.query("mail.discover", address=ADDRESS))["oauth"]["ready"] is False
-    assert (await desk.service.query("mail.discover", address="mia@fastmail.com"))["oauth"] is None
+    await outlook_service.service.mutate("capabilities.remove", name="microsoft.oauth")
+    assert (await outlook_service.service.query("mail.discover", address=ADDRESS))["oauth"]["ready"] is False
+    assert (await outlook_service.service.query("mail.discover", address="mia@fastmail.com"))["oauth"] is None
 
 
-async def test_a_password_is_not_even_tried(desk: Desk) -> None:
+async def test_a_password_is_not_even_tried(outlook_service: OutlookService) -> None:
     body = json.dumps({"address": ADDRESS, "password": "canary-password"}).encode()
-    reply = await desk.service.ask("POST", "/trpc/mail.connectImap", body, fields={"content-type": "application/json"})
+    reply = await outlook_service.service.ask(
+        "POST", "/trpc/mail.connectImap", body, fields={"content-type": "application/json"}
+    )
     assert reply.status == 400
     assert json.loads(reply.body)["error"]["data"]["reason"] == "oauth_only"
-    assert desk.exchange.servers == []
+    assert outlook_service.exchange.servers == []

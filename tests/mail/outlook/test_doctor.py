@@ -7,23 +7,23 @@ from typing import Any
 
 import pytest
 
-from tests.mail.outlook.conftest import ADDRESS, Desk
+from tests.mail.outlook.conftest import ADDRESS, OutlookService
 from tests.mail.outlook.test_connecting import LANDING
 from tests.mail.scripted_http import answer
 from tests.support.service import ORIGIN
 
 
-async def findings(desk: Desk, check: str) -> list[dict[str, Any]]:
-    rows = (await desk.service.mutate("health.check"))["checks"]
+async def findings(outlook_service: OutlookService, check: str) -> list[dict[str, Any]]:
+    rows = (await outlook_service.service.mutate("health.check"))["checks"]
     assert "canary" not in json.dumps(rows)
     return [row for row in rows if row["name"] == check]
 
 
-async def test_where_all_is_well_nothing_is_complained_of(desk: Desk) -> None:
-    await desk.connect()
-    (consent,) = await findings(desk, "mail-consent")
+async def test_where_all_is_well_nothing_is_complained_of(outlook_service: OutlookService) -> None:
+    await outlook_service.connect()
+    (consent,) = await findings(outlook_service, "mail-consent")
     assert (consent["state"], consent["detail"]) == ("ok", f"The consent screen knows the client and {LANDING}")
-    (credential,) = await findings(desk, "credentials")
+    (credential,) = await findings(outlook_service, "credentials")
     assert (credential["state"], credential["detail"]) == (
         "ok",
         "Microsoft mail (OAuth client): Microsoft has nothing against this client.",
@@ -45,11 +45,11 @@ async def test_where_all_is_well_nothing_is_complained_of(desk: Desk) -> None:
     ],
 )
 async def test_what_the_consent_screen_says_is_named(
-    desk: Desk, code: str, cause: str, remedy: str, status: int
+    outlook_service: OutlookService, code: str, cause: str, remedy: str, status: int
 ) -> None:
     page = f'<script>$Config={{"strServiceExceptionMessage":"AADSTS{code}: The canary"}}</script>'
-    desk.microsoft.page = answer(page.encode(), status=status)
-    (found,) = await findings(desk, "mail-consent")
+    outlook_service.microsoft.page = answer(page.encode(), status=status)
+    (found,) = await findings(outlook_service, "mail-consent")
     assert found["state"] == "failed"
     assert cause in found["detail"]
     assert LANDING in found["detail"]
@@ -67,32 +67,34 @@ async def test_what_the_consent_screen_says_is_named(
     ],
 )
 async def test_what_the_token_endpoint_says_is_named(
-    desk: Desk, code: str, error: str, cause: str, remedy: str
+    outlook_service: OutlookService, code: str, error: str, cause: str, remedy: str
 ) -> None:
-    desk.microsoft.refusal = (code, error)
-    (found,) = await findings(desk, "credentials")
+    outlook_service.microsoft.refusal = (code, error)
+    (found,) = await findings(outlook_service, "credentials")
     assert found["state"] == "failed"
     assert cause in found["detail"]
     assert remedy in found["remedy"]
 
 
 @pytest.mark.parametrize("code", ["65001", "90094"])
-async def test_that_an_administrator_has_to_consent_is_known_from_who_tried(desk: Desk, code: str) -> None:
-    query, cookie = await desk.begin()
+async def test_that_an_administrator_has_to_consent_is_known_from_who_tried(
+    outlook_service: OutlookService, code: str
+) -> None:
+    query, cookie = await outlook_service.begin()
     told = f"error=access_denied&error_description=AADSTS{code}%3A+canary"
-    await desk.back(f"{ORIGIN}/oauth/mail/callback?state={query['state']}&{told}", cookie)
-    _, found = await findings(desk, "mail-consent")
+    await outlook_service.back(f"{ORIGIN}/oauth/mail/callback?state={query['state']}&{told}", cookie)
+    _, found = await findings(outlook_service, "mail-consent")
     assert found["state"] == "failed"
     assert "An administrator of the organisation has to consent first" in found["detail"]
     assert "Grant admin consent" in found["remedy"]
-    await desk.connect(email=ADDRESS)
-    assert [row["state"] for row in await findings(desk, "mail-consent")] == ["ok"]
+    await outlook_service.connect(email=ADDRESS)
+    assert [row["state"] for row in await findings(outlook_service, "mail-consent")] == ["ok"]
 
 
-async def test_the_test_button_asks_the_same(desk: Desk) -> None:
-    tested = await desk.service.mutate("capabilities.test", name="microsoft.oauth")
+async def test_the_test_button_asks_the_same(outlook_service: OutlookService) -> None:
+    tested = await outlook_service.service.mutate("capabilities.test", name="microsoft.oauth")
     assert tested["ok"] is True
-    desk.microsoft.cut = True
-    tested = await desk.service.mutate("capabilities.test", name="microsoft.oauth")
+    outlook_service.microsoft.cut = True
+    tested = await outlook_service.service.mutate("capabilities.test", name="microsoft.oauth")
     assert tested["ok"] is False
     assert "can't be reached" in tested["message"]

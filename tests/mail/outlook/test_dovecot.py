@@ -12,7 +12,7 @@ import trio
 
 from svc.clock import WallClock
 from svc.mail.sync.engine import MailEngine
-from tests.mail.imap.office import letter
+from tests.mail.imap.dovecot_account import letter
 from tests.peers.dovecot import ADDRESS, Dovecot
 from tests.peers.microsoft import CLIENT_SECRET, Microsoft, dovecot_for, microsoft, settings_for
 from tests.peers.needs import DOVECOT, needs

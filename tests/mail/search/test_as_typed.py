@@ -9,7 +9,7 @@ import pytest
 from svc.mail.search import procedures
 from svc.mail.search.find import LIMITS
 from svc.mail.search.wire import SearchInput
-from tests.support.mailbox import Rig, mail
+from tests.support.mailbox import MailSync, mail
 
 KEPT = (
     "C++", "C++17", "C#", "F#", ".NET", "node.js", "R&D", "AC/DC", "24/7", "O'Brien", "v2.0.1", "x²", "T-Shirt",
@@ -27,24 +27,26 @@ BESIDE = {
 }
 
 
-async def found(rig: Rig, query: str) -> list[str]:
+async def found(mail_sync: MailSync, query: str) -> list[str]:
     wanted = SearchInput(query=query, limit=200)
-    answer = await rig.store.read(procedures.answer, rig.principal, wanted=wanted, limits=LIMITS)
+    answer = await mail_sync.store.read(procedures.answer, mail_sync.principal, wanted=wanted, limits=LIMITS)
     return [thread.subject for thread in answer.threads]
 
 
-async def kept(rig: Rig, texts: Sequence[str]) -> None:
+async def kept(mail_sync: MailSync, texts: Sequence[str]) -> None:
     for number, text in enumerate(texts):
-        await rig.inject(raw=mail(f"Mail {number}", text=f"It says {text} there."))
-    await rig.synced()
-    await rig.indexer().catch_up()
+        await mail_sync.inject(raw=mail(f"Mail {number}", text=f"It says {text} there."))
+    await mail_sync.synced()
+    await mail_sync.indexer().catch_up()
 
 
-async def test_what_is_typed_as_it_stands_in_a_mail_finds_that_mail_first_and_nothing_beside(rig: Rig) -> None:
-    await kept(rig, KEPT)
+async def test_what_is_typed_as_it_stands_in_a_mail_finds_that_mail_first_and_nothing_beside(
+    mail_sync: MailSync,
+) -> None:
+    await kept(mail_sync, KEPT)
     for typed in KEPT:
         for query in (typed, f"{typed} ", f'"{typed}"', f"says {typed}"):
-            first, *others = [KEPT[int(subject.removeprefix("Mail "))] for subject in await found(rig, query)]
+            first, *others = [KEPT[int(subject.removeprefix("Mail "))] for subject in await found(mail_sync, query)]
             assert first == typed or typed == "C++", query
             assert set(others) <= BESIDE.get(typed, set()) | {typed}, query
 
@@ -71,9 +73,9 @@ async def test_what_is_typed_as_it_stands_in_a_mail_finds_that_mail_first_and_no
         ("x.org/a", "https://x.org/a?b=c"),
     ],
 )
-async def test_a_part_or_another_spacing_finds_it_too(rig: Rig, typed: str, text: str) -> None:
-    await kept(rig, (text,))
-    assert await found(rig, typed) == (["Mail 0"] if text else [])
+async def test_a_part_or_another_spacing_finds_it_too(mail_sync: MailSync, typed: str, text: str) -> None:
+    await kept(mail_sync, (text,))
+    assert await found(mail_sync, typed) == (["Mail 0"] if text else [])
 
 
 @pytest.mark.parametrize(
@@ -90,6 +92,6 @@ async def test_a_part_or_another_spacing_finds_it_too(rig: Rig, typed: str, text
         ('"40%"', "40 per cent"),
     ],
 )
-async def test_what_only_looks_like_it_is_not_found(rig: Rig, typed: str, text: str) -> None:
-    await kept(rig, (text,))
-    assert await found(rig, typed) == []
+async def test_what_only_looks_like_it_is_not_found(mail_sync: MailSync, typed: str, text: str) -> None:
+    await kept(mail_sync, (text,))
+    assert await found(mail_sync, typed) == []

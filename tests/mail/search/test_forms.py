@@ -19,7 +19,7 @@ from svc.mail.search.text import folded, indexable
 from svc.mail.search.tongues import LANGUAGES, UNKNOWN, language_of
 from svc.mail.search.vocabulary import entries_of
 from svc.mail.search.wire import SearchInput
-from tests.support.mailbox import Rig, mail
+from tests.support.mailbox import MailSync, mail
 from tests.support.service import Service
 
 FORMS = {
@@ -56,9 +56,9 @@ def columns(**texts: str) -> dict[Column, str]:
     return {one: indexable(texts.get(one, "")) for one in COLUMNS}
 
 
-async def found(rig: Rig, query: str) -> list[str]:
+async def found(mail_sync: MailSync, query: str) -> list[str]:
     wanted = SearchInput(query=query, limit=200)
-    answer = await rig.store.read(procedures.answer, rig.principal, wanted=wanted, limits=LIMITS)
+    answer = await mail_sync.store.read(procedures.answer, mail_sync.principal, wanted=wanted, limits=LIMITS)
     return [thread.subject for thread in answer.threads]
 
 
@@ -74,31 +74,31 @@ def test_a_text_that_tells_no_language_has_none() -> None:
     assert language_of({"de", "la", "en"}) == UNKNOWN
 
 
-async def test_each_word_is_found_by_each_of_its_forms_in_a_mailbox_of_all_languages(rig: Rig) -> None:
+async def test_each_word_is_found_by_each_of_its_forms_in_a_mailbox_of_all_languages(mail_sync: MailSync) -> None:
     groups = [(language, words.split()) for language, all_words in FORMS.items() for words in all_words]
     for language, words in groups:
         for word in words:
-            await rig.inject(raw=mail(word, text=SENTENCES[language]))
-    await rig.synced()
-    await rig.indexer().catch_up()
+            await mail_sync.inject(raw=mail(word, text=SENTENCES[language]))
+    await mail_sync.synced()
+    await mail_sync.indexer().catch_up()
     for language, words in groups:
         for word in words:
-            subjects = await found(rig, f"{word} ")
+            subjects = await found(mail_sync, f"{word} ")
             assert set(words) <= set(subjects), (language, word)
             spelled = [one for one in subjects if folded(one.lower()) == folded(word.lower())]
             assert subjects[: len(spelled)] == spelled  # the very word first, with whatever accents
-            assert await found(rig, f'"{word}"') == spelled
+            assert await found(mail_sync, f'"{word}"') == spelled
 
 
-async def test_so_it_is_in_mail_too_short_to_tell_its_language(rig: Rig) -> None:
+async def test_so_it_is_in_mail_too_short_to_tell_its_language(mail_sync: MailSync) -> None:
     groups = [words.split() for all_words in FORMS.values() for words in all_words]
     for word in (word for words in groups for word in words):
-        await rig.inject(raw=mail(word, text="-"))
-    await rig.synced()
-    await rig.indexer().catch_up()
+        await mail_sync.inject(raw=mail(word, text="-"))
+    await mail_sync.synced()
+    await mail_sync.indexer().catch_up()
     for words in groups:
         for word in words:
-            assert set(words) <= set(await found(rig, f"{word} ")), word
+            assert set(words) <= set(await found(mail_sync, f"{word} ")), word
 
 
 @given(
@@ -189,12 +189,12 @@ async def test_a_word_that_ends_in_what_belongs_to_it_is_found_without_that(serv
     assert await subjects("d'avions ") == ["Deux"]
 
 
-async def test_a_word_of_very_many_forms_is_looked_for_in_as_many_as_are_allowed(rig: Rig) -> None:
+async def test_a_word_of_very_many_forms_is_looked_for_in_as_many_as_are_allowed(mail_sync: MailSync) -> None:
     endings = ["".join(letters) for letters in product(["", "a", "e", "i", "n", "r", "s", "t"], repeat=2)]
     forms = {f"plan{ending}" for ending in endings if ending and "plan" in stems(f"plan{ending}", UNKNOWN)}
-    account_id = await rig.synced("plan", *forms)
-    await rig.indexer().catch_up()
+    account_id = await mail_sync.synced("plan", *forms)
+    await mail_sync.indexer().catch_up()
     assert len(forms) > MAX_FORMS
-    looked_for = await rig.store.read(forms_of, parse("plan ", now=0), [account_word(account_id)])
+    looked_for = await mail_sync.store.read(forms_of, parse("plan ", now=0), [account_word(account_id)])
     assert MAX_FORMS - 1 <= len(looked_for["plan"]) <= MAX_FORMS
-    assert len(await found(rig, "plan ")) == len(looked_for["plan"]) + 1
+    assert len(await found(mail_sync, "plan ")) == len(looked_for["plan"]) + 1

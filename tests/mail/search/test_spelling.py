@@ -9,7 +9,7 @@ from svc.mail.search import procedures
 from svc.mail.search.find import LIMITS
 from svc.mail.search.spelling import slips
 from svc.mail.search.wire import SearchInput
-from tests.support.mailbox import Rig, mail, user
+from tests.support.mailbox import MailSync, mail, user
 from tests.support.service import Service
 
 
@@ -74,21 +74,23 @@ async def test_a_word_that_few_have_is_right_unless_many_have_another(service: S
     assert await offered(service, "harbuor ") == "harbour"
 
 
-async def test_no_word_of_anybody_elses_mail_is_told(rig: Rig) -> None:
-    await rig.inject(raw=mail("Harbour"), address="one@example.org")
-    await rig.inject(raw=mail("Quay"), address="two@example.org")
+async def test_no_word_of_anybody_elses_mail_is_told(mail_sync: MailSync) -> None:
+    await mail_sync.inject(raw=mail("Harbour"), address="one@example.org")
+    await mail_sync.inject(raw=mail("Quay"), address="two@example.org")
     for name in ("one", "two"):
-        rig.principal = user(f"usr_{name}")
-        account_id = await rig.connect(f"{name}@example.org")
-        await rig.sync_of(account_id, address=f"{name}@example.org").step()
-    await rig.indexer().catch_up()
+        mail_sync.principal = user(f"usr_{name}")
+        account_id = await mail_sync.connect(f"{name}@example.org")
+        await mail_sync.sync_of(account_id, address=f"{name}@example.org").step()
+    await mail_sync.indexer().catch_up()
 
     async def offer(query: str) -> str | None:
         wanted = SearchInput(query=query)
-        return (await rig.store.read(procedures.answer, rig.principal, wanted=wanted, limits=LIMITS)).did_you_mean
+        return (
+            await mail_sync.store.read(procedures.answer, mail_sync.principal, wanted=wanted, limits=LIMITS)
+        ).did_you_mean
 
     assert await offer("harbuor") is None
-    rig.principal = user("usr_one")
+    mail_sync.principal = user("usr_one")
     assert await offer("harbuor") == "harbour"
 
 

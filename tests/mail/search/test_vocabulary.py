@@ -14,12 +14,12 @@ from svc.mail.search.vocabulary import MAX_WORDS_A_MESSAGE, entries_of
 from svc.mail.sync import ingest
 from svc.store import ReadTx, Row, Tx, Value
 from tests.mail.search.test_forms import SENTENCES, columns
-from tests.support.mailbox import Rig, mail
+from tests.support.mailbox import MailSync, mail
 
 KEPT = "select account, language, stem, word, messages from mail_search_vocabulary order by 1, 2, 3, 4"
 
 
-async def taken_again(rig: Rig) -> list[tuple[object, ...]]:
+async def taken_again(mail_sync: MailSync) -> list[tuple[object, ...]]:
     """The rows that there should be: the words of each message, taken from what the index keeps of it."""
 
     def read(tx: ReadTx) -> list[tuple[object, ...]]:
@@ -29,58 +29,62 @@ async def taken_again(rig: Rig) -> list[tuple[object, ...]]:
                 counted.update((words.account, *entry) for entry in entries_of(words.columns))
         return sorted((*entry, messages) for entry, messages in counted.items())
 
-    return await rig.store.read(read)
+    return await mail_sync.store.read(read)
 
 
-async def problems(rig: Rig) -> Sequence[str]:
-    return await rig.store.read(lambda tx: [problem for one in INVARIANTS for problem in one.check(tx)])
+async def problems(mail_sync: MailSync) -> Sequence[str]:
+    return await mail_sync.store.read(lambda tx: [problem for one in INVARIANTS for problem in one.check(tx)])
 
 
-async def filled(rig: Rig) -> str:
+async def filled(mail_sync: MailSync) -> str:
     for sentence in SENTENCES.values():
-        await rig.inject(raw=mail("Harbour", text=sentence))
-    account_id = await rig.synced("Harbour", "Harbour plans", "Quay")
-    await rig.indexer().catch_up()
+        await mail_sync.inject(raw=mail("Harbour", text=sentence))
+    account_id = await mail_sync.synced("Harbour", "Harbour plans", "Quay")
+    await mail_sync.indexer().catch_up()
     return account_id
 
 
-async def test_it_is_what_the_messages_add_up_to(rig: Rig) -> None:
-    await filled(rig)
-    assert await rig.rows(KEPT) == await taken_again(rig) != []
-    assert await problems(rig) == []
+async def test_it_is_what_the_messages_add_up_to(mail_sync: MailSync) -> None:
+    await filled(mail_sync)
+    assert await mail_sync.rows(KEPT) == await taken_again(mail_sync) != []
+    assert await problems(mail_sync) == []
 
 
-async def test_a_deleted_message_takes_its_words_along(rig: Rig) -> None:
-    account = await rig.account(await filled(rig))
-    for (message_id,) in await rig.rows("select id from mail_messages where subject in ('Quay', 'Harbour plans')"):
+async def test_a_deleted_message_takes_its_words_along(mail_sync: MailSync) -> None:
+    account = await mail_sync.account(await filled(mail_sync))
+    for (message_id,) in await mail_sync.rows(
+        "select id from mail_messages where subject in ('Quay', 'Harbour plans')"
+    ):
 
         def delete(tx: Tx, message_id: object = message_id) -> None:
             ingest.delete_message(tx, account, message_id=str(message_id))
 
-        await rig.store.write(delete)
-    await rig.indexer().catch_up()
-    assert await rig.rows("select * from mail_search_vocabulary where word in ('quay', 'plans')") == []
-    assert await rig.rows(KEPT) == await taken_again(rig) != []
+        await mail_sync.store.write(delete)
+    await mail_sync.indexer().catch_up()
+    assert await mail_sync.rows("select * from mail_search_vocabulary where word in ('quay', 'plans')") == []
+    assert await mail_sync.rows(KEPT) == await taken_again(mail_sync) != []
 
 
-async def test_words_that_are_taken_again_are_counted_once(rig: Rig) -> None:
-    await filled(rig)
-    kept = await rig.rows(KEPT)
-    ids = [str(row[0]) for row in await rig.rows("select id from mail_messages")]
-    await rig.store.write(actions.queue, message_ids=ids)
-    await rig.indexer().catch_up()
-    assert await rig.rows(KEPT) == kept
-    await rig.store.write(actions.outdate)
-    assert await rig.rows(KEPT) == []
-    await rig.indexer().catch_up()
-    assert await rig.rows(KEPT) == kept
-    assert await problems(rig) == []
+async def test_words_that_are_taken_again_are_counted_once(mail_sync: MailSync) -> None:
+    await filled(mail_sync)
+    kept = await mail_sync.rows(KEPT)
+    ids = [str(row[0]) for row in await mail_sync.rows("select id from mail_messages")]
+    await mail_sync.store.write(actions.queue, message_ids=ids)
+    await mail_sync.indexer().catch_up()
+    assert await mail_sync.rows(KEPT) == kept
+    await mail_sync.store.write(actions.outdate)
+    assert await mail_sync.rows(KEPT) == []
+    await mail_sync.indexer().catch_up()
+    assert await mail_sync.rows(KEPT) == kept
+    assert await problems(mail_sync) == []
 
 
-async def test_after_an_upgrade_nothing_of_the_older_version_is_left(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_after_an_upgrade_nothing_of_the_older_version_is_left(
+    mail_sync: MailSync, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Words that were counted in another way are not taken away, one by one, but all at once."""
-    await filled(rig)
-    kept = await rig.rows(KEPT)
+    await filled(mail_sync)
+    kept = await mail_sync.rows(KEPT)
 
     def as_before(tx: Tx) -> None:
         tx.run("update mail_search_state set version = 3")
@@ -88,28 +92,30 @@ async def test_after_an_upgrade_nothing_of_the_older_version_is_left(rig: Rig, m
         tx.run("update mail_search_named set counted = 3")
         tx.run("update mail_search_vocabulary set stem = stem || 'x'")
 
-    await rig.store.write(as_before)
+    await mail_sync.store.write(as_before)
     monkeypatch.setattr(actions, "QUEUED_AT_A_TIME", 2)
-    await rig.indexer().catch_up()
-    assert await rig.rows(KEPT) == kept
+    await mail_sync.indexer().catch_up()
+    assert await mail_sync.rows(KEPT) == kept
 
 
-async def test_an_account_that_is_erased_leaves_no_word(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    account_id = await filled(rig)
+async def test_an_account_that_is_erased_leaves_no_word(mail_sync: MailSync, monkeypatch: pytest.MonkeyPatch) -> None:
+    account_id = await filled(mail_sync)
     monkeypatch.setattr(vocabulary, "FORGOTTEN_AT_A_TIME", 50)
     steps = 1
-    while await rig.store.write(actions.erase, account_id=account_id) == "more":
+    while await mail_sync.store.write(actions.erase, account_id=account_id) == "more":
         steps += 1
     assert steps > 3
-    assert await rig.rows(KEPT) == []
-    await rig.indexer().catch_up()
-    assert await rig.rows(KEPT) == []
+    assert await mail_sync.rows(KEPT) == []
+    await mail_sync.indexer().catch_up()
+    assert await mail_sync.rows(KEPT) == []
 
 
-async def test_a_word_that_is_missing_is_a_problem(rig: Rig) -> None:
-    await filled(rig)
-    await rig.store.write(lambda tx: tx.run("delete from mail_search_vocabulary where word = 'plans'"))
-    assert [problem.partition(" has ")[2] for problem in await problems(rig)] == ["words that the vocabulary has not"]
+async def test_a_word_that_is_missing_is_a_problem(mail_sync: MailSync) -> None:
+    await filled(mail_sync)
+    await mail_sync.store.write(lambda tx: tx.run("delete from mail_search_vocabulary where word = 'plans'"))
+    assert [problem.partition(" has ")[2] for problem in await problems(mail_sync)] == [
+        "words that the vocabulary has not"
+    ]
 
 
 def test_a_message_adds_so_many_words_at_the_most() -> None:
@@ -118,7 +124,7 @@ def test_a_message_adds_so_many_words_at_the_most() -> None:
     assert len({entry.word for entry in entries_of(columns(body=" ".join(words)))}) == MAX_WORDS_A_MESSAGE
 
 
-async def test_words_and_the_queue_are_found_by_their_indexes_also_without_statistics(rig: Rig) -> None:
+async def test_words_and_the_queue_are_found_by_their_indexes_also_without_statistics(mail_sync: MailSync) -> None:
     """A database has statistics only after it was closed once in an orderly way."""
     plans: list[str] = []
 
@@ -136,6 +142,6 @@ async def test_words_and_the_queue_are_found_by_their_indexes_also_without_stati
             queries.waiting(tx, limit=10)
         plans.extend(seen)
 
-    await rig.store.read(read)
+    await mail_sync.store.read(read)
     assert "SEARCH v USING INDEX mail_search_vocabulary_words (account=? AND word=?)" in plans
     assert not any(plan.startswith("SCAN m") for plan in plans)

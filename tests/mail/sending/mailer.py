@@ -28,7 +28,7 @@ class Mailer:
     account_id: str = field(default="")
 
     @property
-    def world(self) -> FakeWorld:
+    def fake_mail(self) -> FakeWorld:
         return self.service.workspace.service(FakeWorld)
 
     async def send(self, *, to: list[str] | None = None, subject: str = "Hello", **more: object) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class Mailer:
 
     def accepted(self, address: str | None = None) -> list[mime.ParsedMessage]:
         """What the provider accepted, in order: the truth."""
-        return [mime.parse_message(one.raw) for one in self.world.mailbox(address or self.address).sent]
+        return [mime.parse_message(one.raw) for one in self.fake_mail.mailbox(address or self.address).sent]
 
     async def fault(self, fault: object, *, operation: str = "send", times: int = 1) -> None:
         await self.service.mutate(

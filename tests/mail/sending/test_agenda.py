@@ -9,14 +9,14 @@ import pytest
 from svc.clock import DAY_MS, HOUR_MS
 from svc.mail.sending import tasks
 from tests.mail.bare import NOON
-from tests.mail.sending.desk import Desk
+from tests.mail.sending.sending_database import SendingDatabase
 
 HOLD_MS = 10_000
 GONE = "acc_gone"
 
 
-def care(desk: Desk, *in_flight: str) -> bool:
-    return tasks._agenda(desk.tx, in_flight=frozenset(in_flight), hold_ms=HOLD_MS).needs_care
+def care(database: SendingDatabase, *in_flight: str) -> bool:
+    return tasks._agenda(database.tx, in_flight=frozenset(in_flight), hold_ms=HOLD_MS).needs_care
 
 
 @pytest.mark.parametrize(
@@ -31,37 +31,37 @@ def care(desk: Desk, *in_flight: str) -> bool:
     ],
 )
 def test_each_kind_of_row_that_needs_care_is_found_and_mended(columns: dict[str, Any], after: str | None) -> None:
-    desk = Desk()
-    desk.put("well", next_at=NOON + 5)
-    assert not care(desk)
-    desk.put("out_1", **columns)
-    assert care(desk)
-    tasks._take_care(desk.tx, in_flight=frozenset(), hold_ms=HOLD_MS)
-    assert not care(desk)
-    assert desk.tx.value("select state from mail_outgoing where id = 'out_1'") == after
-    assert desk.row("well").state == "scheduled"
+    database = SendingDatabase()
+    database.put("well", next_at=NOON + 5)
+    assert not care(database)
+    database.put("out_1", **columns)
+    assert care(database)
+    tasks._take_care(database.tx, in_flight=frozenset(), hold_ms=HOLD_MS)
+    assert not care(database)
+    assert database.tx.value("select state from mail_outgoing where id = 'out_1'") == after
+    assert database.row("well").state == "scheduled"
 
 
 def test_what_is_in_flight_needs_no_care_and_what_is_not_does() -> None:
-    desk = Desk()
+    database = SendingDatabase()
     for name in ("one", "two"):
-        desk.put(name, state="transmitting")
-    assert not care(desk, "one", "two")
-    assert care(desk, "one")
-    tasks._take_care(desk.tx, in_flight=frozenset({"one"}), hold_ms=HOLD_MS)
-    assert [desk.row(name).state for name in ("one", "two")] == ["transmitting", "uncertain"]
+        database.put(name, state="transmitting")
+    assert not care(database, "one", "two")
+    assert care(database, "one")
+    tasks._take_care(database.tx, in_flight=frozenset({"one"}), hold_ms=HOLD_MS)
+    assert [database.row(name).state for name in ("one", "two")] == ["transmitting", "uncertain"]
 
 
 def test_what_waited_for_an_account_that_is_gone_says_so() -> None:
-    desk = Desk()
-    desk.put("out_1", next_at=NOON, account_id=GONE)
-    tasks._take_care(desk.tx, in_flight=frozenset(), hold_ms=HOLD_MS)
-    assert "no longer connected" in str(desk.row("out_1").last_error)
+    database = SendingDatabase()
+    database.put("out_1", next_at=NOON, account_id=GONE)
+    tasks._take_care(database.tx, in_flight=frozenset(), hold_ms=HOLD_MS)
+    assert "no longer connected" in str(database.row("out_1").last_error)
 
 
 def test_a_tick_knows_who_has_something_to_send_and_when_there_is_more() -> None:
-    desk = Desk()
-    desk.put("now", next_at=NOON)
-    desk.put("later", next_at=NOON + 7)
-    agenda = tasks._agenda(desk.tx, in_flight=frozenset(), hold_ms=HOLD_MS)
-    assert (agenda.needs_care, agenda.accounts, agenda.next_at) == (False, (desk.account_id,), NOON + 7)
+    database = SendingDatabase()
+    database.put("now", next_at=NOON)
+    database.put("later", next_at=NOON + 7)
+    agenda = tasks._agenda(database.tx, in_flight=frozenset(), hold_ms=HOLD_MS)
+    assert (agenda.needs_care, agenda.accounts, agenda.next_at) == (False, (database.account_id,), NOON + 7)

@@ -114,7 +114,7 @@ async def test_a_reply_begins_with_whom_what_and_the_original(hasty: Mailer) -> 
 
 async def test_a_reply_to_all_goes_to_all_and_a_reply_to_one(hasty: Mailer) -> None:
     raw = b"From: noa@example.org\r\nTo: mia@example.org, to@x.example\r\nCc: cc@x.example\r\nSubject: All\r\n\r\nHi."
-    await hasty.world.inject(address=MIA, raw=raw, thread_key="all", labels=frozenset({"INBOX"}))
+    await hasty.fake_mail.inject(address=MIA, raw=raw, thread_key="all", labels=frozenset({"INBOX"}))
     await hasty.sync()
     threads = (await hasty.service.query("mail.threads", section="inbox"))["threads"]
     (thread,) = [row["id"] for row in threads if row["subject"] == "All"]
@@ -155,7 +155,7 @@ async def test_a_mail_that_a_hook_puts_in_can_be_answered_by_name_as_any_other(h
 
 async def test_a_reply_stands_in_its_thread_here_and_there(hasty: Mailer) -> None:
     raw = b"From: noa@example.org\r\nTo: mia@example.org\r\nSubject: Plans\r\nMessage-ID: <plans@x>\r\n\r\nHi."
-    await hasty.world.inject(address=MIA, raw=raw, thread_key="plans", labels=frozenset({"INBOX"}))
+    await hasty.fake_mail.inject(address=MIA, raw=raw, thread_key="plans", labels=frozenset({"INBOX"}))
     await hasty.sync()
     threads = (await hasty.service.query("mail.threads", section="inbox"))["threads"]
     (thread,) = [row["id"] for row in threads if row["subject"] == "Plans"]
@@ -172,7 +172,7 @@ async def test_a_reply_stands_in_its_thread_here_and_there(hasty: Mailer) -> Non
     assert (sent.in_reply_to, sent.references) == (parent, (parent,))
     shown = await hasty.service.query("mail.thread", id=thread)
     assert answer["messageId"] in [one["id"] for one in shown["messages"]]
-    box = hasty.world.mailbox(MIA)
+    box = hasty.fake_mail.mailbox(MIA)
     assert box.messages[box.sent[0].provider_message_id].thread_id == thread_there
     assert "wrote:" in sent.text
     assert "> Hi." in sent.text
@@ -184,9 +184,9 @@ async def test_references_follow_the_threads_last_message(hasty: Mailer) -> None
         b"Message-ID: <%s>\r\nReferences: <first@x> <second@x>\r\n\r\nHi.\r\n"
     )
     for name in (b"third@x", b"fourth@x"):
-        await hasty.world.inject(address=MIA, raw=raw % name, thread_key="long", labels=frozenset({"INBOX"}))
+        await hasty.fake_mail.inject(address=MIA, raw=raw % name, thread_key="long", labels=frozenset({"INBOX"}))
     draft = raw.replace(b"07:00", b"07:30") % b"draft@x"
-    await hasty.world.inject(address=MIA, raw=draft, thread_key="long", labels=frozenset({"DRAFT"}))
+    await hasty.fake_mail.inject(address=MIA, raw=draft, thread_key="long", labels=frozenset({"DRAFT"}))
     await hasty.sync()
     threads = (await hasty.service.query("mail.threads", section="inbox"))["threads"]
     (thread,) = [row["id"] for row in threads if row["subject"] == "Long"]
@@ -210,7 +210,7 @@ async def test_a_reply_from_another_account_is_one_but_that_mailbox_does_not_kno
     other = await mailer_of(hasty.service, "work@example.org")
     thread = await arrived(hasty)
     await other.send(replyTo=thread)
-    box = other.world.mailbox("work@example.org")
+    box = other.fake_mail.mailbox("work@example.org")
     (sent,) = box.sent
     assert box.messages[sent.provider_message_id].thread_id == f"thread-{sent.provider_message_id}"
 
@@ -227,7 +227,7 @@ async def test_a_forward_carries_its_files_and_the_pictures_of_its_text(hasty: M
         b"Notes.\r\n--m\r\nContent-Type: image/png\r\nContent-Disposition: inline; filename=shown-below.png\r\n\r\n"
         b"no text names it\r\n--m--\r\n"
     )
-    await hasty.world.inject(address=MIA, raw=raw, thread_key="pics", labels=frozenset({"INBOX"}))
+    await hasty.fake_mail.inject(address=MIA, raw=raw, thread_key="pics", labels=frozenset({"INBOX"}))
     await hasty.sync()
     threads = (await hasty.service.query("mail.threads", section="inbox"))["threads"]
     (thread,) = [row["id"] for row in threads if row["subject"] == "Pictures"]
@@ -253,7 +253,7 @@ async def test_what_is_quoted_stays_though_the_message_goes(mailer: Mailer) -> N
     ((message_there,),) = await mailer.service.rows(
         "select provider_message_id from mail_messages where id = :id", id=ready["quote"]["messageId"]
     )
-    await mailer.world.delete(address=MIA, message_id=message_there)
+    await mailer.fake_mail.delete(address=MIA, message_id=message_there)
     await mailer.sync()
     await mailer.until(answer["outgoingId"], "sent")
     assert "Remember me" in mailer.accepted()[-1].text
@@ -286,12 +286,12 @@ async def test_hostile_text_from_a_stranger_becomes_no_header(hasty: Mailer) -> 
     raw = (
         f"From: {evil} <noa@example.org>\r\nTo: mia@example.org\r\nSubject: {evil}\r\nMessage-ID: <a@x\r\n b>\r\n\r\nHi"
     )
-    await hasty.world.inject(address=MIA, raw=raw.encode(), thread_key="evil", labels=frozenset({"INBOX"}))
+    await hasty.fake_mail.inject(address=MIA, raw=raw.encode(), thread_key="evil", labels=frozenset({"INBOX"}))
     await hasty.sync()
     threads = (await hasty.service.query("mail.threads", section="inbox"))["threads"]
     thread = threads[0]["id"]
     ready = await prepared(hasty, thread, "replyAll")
     await hasty.send(to=ready["to"], subject=ready["subject"], replyTo=thread, quote=ready["quote"])
-    head = hasty.world.mailbox(MIA).sent[-1].raw.partition(b"\r\n\r\n")[0]
+    head = hasty.fake_mail.mailbox(MIA).sent[-1].raw.partition(b"\r\n\r\n")[0]
     assert b"\nBcc:" not in head
-    assert mime.parse_message(hasty.world.mailbox(MIA).sent[-1].raw).bcc == ()
+    assert mime.parse_message(hasty.fake_mail.mailbox(MIA).sent[-1].raw).bcc == ()

@@ -6,25 +6,25 @@ import pytest
 
 from svc.clock import VirtualClock
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
-from tests.mail.sending.stage import open_stage
-from tests.support.mailbox import Rig
+from tests.mail.sending.stepped_sending import open_stepped
+from tests.support.mailbox import MailSync
 
 pytestmark = pytest.mark.thorough
 
 
-async def test_a_send_may_be_cut_off_at_any_step(rig: Rig, wall: VirtualClock) -> None:
-    async with open_stage(rig, wall) as stage:
+async def test_a_send_may_be_cut_off_at_any_step(mail_sync: MailSync, wall: VirtualClock) -> None:
+    async with open_stepped(mail_sync, wall) as stepped:
 
         async def attempt(run: Interrupted) -> None:
-            await stage.accept()
-            await run(stage.deliver)
-            await stage.restart()
-            await stage.check(run.step)
-            await stage.check_in_the_end(run.step)
-            if (await stage.row()).state != "sent":
-                await stage.do("retry")
-                await stage.attempt("ok")
-            assert (await stage.row()).state == "sent"
-            assert stage.sent() == 1
+            await stepped.accept()
+            await run(stepped.deliver)
+            await stepped.restart()
+            await stepped.check(run.step)
+            await stepped.check_in_the_end(run.step)
+            if (await stepped.row()).state != "sent":
+                await stepped.do("retry")
+                await stepped.attempt("ok")
+            assert (await stepped.row()).state == "sent"
+            assert stepped.sent() == 1
 
         assert await cancel_everywhere(attempt) > 10

@@ -25,7 +25,7 @@ from svc.mail.providers.seam import LostAnswer, Unreachable
 from svc.mail.sync.engine import MailEngine
 from svc.principal import UNCLAIMED
 from tests.mail.folder_provider import FolderMailbox
-from tests.mail.sending.draft_desk import OTHER, Desk, open_desk
+from tests.mail.sending.draft_writer import OTHER, DraftWriter, open_writer
 from tests.recorded_log import RecordedLog
 from tests.sizes import INTERLEAVINGS
 from tests.support.mailbox import mail
@@ -56,7 +56,7 @@ class Two:
     """``window``: the draft that is open here, as it was when it was read. ``thrown``: words that a person has deleted
     where they stood. ``slow``: what another program has yet to remove."""
 
-    desk: Desk
+    writer: DraftWriter
     box: FolderMailbox
     chance: random.Random
     window: dict[str, Any] | None = None
@@ -81,9 +81,9 @@ class Two:
 
     async def mine(self) -> list[dict[str, Any]]:
         found = []
-        for (draft_id,) in await self.desk.service.rows("select id from mail_drafts order by id"):
+        for (draft_id,) in await self.writer.service.rows("select id from mail_drafts order by id"):
             try:
-                found.append(await self.desk.service.query("mail.draft", id=draft_id))
+                found.append(await self.writer.service.query("mail.draft", id=draft_id))
             except RpcError as error:  # a poll found it deleted meanwhile
                 if error.code != "NOT_FOUND":
                     raise
@@ -98,32 +98,32 @@ class Two:
         words = " ".join(sorted(words_of(self.window["html"] if self.window else ""))) + " " + self.word()
         known = {} if self.window is None else {"id": self.window["id"], "version": self.window["version"]}
         wanted = {
-            "accountId": self.desk.accounts[MIA],
+            "accountId": self.writer.accounts[MIA],
             "to": [OTHER],
             "subject": "Boats",
             "html": f"<p>{words}</p>",
         }
-        reply = await self.desk.service.ask_as(UNCLAIMED, "mail.saveDraft", {**wanted, **known})
+        reply = await self.writer.service.ask_as(UNCLAIMED, "mail.saveDraft", {**wanted, **known})
         saved = reply.json["result"]["data"] if reply.status == 200 else None
         if saved is None:
             assert reply.status in {404, 409}, reply.json
-            saved = await self.desk.service.mutate("mail.saveDraft", **wanted)
+            saved = await self.writer.service.mutate("mail.saveDraft", **wanted)
         self.saves += 1
-        self.window = await self.desk.service.query("mail.draft", id=saved["id"])
+        self.window = await self.writer.service.query("mail.draft", id=saved["id"])
 
     async def continue_(self) -> None:
-        rows = await self.desk.service.rows("select id from mail_messages where labels like '%DRAFT%' order by id")
+        rows = await self.writer.service.rows("select id from mail_messages where labels like '%DRAFT%' order by id")
         if rows:
             (message_id,) = self.chance.choice(rows)
-            reply = await self.desk.service.ask_as(UNCLAIMED, "mail.takeUpDraft", {"messageId": message_id})
+            reply = await self.writer.service.ask_as(UNCLAIMED, "mail.takeUpDraft", {"messageId": message_id})
             if reply.status == 200:
                 draft_id = reply.json["result"]["data"]["draftId"]
-                self.window = await self.desk.service.query("mail.draft", id=draft_id)
+                self.window = await self.writer.service.query("mail.draft", id=draft_id)
 
     async def delete_here(self) -> None:
         await self.open()
         if self.window is not None:
-            await self.desk.service.mutate("mail.deleteDraft", id=self.window["id"])
+            await self.writer.service.mutate("mail.deleteDraft", id=self.window["id"])
             self.thrown |= words_of(self.window["html"])
             self.window = None
 
@@ -136,7 +136,7 @@ class Two:
             return  # who sends this one sends it a second time, and is told so
         wanted = {name: self.window[name] for name in ("accountId", "to", "subject", "html")}
         known = {"draftId": self.window["id"], "draftVersion": self.window["version"]}
-        reply = await self.desk.service.ask_as(UNCLAIMED, "mail.send", {**wanted, **known, "to": [OTHER]})
+        reply = await self.writer.service.ask_as(UNCLAIMED, "mail.send", {**wanted, **known, "to": [OTHER]})
         assert reply.status in {200, 404, 409}, reply.json
         self.window = None if reply.status == 200 else self.window
         await self.poll()
@@ -195,10 +195,10 @@ class Two:
     # Between
 
     async def poll(self) -> None:
-        await self.desk.service.workspace.service(MailEngine).sync_now(self.desk.accounts[MIA])
+        await self.writer.service.workspace.service(MailEngine).sync_now(self.writer.accounts[MIA])
 
     async def copy(self) -> None:
-        await self.desk.told()
+        await self.writer.told()
 
     async def wait(self) -> None:
         await trio.sleep(self.chance.choice((1, 6, 20, 90)))
@@ -213,7 +213,7 @@ class Two:
         self._finish_slow()
         self.box.faults.clear()
         await self.poll()
-        await self.desk.told()
+        await self.writer.told()
         await trio.sleep(60)
         before, put = await self._all(), self.box.drafts_put
         await trio.sleep(600)
@@ -231,9 +231,9 @@ class Two:
 
 
 @asynccontextmanager
-async def opened(home: Path, wall: VirtualClock, log: RecordedLog, box: FolderMailbox) -> AsyncIterator[Desk]:
-    async with open_desk(home, wall, log, {MIA: box}) as desk:
-        yield desk
+async def opened(home: Path, wall: VirtualClock, log: RecordedLog, box: FolderMailbox) -> AsyncIterator[DraftWriter]:
+    async with open_writer(home, wall, log, {MIA: box}) as writer:
+        yield writer
 
 
 @pytest.mark.share(2)
@@ -248,7 +248,7 @@ async def test_no_order_of_what_two_programs_do_loses_a_word_or_sends_one_twice(
     )
     async with AsyncExitStack() as stack:
         two = Two(
-            desk=await stack.enter_async_context(opened(tmp_path, wall, log, box)),
+            writer=await stack.enter_async_context(opened(tmp_path, wall, log, box)),
             box=box,
             chance=chance,
             typed={"word0"},
@@ -258,7 +258,7 @@ async def test_no_order_of_what_two_programs_do_loses_a_word_or_sends_one_twice(
             if event == "crash":
                 two.story.append(event)
                 await stack.aclose()
-                two.desk = await stack.enter_async_context(opened(tmp_path, wall, log, box))
+                two.writer = await stack.enter_async_context(opened(tmp_path, wall, log, box))
             else:
                 await two.do("continue_" if event == "continue" else event)
         await two.check()

@@ -15,9 +15,9 @@ from typing import Final, TypeVar, get_args
 import pytest
 
 from svc.clock import VirtualClock
-from tests.mail.sending.stage import POINTS, Action, Outcome, Point, Stage, open_stage
+from tests.mail.sending.stepped_sending import POINTS, Action, Outcome, Point, SteppedSending, open_stepped
 from tests.sizes import SOAK, STORY_ANY, STORY_JUMPS, STORY_SHARES, STORY_TELLING
-from tests.support.mailbox import Rig
+from tests.support.mailbox import MailSync
 
 pytestmark = pytest.mark.thorough
 
@@ -52,23 +52,23 @@ JUMPS: Final[tuple[Event, ...]] = (
 )
 
 
-async def play(stage: Stage, story: tuple[Event, ...]) -> None:
-    await stage.accept()
+async def play(stepped: SteppedSending, story: tuple[Event, ...]) -> None:
+    await stepped.accept()
     for kind, what in story:
         if kind == "attempt":
-            await stage.attempt(what)  # type: ignore[arg-type]
+            await stepped.attempt(what)  # type: ignore[arg-type]
         elif kind == "kill":
-            await stage.attempt_killed(what)  # type: ignore[arg-type]
+            await stepped.attempt_killed(what)  # type: ignore[arg-type]
         else:
-            await stage.do(what)  # type: ignore[arg-type]
-        await stage.check(story)
-    await stage.check_in_the_end(story)
+            await stepped.do(what)  # type: ignore[arg-type]
+        await stepped.check(story)
+    await stepped.check_in_the_end(story)
 
 
-async def play_all(rig: Rig, wall: VirtualClock, told: list[tuple[Event, ...]]) -> None:
-    async with open_stage(rig, wall) as stage:
+async def play_all(mail_sync: MailSync, wall: VirtualClock, told: list[tuple[Event, ...]]) -> None:
+    async with open_stepped(mail_sync, wall) as stepped:
         for story in told:
-            await play(stage, story)
+            await play(stepped, story)
 
 
 Told = TypeVar("Told")
@@ -85,51 +85,57 @@ def stories(first: Event, after: tuple[Event, ...], *, length: int, chance: rand
 
 
 @pytest.mark.parametrize("first", EVERYTHING, ids=" ".join)
-async def test_any_events_after_another(rig: Rig, wall: VirtualClock, first: Event, chance: random.Random) -> None:
-    await play_all(rig, wall, stories(first, EVERYTHING, length=STORY_ANY, chance=chance))
+async def test_any_events_after_another(
+    mail_sync: MailSync, wall: VirtualClock, first: Event, chance: random.Random
+) -> None:
+    await play_all(mail_sync, wall, stories(first, EVERYTHING, length=STORY_ANY, chance=chance))
 
 
 @pytest.mark.parametrize("first", TELLING, ids=" ".join)
-async def test_more_of_the_telling_ones(rig: Rig, wall: VirtualClock, first: Event, chance: random.Random) -> None:
-    await play_all(rig, wall, stories(first, TELLING, length=STORY_TELLING, chance=chance))
+async def test_more_of_the_telling_ones(
+    mail_sync: MailSync, wall: VirtualClock, first: Event, chance: random.Random
+) -> None:
+    await play_all(mail_sync, wall, stories(first, TELLING, length=STORY_TELLING, chance=chance))
 
 
 @pytest.mark.parametrize("first", JUMPS, ids=" ".join)
-async def test_more_with_a_clock_that_jumps(rig: Rig, wall: VirtualClock, first: Event, chance: random.Random) -> None:
-    await play_all(rig, wall, stories(first, JUMPS, length=STORY_JUMPS, chance=chance))
+async def test_more_with_a_clock_that_jumps(
+    mail_sync: MailSync, wall: VirtualClock, first: Event, chance: random.Random
+) -> None:
+    await play_all(mail_sync, wall, stories(first, JUMPS, length=STORY_JUMPS, chance=chance))
 
 
 @pytest.mark.parametrize("point", POINTS)
 async def test_anything_beside_an_attempt_at_any_point_of_it(
-    rig: Rig, wall: VirtualClock, point: Point, chance: random.Random
+    mail_sync: MailSync, wall: VirtualClock, point: Point, chance: random.Random
 ) -> None:
     """A cancel, a poll, a second tick in the middle of an attempt, whose end nobody knows yet."""
-    async with open_stage(rig, wall) as stage:
+    async with open_stepped(mail_sync, wall) as stepped:
         for outcome, action, then in a_share(product(OUTCOMES, BESIDE, ("retry", "restart")), chance):
             story = (point, outcome, action, then)
-            await stage.accept()
-            await stage.attempt(outcome, beside=(point, action))
-            await stage.check(story)
-            await stage.do(then)  # type: ignore[arg-type]
-            await stage.attempt("ok")
-            await stage.check(story)
-            await stage.check_in_the_end(story)
+            await stepped.accept()
+            await stepped.attempt(outcome, beside=(point, action))
+            await stepped.check(story)
+            await stepped.do(then)  # type: ignore[arg-type]
+            await stepped.attempt("ok")
+            await stepped.check(story)
+            await stepped.check_in_the_end(story)
 
 
 @pytest.mark.parametrize("first", ["lost-blind", "cut"])
 async def test_the_same_while_a_retry_in_doubt_is_on_its_way(
-    rig: Rig, wall: VirtualClock, first: Outcome, chance: random.Random
+    mail_sync: MailSync, wall: VirtualClock, first: Outcome, chance: random.Random
 ) -> None:
     """The mail of the first attempt may turn up under the second."""
-    async with open_stage(rig, wall) as stage:
+    async with open_stepped(mail_sync, wall) as stepped:
         for point, second, action in a_share(product(POINTS, ("ok", "cut", "429", "403"), BESIDE), chance):
             story = (first, point, second, action)
-            await stage.accept()
-            await stage.attempt(first)
-            await stage.do("retry")
-            await stage.attempt(second, beside=(point, action))  # type: ignore[arg-type]
-            await stage.check(story)
-            await stage.check_in_the_end(story)
+            await stepped.accept()
+            await stepped.attempt(first)
+            await stepped.do("retry")
+            await stepped.attempt(second, beside=(point, action))  # type: ignore[arg-type]
+            await stepped.check(story)
+            await stepped.check_in_the_end(story)
 
 
 def test_they_are_many() -> None:

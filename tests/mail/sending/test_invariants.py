@@ -9,8 +9,8 @@ import pytest
 from svc.mail.sending import drafts
 from svc.mail.sending.invariants import INVARIANTS
 from svc.mail.sending.states import OutgoingState
-from tests.mail.sending.desk import MIA, Desk
 from tests.mail.sending.mailer import Mailer
+from tests.mail.sending.sending_database import MIA, SendingDatabase
 
 DAMAGES = {
     "update mail_outgoing set next_at = 1": "has a date that its state does not allow",
@@ -45,8 +45,8 @@ async def test_each_damage_is_found(hasty: Mailer, damage: str) -> None:
 # One row at a time, whole and damaged
 
 
-def problems(desk: Desk) -> list[str]:
-    return [problem for one in INVARIANTS if one.yields == "problems" for problem in one.check(desk.tx)]
+def problems(database: SendingDatabase) -> list[str]:
+    return [problem for one in INVARIANTS if one.yields == "problems" for problem in one.check(database.tx)]
 
 
 DATE = "out_1 has a date that its state does not allow, or lacks one"
@@ -77,29 +77,29 @@ UNKNOWABLE = "out_1 says of itself what can't be known"
     ],
 )
 def test_a_mail_says_of_itself_only_what_can_be(columns: dict[str, Any], problem: str | None) -> None:
-    desk = Desk()
-    desk.put("out_1", **columns)
-    assert problems(desk) == ([] if problem is None else [problem])
+    database = SendingDatabase()
+    database.put("out_1", **columns)
+    assert problems(database) == ([] if problem is None else [problem])
 
 
 def test_a_message_is_the_copy_of_one_mail_in_its_account() -> None:
-    desk = Desk()
-    other = desk.account(MIA, "work@example.org")
-    desk.put("out_1", state="sent", provider_message_id="there")
-    desk.put("out_2", state="sent", provider_message_id="there", account_id=other)
-    assert problems(desk) == []
-    desk.put("out_3", state="sent", provider_message_id="there")
-    assert problems(desk) == [f"message there of account {desk.account_id} is two mails' copy"]
+    database = SendingDatabase()
+    other = database.account(MIA, "work@example.org")
+    database.put("out_1", state="sent", provider_message_id="there")
+    database.put("out_2", state="sent", provider_message_id="there", account_id=other)
+    assert problems(database) == []
+    database.put("out_3", state="sent", provider_message_id="there")
+    assert problems(database) == [f"message there of account {database.account_id} is two mails' copy"]
 
 
-def saved(desk: Desk, **more: Any) -> str:
-    return drafts.save(desk.tx, MIA, draft_id=None, version=None, request=desk.request(**more)).id
+def saved(database: SendingDatabase, **more: Any) -> str:
+    return drafts.save(database.tx, MIA, draft_id=None, version=None, request=database.request(**more)).id
 
 
 def test_files_belong_to_a_mail_or_a_draft_that_is_there() -> None:
-    desk = Desk()
-    desk.put("out_1", next_at=1)
-    draft = saved(desk)
+    database = SendingDatabase()
+    database.put("out_1", next_at=1)
+    draft = saved(database)
     for name, origin in (
         ("a", "outgoing:out_1"),
         ("b", "outgoing:gone"),
@@ -108,44 +108,46 @@ def test_files_belong_to_a_mail_or_a_draft_that_is_there() -> None:
         ("e", "mail:gone"),
         ("f", f"outgoing:{draft}"),
     ):
-        desk.attach(name, origin=origin)
-    assert problems(desk) == [f"file {name} belongs to a mail that is not there" for name in "bdf"]
+        database.attach(name, origin=origin)
+    assert problems(database) == [f"file {name} belongs to a mail that is not there" for name in "bdf"]
 
 
 @pytest.mark.parametrize("state", get_args(OutgoingState))
 def test_what_has_not_left_has_its_attachments(state: OutgoingState) -> None:
-    desk = Desk()
+    database = SendingDatabase()
     ended = {"provider_message_id": "there"} if state == "sent" else {}
     next_at = 1 if state in {"scheduled", "held"} else None
-    desk.put("out_1", state=state, attachments='["fil_1"]', next_at=next_at, raw_sha256="raw", **ended)
+    database.put("out_1", state=state, attachments='["fil_1"]', next_at=next_at, raw_sha256="raw", **ended)
     needed = state in {"scheduled", "held", "overdue", "transmitting"}
     lacks = ["out_1 lacks a file that is attached to it"] if needed else []
-    assert problems(desk) == lacks
-    desk.attach("fil_1", origin="upload")
-    desk.attach("fil_2", origin="outgoing:out_1")
-    assert problems(desk) == lacks
-    desk.tx.run("update files set origin = 'outgoing:out_1'")
-    assert problems(desk) == []
+    assert problems(database) == lacks
+    database.attach("fil_1", origin="upload")
+    database.attach("fil_2", origin="outgoing:out_1")
+    assert problems(database) == lacks
+    database.tx.run("update files set origin = 'outgoing:out_1'")
+    assert problems(database) == []
 
 
 def test_a_draft_has_its_attachments() -> None:
-    desk = Desk()
-    draft = saved(desk, attachments=(desk.attach("fil_1", origin="upload"),))
-    desk.attach("fil_2", origin=f"draft:{draft}")
-    assert problems(desk) == []
-    desk.tx.run("update files set origin = 'upload' where origin = :origin and id <> 'fil_2'", origin=f"draft:{draft}")
-    assert problems(desk) == [f"{draft} lacks a file that is attached to it"]
+    database = SendingDatabase()
+    draft = saved(database, attachments=(database.attach("fil_1", origin="upload"),))
+    database.attach("fil_2", origin=f"draft:{draft}")
+    assert problems(database) == []
+    database.tx.run(
+        "update files set origin = 'upload' where origin = :origin and id <> 'fil_2'", origin=f"draft:{draft}"
+    )
+    assert problems(database) == [f"{draft} lacks a file that is attached to it"]
 
 
 def test_of_much_damage_so_much_is_told_as_a_person_reads() -> None:
-    desk = Desk()
+    database = SendingDatabase()
     for number in range(30):
-        desk.put(f"out_{number}")
-    assert len(problems(desk)) == 20
+        database.put(f"out_{number}")
+    assert len(problems(database)) == 20
 
 
 def test_what_outgoing_mail_names_is_among_the_blobs_that_must_be_stored() -> None:
-    desk = Desk()
-    desk.put("out_1", raw_sha256="raw", next_at=1)
+    database = SendingDatabase()
+    database.put("out_1", raw_sha256="raw", next_at=1)
     (one,) = [one for one in INVARIANTS if one.yields == "blobs"]
-    assert list(one.check(desk.tx)) == ["raw"]
+    assert list(one.check(database.tx)) == ["raw"]

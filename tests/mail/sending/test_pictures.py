@@ -17,7 +17,7 @@ async def uploaded(mailer: Mailer, name: str, content: bytes = PNG) -> str:
 
 
 def letter(mailer: Mailer) -> EmailMessage:
-    (sent,) = mailer.world.mailbox(mailer.address).sent
+    (sent,) = mailer.fake_mail.mailbox(mailer.address).sent
     return message_from_bytes(sent.raw, policy=policy.default)
 
 

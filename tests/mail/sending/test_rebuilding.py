@@ -51,7 +51,7 @@ class Shelf:
 
 
 @dataclass
-class Bench:
+class RebuilderParts:
     log: RecordedLog
     threads: Pool = field(default_factory=Pool)
     processes: Pool = field(default_factory=Pool)
@@ -79,8 +79,8 @@ QUOTED = Quoted(
 
 
 @pytest.fixture
-def bench(log: RecordedLog) -> Bench:
-    return Bench(log)
+def parts(log: RecordedLog) -> RebuilderParts:
+    return RebuilderParts(log)
 
 
 def test_the_three_are_what_they_are_taken_for() -> None:
@@ -92,39 +92,41 @@ def test_the_three_are_what_they_are_taken_for() -> None:
     [(SMALL, (1, []), True), (LARGE, (0, [REBUILD_DEADLINE_S]), True), (HUGE, (1, []), False)],
 )
 async def test_each_size_has_its_place(
-    bench: Bench, html: str, asked: tuple[int, list[float | None]], bold: bool
+    parts: RebuilderParts, html: str, asked: tuple[int, list[float | None]], bold: bool
 ) -> None:
-    own = await bench.rebuilder().own(html)
+    own = await parts.rebuilder().own(html)
     assert "this" in own.html
-    assert (bench.asked(), "<b>" in own.html) == (asked, bold)
-    bench.shelf.body = Body(html=html, text="See this")
-    bench.threads.asked.clear()
-    bench.processes.asked.clear()
-    quoted = await bench.rebuilder().quoted(QUOTED, images={})
+    assert (parts.asked(), "<b>" in own.html) == (asked, bold)
+    parts.shelf.body = Body(html=html, text="See this")
+    parts.threads.asked.clear()
+    parts.processes.asked.clear()
+    quoted = await parts.rebuilder().quoted(QUOTED, images={})
     assert "this" in quoted.html
-    assert (bench.asked(), "<b>" in quoted.html) == (asked, bold)
-    assert bench.shelf.limits == [MAX_BODY_BLOB_BYTES]
+    assert (parts.asked(), "<b>" in quoted.html) == (asked, bold)
+    assert parts.shelf.limits == [MAX_BODY_BLOB_BYTES]
 
 
 @pytest.mark.parametrize("fault", [WorkerTimeout("too long"), WorkerCrashed("died")])
-async def test_what_a_process_gives_up_on_leaves_as_text_and_the_log_says_why(bench: Bench, fault: Exception) -> None:
-    bench.processes.fault = fault
-    own = await bench.rebuilder().own(LARGE)
+async def test_what_a_process_gives_up_on_leaves_as_text_and_the_log_says_why(
+    parts: RebuilderParts, fault: Exception
+) -> None:
+    parts.processes.fault = fault
+    own = await parts.rebuilder().own(LARGE)
     assert "this" in own.html
     assert "<b>" not in own.html
-    assert bench.asked() == (1, [REBUILD_DEADLINE_S])
-    (record,) = bench.log.records
+    assert parts.asked() == (1, [REBUILD_DEADLINE_S])
+    (record,) = parts.log.records
     assert (record["event"], record["size"], record["reason"]) == ("mail.rebuild_gave_up", len(LARGE), str(fault))
 
 
-async def test_an_original_that_a_process_gives_up_on_is_quoted_as_text(bench: Bench) -> None:
-    bench.processes.fault = WorkerTimeout("too long")
-    bench.shelf.body = Body(html=LARGE, text="See this")
-    quoted = await bench.rebuilder().quoted(QUOTED, images={})
+async def test_an_original_that_a_process_gives_up_on_is_quoted_as_text(parts: RebuilderParts) -> None:
+    parts.processes.fault = WorkerTimeout("too long")
+    parts.shelf.body = Body(html=LARGE, text="See this")
+    quoted = await parts.rebuilder().quoted(QUOTED, images={})
     assert "this" in quoted.html
     assert "<b>" not in quoted.html
 
 
-async def test_an_original_without_html_is_quoted_by_its_text(bench: Bench) -> None:
-    bench.shelf.body = Body(html=None, text="Plain words")
-    assert "Plain words" in (await bench.rebuilder().quoted(QUOTED, images={})).html
+async def test_an_original_without_html_is_quoted_by_its_text(parts: RebuilderParts) -> None:
+    parts.shelf.body = Body(html=None, text="Plain words")
+    assert "Plain words" in (await parts.rebuilder().quoted(QUOTED, images={})).html

@@ -112,7 +112,7 @@ async def test_a_copy_among_the_sent_mail_is_known_by_our_mark_alone(hasty: Mail
     answer = await hasty.send()
     assert answer["state"] == "uncertain"
     raw = f"From: {MIA}\r\nTo: {TO}\r\nSubject: Hello\r\nX-Svc-Outgoing: {answer['outgoingId']}\r\n\r\nHi."
-    await hasty.world.inject(address=MIA, raw=raw.encode(), thread_key="copy", labels=frozenset({"SENT"}))
+    await hasty.fake_mail.inject(address=MIA, raw=raw.encode(), thread_key="copy", labels=frozenset({"SENT"}))
     await hasty.sync()
     assert await hasty.state(answer["outgoingId"]) == "sent"
 
@@ -124,7 +124,9 @@ async def test_a_copy_whose_message_id_a_server_has_replaced_is_known_by_the_one
     answer = await hasty.send()
     ((ours,),) = await hasty.service.rows("select message_id_header from mail_outgoing")
     raw = f"From: {MIA}\r\nTo: {TO}\r\nMessage-ID: <of@the.server>\r\nX-Microsoft-Original-Message-ID: <{ours}>\r\n"
-    await hasty.world.inject(address=MIA, raw=f"{raw}\r\nHi.".encode(), thread_key="copy", labels=frozenset({"SENT"}))
+    await hasty.fake_mail.inject(
+        address=MIA, raw=f"{raw}\r\nHi.".encode(), thread_key="copy", labels=frozenset({"SENT"})
+    )
     await hasty.sync()
     assert await hasty.state(answer["outgoingId"]) == "sent"
 
@@ -289,7 +291,7 @@ async def test_a_refused_reply_is_sent_into_its_thread_later_unless_the_thread_i
     answer = await hasty.send(subject="Re: Plans", replyTo=thread)
     await hasty.service.mutate("mail.retrySend", id=answer["outgoingId"])
     await hasty.until(answer["outgoingId"], "sent")
-    box = hasty.world.mailbox(MIA)
+    box = hasty.fake_mail.mailbox(MIA)
     threads = [message.thread_id for message in box.messages.values()]
     assert (len(set(threads)) < len(threads)) == kept
 
@@ -315,7 +317,7 @@ async def test_an_uncertain_mail_that_turns_up_among_sent_mail_is_sent(hasty: Ma
     answer = await hasty.send()
     assert answer["state"] == "uncertain"
     row = await hasty.until(answer["outgoingId"], "sent")
-    assert row["messageId"] == message_id_of(hasty.account_id, hasty.world.mailbox(MIA).sent[0].provider_message_id)
+    assert row["messageId"] == message_id_of(hasty.account_id, hasty.fake_mail.mailbox(MIA).sent[0].provider_message_id)
     assert len(hasty.accepted()) == 1
 
 

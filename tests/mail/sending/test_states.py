@@ -22,7 +22,7 @@ from svc.mail.sending.states import GOES_BY_ITSELF, SENDING, OutgoingEvent, Outg
 from svc.principal import UNCLAIMED
 from svc.store import Tx
 from tests.mail.bare import NOON, bare_tx, undone
-from tests.mail.sending.desk import Desk
+from tests.mail.sending.sending_database import SendingDatabase
 
 HOLD_MS: Final = 10_000
 EVENTS: Final[tuple[OutgoingEvent, ...]] = get_args(OutgoingEvent)
@@ -214,10 +214,10 @@ def test_a_date_that_the_state_does_not_allow_is_refused() -> None:
 
 @pytest.mark.parametrize("state", sorted(set(get_args(OutgoingState)) - {"sent"}))
 def test_what_stands_among_sent_mail_was_sent_whatever_was_thought_of_it(state: OutgoingState) -> None:
-    desk = Desk()
-    desk.put("out_1", state=state)
-    settling.sent(desk.tx, outgoing_id="out_1", provider_message_id="there", message_id=None)
-    assert desk.row("out_1").state == "sent"
+    database = SendingDatabase()
+    database.put("out_1", state=state)
+    settling.sent(database.tx, outgoing_id="out_1", provider_message_id="there", message_id=None)
+    assert database.row("out_1").state == "sent"
 
 
 @pytest.mark.parametrize(
@@ -231,36 +231,36 @@ def test_what_stands_among_sent_mail_was_sent_whatever_was_thought_of_it(state: 
     ],
 )
 def test_whatever_waits_ends_with_its_account(state: str, doubt: int, after: str) -> None:
-    desk = Desk()
-    desk.put("out_1", state=state, doubt=doubt)
-    settling.fail_waiting(desk.tx, account_id=desk.account_id, reason="Gone.")
-    assert desk.row("out_1").state == after
+    database = SendingDatabase()
+    database.put("out_1", state=state, doubt=doubt)
+    settling.fail_waiting(database.tx, account_id=database.account_id, reason="Gone.")
+    assert database.row("out_1").state == after
 
 
 @pytest.mark.parametrize("state", ["held", "scheduled"])
 def test_whatever_goes_by_itself_can_be_late_and_keeps_its_state_where_only_its_date_is_wrong(state: str) -> None:
-    desk = Desk()
-    desk.put("out_1", state=state, attempts=1, next_at=NOON)
-    with undone(desk.tx):
-        desk.tx.now = NOON + 13 * HOUR_MS
-        settling.mark_overdue(desk.tx)
-        assert desk.row("out_1").state == "overdue"
-    desk.tx.now = NOON - 30 * DAY_MS
-    settling.mend_dates(desk.tx, hold_ms=HOLD_MS)
-    assert desk.row("out_1").state == state
+    database = SendingDatabase()
+    database.put("out_1", state=state, attempts=1, next_at=NOON)
+    with undone(database.tx):
+        database.tx.now = NOON + 13 * HOUR_MS
+        settling.mark_overdue(database.tx)
+        assert database.row("out_1").state == "overdue"
+    database.tx.now = NOON - 30 * DAY_MS
+    settling.mend_dates(database.tx, hold_ms=HOLD_MS)
+    assert database.row("out_1").state == state
 
 
 def test_what_a_person_may_say_of_what_waits() -> None:
     for state in ("held", "scheduled", "overdue"):
         for doubt in {0, int(state != "held")}:
-            desk = Desk()
-            desk.put("out_1", state=state, doubt=doubt)
-            with undone(desk.tx):
-                after = actions.reschedule(desk.tx, UNCLAIMED, outgoing_id="out_1", send_at=NOON + 1)
+            database = SendingDatabase()
+            database.put("out_1", state=state, doubt=doubt)
+            with undone(database.tx):
+                after = actions.reschedule(database.tx, UNCLAIMED, outgoing_id="out_1", send_at=NOON + 1)
                 assert after.state == "scheduled"
-            after = actions.cancel(desk.tx, UNCLAIMED, outgoing_id="out_1")
+            after = actions.cancel(database.tx, UNCLAIMED, outgoing_id="out_1")
             assert after.state == ("uncertain" if doubt else "cancelled")
     for state in ("failed", "overdue", "uncertain"):
-        desk = Desk()
-        desk.put("out_1", state=state)
-        assert actions.retry(desk.tx, UNCLAIMED, outgoing_id="out_1").state == "scheduled"
+        database = SendingDatabase()
+        database.put("out_1", state=state)
+        assert actions.retry(database.tx, UNCLAIMED, outgoing_id="out_1").state == "scheduled"

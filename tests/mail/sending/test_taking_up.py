@@ -17,7 +17,7 @@ from svc.mail.sending import drafts
 from svc.mail.sync.engine import MailEngine
 from svc.principal import UNCLAIMED
 from tests.mail.folder_provider import FolderMailbox, FolderProvider
-from tests.mail.sending.draft_desk import Desk, open_desk
+from tests.mail.sending.draft_writer import DraftWriter, open_writer
 from tests.recorded_log import RecordedLog
 from tests.support.mailbox import mail
 from tests.support.service import MIA, RpcError
@@ -56,39 +56,41 @@ async def box(wall: VirtualClock) -> FolderMailbox:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, wall: VirtualClock, log: RecordedLog, box: FolderMailbox) -> AsyncIterator[Desk]:
-    async with open_desk(tmp_path, wall, log, {MIA: box}) as opened:
+async def writer(
+    tmp_path: Path, wall: VirtualClock, log: RecordedLog, box: FolderMailbox
+) -> AsyncIterator[DraftWriter]:
+    async with open_writer(tmp_path, wall, log, {MIA: box}) as opened:
         yield opened
 
 
-async def synced(desk: Desk) -> None:
-    await desk.service.workspace.service(MailEngine).sync_now(desk.accounts[MIA])
+async def synced(writer: DraftWriter) -> None:
+    await writer.service.workspace.service(MailEngine).sync_now(writer.accounts[MIA])
 
 
-async def stored(desk: Desk, subject: str) -> str:
-    await synced(desk)
-    ((message_id,),) = await desk.service.rows("select id from mail_messages where subject = :s", s=subject)
+async def stored(writer: DraftWriter, subject: str) -> str:
+    await synced(writer)
+    ((message_id,),) = await writer.service.rows("select id from mail_messages where subject = :s", s=subject)
     return str(message_id)
 
 
-async def taken(desk: Desk, message_id: str) -> dict[str, Any]:
-    answer = await desk.service.mutate("mail.takeUpDraft", messageId=message_id)
-    found: dict[str, Any] = await desk.service.query("mail.draft", id=answer["draftId"])
+async def taken(writer: DraftWriter, message_id: str) -> dict[str, Any]:
+    answer = await writer.service.mutate("mail.takeUpDraft", messageId=message_id)
+    found: dict[str, Any] = await writer.service.query("mail.draft", id=answer["draftId"])
     return found
 
 
-async def refused(desk: Desk, message_id: str) -> int:
+async def refused(writer: DraftWriter, message_id: str) -> int:
     """The status of an attempt."""
-    reply = await desk.service.ask_as(UNCLAIMED, "mail.takeUpDraft", {"messageId": message_id})
+    reply = await writer.service.ask_as(UNCLAIMED, "mail.takeUpDraft", {"messageId": message_id})
     return reply.status
 
 
-async def changed(desk: Desk, draft: dict[str, Any], **more: object) -> dict[str, Any]:
+async def changed(writer: DraftWriter, draft: dict[str, Any], **more: object) -> dict[str, Any]:
     """As the app saves it."""
     kept = {name: draft[name] for name in ("accountId", "to", "cc", "bcc", "subject", "html", "id", "version")}
     files = [one["fileId"] for one in draft["attachments"]]
     wanted = {**kept, "attachments": files, "replyTo": draft["replyTo"], **more}
-    answer: dict[str, Any] = await desk.service.mutate("mail.saveDraft", **wanted)
+    answer: dict[str, Any] = await writer.service.mutate("mail.saveDraft", **wanted)
     return answer
 
 
@@ -98,15 +100,17 @@ def subjects(box: FolderMailbox) -> list[str | None]:
     return [mime.parse_message(raw).subject for raw in raws]
 
 
-async def listed(desk: Desk) -> list[str]:
+async def listed(writer: DraftWriter) -> list[str]:
     """The subjects of all drafts that a person sees, those of the mailbox and their own."""
-    await synced(desk)
-    there = await desk.service.query("mail.threads", labelName="Draft")
-    own = await desk.service.query("mail.drafts")
+    await synced(writer)
+    there = await writer.service.query("mail.threads", labelName="Draft")
+    own = await writer.service.query("mail.drafts")
     return sorted([one["subject"] for one in there["threads"]] + [one["subject"] for one in own])
 
 
-async def test_a_draft_of_another_program_is_continued_with_all_that_it_has(desk: Desk, box: FolderMailbox) -> None:
+async def test_a_draft_of_another_program_is_continued_with_all_that_it_has(
+    writer: DraftWriter, box: FolderMailbox
+) -> None:
     rich = '<p>The <b>wall</b><script>x()</script></p><img src="cid:pic@elsewhere.test" alt="wall">'
     box.deliver(
         theirs(rich=rich, In_Reply_To="<welcome@mail.test>", References="<first@mail.test> <welcome@mail.test>"),
@@ -115,7 +119,7 @@ async def test_a_draft_of_another_program_is_continued_with_all_that_it_has(desk
     box.deliver(
         b"Message-ID: <later@mail.test>\nIn-Reply-To: <welcome@mail.test>\n" + mail("Re: Welcome"), folder=INBOX
     )
-    draft = await taken(desk, await stored(desk, "Harbour"))
+    draft = await taken(writer, await stored(writer, "Harbour"))
     assert (draft["to"], draft["cc"], draft["bcc"]) == (
         ['"Bob Brook" <bob@else.test>'],
         ["car@else.test"],
@@ -125,8 +129,8 @@ async def test_a_draft_of_another_program_is_continued_with_all_that_it_has(desk
     assert "<b>wall</b>" in draft["html"]
     assert "script" not in draft["html"]
     assert [one["filename"] for one in draft["attachments"]] == ["wall.png", "plan.pdf"]
-    await changed(desk, draft, html="<p>Changed</p>")
-    await desk.told()
+    await changed(writer, draft, html="<p>Changed</p>")
+    await writer.told()
     ((_, raw),) = box.drafts
     copy = mime.parse_message(raw)
     assert (copy.message_id, copy.in_reply_to, copy.references) == (
@@ -137,77 +141,81 @@ async def test_a_draft_of_another_program_is_continued_with_all_that_it_has(desk
     assert [one.content for one in copy.attachments] == [PICTURE, b"plan"]
 
 
-async def test_plain_text_is_kept_as_it_is(desk: Desk, box: FolderMailbox) -> None:
+async def test_plain_text_is_kept_as_it_is(writer: DraftWriter, box: FolderMailbox) -> None:
     text = "Hi  Bob,\n\na  b <here>\n\n> quoted\n> more\n\n-- \nMia"
     box.deliver(theirs(text=text), folder=DRAFT)
-    draft = await taken(desk, await stored(desk, "Harbour"))
-    await changed(desk, draft, subject="Harbours")
-    await desk.told()
+    draft = await taken(writer, await stored(writer, "Harbour"))
+    await changed(writer, draft, subject="Harbours")
+    await writer.told()
     ((_, raw),) = box.drafts
     assert (mime.parse_message(raw).text or "").rstrip() == text
 
 
-async def test_it_is_from_the_alias_that_it_was_written_from(desk: Desk, box: FolderMailbox) -> None:
-    wanted = {"accountId": desk.accounts[MIA], "address": "hello@studio.example"}
-    await desk.service.mutate("mail.setAddress", **wanted, name="The Studio")
+async def test_it_is_from_the_alias_that_it_was_written_from(writer: DraftWriter, box: FolderMailbox) -> None:
+    wanted = {"accountId": writer.accounts[MIA], "address": "hello@studio.example"}
+    await writer.service.mutate("mail.setAddress", **wanted, name="The Studio")
     box.deliver(theirs(From="Studio <Hello@studio.example>"), folder=DRAFT)
     box.deliver(theirs("Stranger", From="x@nobody.example"), folder=DRAFT)
-    assert (await taken(desk, await stored(desk, "Harbour")))["fromAddress"] == "hello@studio.example"
-    assert (await taken(desk, await stored(desk, "Stranger")))["fromAddress"] is None
+    assert (await taken(writer, await stored(writer, "Harbour")))["fromAddress"] == "hello@studio.example"
+    assert (await taken(writer, await stored(writer, "Stranger")))["fromAddress"] is None
 
 
-async def test_opening_writes_nothing_there_and_is_the_same_draft_each_time(desk: Desk, box: FolderMailbox) -> None:
+async def test_opening_writes_nothing_there_and_is_the_same_draft_each_time(
+    writer: DraftWriter, box: FolderMailbox
+) -> None:
     box.deliver(theirs(), folder=DRAFT)
-    message = await stored(desk, "Harbour")
-    first, second = await taken(desk, message), await taken(desk, message)
+    message = await stored(writer, "Harbour")
+    first, second = await taken(writer, message), await taken(writer, message)
     assert first["id"] == second["id"]
-    await desk.told()
+    await writer.told()
     assert subjects(box) == ["Harbour"]
     assert box.drafts_put == 0
-    assert await listed(desk) == ["Harbour"]
+    assert await listed(writer) == ["Harbour"]
 
 
-async def test_a_change_replaces_it_there_and_it_is_listed_once(desk: Desk, box: FolderMailbox) -> None:
+async def test_a_change_replaces_it_there_and_it_is_listed_once(writer: DraftWriter, box: FolderMailbox) -> None:
     box.deliver(theirs(), folder=DRAFT)
-    draft = await taken(desk, await stored(desk, "Harbour"))
-    await changed(desk, draft, subject="Harbours")
-    await desk.told()
+    draft = await taken(writer, await stored(writer, "Harbour"))
+    await changed(writer, draft, subject="Harbours")
+    await writer.told()
     assert subjects(box) == ["Harbours"]
-    assert await listed(desk) == ["Harbours"]
+    assert await listed(writer) == ["Harbours"]
 
 
 @pytest.mark.parametrize("fault", [Unreachable("No connection."), LostAnswer("Cut.")], ids=["unreachable", "lost"])
 @pytest.mark.parametrize("at", range(3))
-async def test_a_fault_at_any_step_leaves_one(desk: Desk, box: FolderMailbox, fault: Exception, at: int) -> None:
+async def test_a_fault_at_any_step_leaves_one(
+    writer: DraftWriter, box: FolderMailbox, fault: Exception, at: int
+) -> None:
     box.deliver(theirs(), folder=DRAFT)
-    draft = await taken(desk, await stored(desk, "Harbour"))
+    draft = await taken(writer, await stored(writer, "Harbour"))
     box.faults[:] = [*[None] * at, fault]  # type: ignore[list-item]
-    await changed(desk, draft, subject="Harbours")
-    await desk.told()
+    await changed(writer, draft, subject="Harbours")
+    await writer.told()
     assert subjects(box) == ["Harbours"]
-    assert await listed(desk) == ["Harbours"]
+    assert await listed(writer) == ["Harbours"]
 
 
 @pytest.mark.parametrize("is_changed", [False, True], ids=["untouched", "changed"])
 @pytest.mark.parametrize("how", ["mail.deleteDraft", "mail.send"])
 async def test_it_goes_there_when_it_is_thrown_away_or_sent_here(
-    desk: Desk, box: FolderMailbox, how: str, is_changed: bool
+    writer: DraftWriter, box: FolderMailbox, how: str, is_changed: bool
 ) -> None:
     box.deliver(theirs(In_Reply_To="<welcome@mail.test>"), folder=DRAFT)
-    draft = await taken(desk, await stored(desk, "Harbour"))
+    draft = await taken(writer, await stored(writer, "Harbour"))
     if is_changed:
-        await changed(desk, draft, subject="Harbours")
+        await changed(writer, draft, subject="Harbours")
     sent = {name: draft[name] for name in ("accountId", "to", "subject", "html", "replyTo")}
     asked = {"id": draft["id"]} if how == "mail.deleteDraft" else {"draftId": draft["id"], **sent}
-    answer = await desk.service.mutate(how, **asked)
-    await desk.told()
+    answer = await writer.service.mutate(how, **asked)
+    await writer.told()
     assert subjects(box) == []
-    assert await listed(desk) == []
+    assert await listed(writer) == []
     if how == "mail.send":
-        ((parent,),) = await desk.service.rows("select in_reply_to from mail_outgoing")
+        ((parent,),) = await writer.service.rows("select in_reply_to from mail_outgoing")
         assert parent == "welcome@mail.test"
-        await desk.service.mutate("mail.cancelSend", id=answer["outgoingId"])
-        await desk.told()
+        await writer.service.mutate("mail.cancelSend", id=answer["outgoingId"])
+        await writer.told()
         assert subjects(box) == ["Harbour"]
         ((_, raw),) = box.drafts
         assert mime.parse_message(raw).in_reply_to == "welcome@mail.test"
@@ -216,66 +224,66 @@ async def test_it_goes_there_when_it_is_thrown_away_or_sent_here(
 @pytest.mark.parametrize("what", ["deleted", "trashed", "edited"])
 @pytest.mark.parametrize("is_changed", [False, True], ids=["untouched", "changed"])
 async def test_what_another_program_does_with_it_meanwhile_takes_nothing_away(
-    desk: Desk, box: FolderMailbox, what: str, is_changed: bool
+    writer: DraftWriter, box: FolderMailbox, what: str, is_changed: bool
 ) -> None:
     there = box.deliver(theirs(), folder=DRAFT)
-    draft = await taken(desk, await stored(desk, "Harbour"))
+    draft = await taken(writer, await stored(writer, "Harbour"))
     if what == "trashed":
         box.move(there, TRASH)
     else:
         box.delete(there)
     if what == "edited":
         box.deliver(theirs("Ships"), folder=DRAFT)
-    await synced(desk)
+    await synced(writer)
     if is_changed:
-        await changed(desk, draft, subject="Harbours")
+        await changed(writer, draft, subject="Harbours")
     else:
-        assert await desk.notes() == {"Harbour": [GONE]}
-    await desk.told()
+        assert await writer.notes() == {"Harbour": [GONE]}
+    await writer.told()
     mine = ["Harbours"] if is_changed else ["Harbour"]
     edit = ["Ships"] if what == "edited" else []
-    assert await listed(desk) == sorted(mine + edit)
+    assert await listed(writer) == sorted(mine + edit)
     assert subjects(box) == (mine if is_changed else []) + edit
     assert (TRASH in {one.place.folder for one in box.kept.values()}) == (what == "trashed")
 
 
-async def test_one_that_is_thrown_away_here_is_not_taken_up_again(desk: Desk, box: FolderMailbox) -> None:
+async def test_one_that_is_thrown_away_here_is_not_taken_up_again(writer: DraftWriter, box: FolderMailbox) -> None:
     box.deliver(theirs(), folder=DRAFT)
-    message = await stored(desk, "Harbour")
-    draft = await taken(desk, message)
+    message = await stored(writer, "Harbour")
+    draft = await taken(writer, message)
     box.faults[:] = [Unreachable("No connection.")]
-    await desk.service.mutate("mail.deleteDraft", id=draft["id"])
-    assert await refused(desk, message) == 409
-    await desk.told()
-    assert await listed(desk) == []
+    await writer.service.mutate("mail.deleteDraft", id=draft["id"])
+    assert await refused(writer, message) == 409
+    await writer.told()
+    assert await listed(writer) == []
 
 
-async def test_what_is_no_draft_is_not_taken_up(desk: Desk) -> None:
-    assert await refused(desk, await stored(desk, "Welcome")) == 404
+async def test_what_is_no_draft_is_not_taken_up(writer: DraftWriter) -> None:
+    assert await refused(writer, await stored(writer, "Welcome")) == 404
 
 
 async def test_where_no_drafts_are_kept_for_us_it_goes_to_the_trash_with_the_first_change(
-    desk: Desk, box: FolderMailbox, monkeypatch: pytest.MonkeyPatch
+    writer: DraftWriter, box: FolderMailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FolderProvider, "drafts", None)
     there = box.deliver(theirs(), folder=DRAFT)
-    draft = await taken(desk, await stored(desk, "Harbour"))
-    await desk.told()
+    draft = await taken(writer, await stored(writer, "Harbour"))
+    await writer.told()
     assert box.kept[there].place.folder == DRAFT
-    await changed(desk, draft, subject="Harbours")
-    await desk.told()
+    await changed(writer, draft, subject="Harbours")
+    await writer.told()
     assert box.kept[there].place.folder == TRASH
-    assert await listed(desk) == ["Harbours"]
+    assert await listed(writer) == ["Harbours"]
 
 
 async def test_what_was_only_opened_does_not_keep_a_person_from_writing(
-    desk: Desk, box: FolderMailbox, monkeypatch: pytest.MonkeyPatch
+    writer: DraftWriter, box: FolderMailbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drafts, "MAX_DRAFTS", 1)
     for subject in ("Harbour", "Pier"):
         box.deliver(theirs(subject), folder=DRAFT)
-    opened = [await taken(desk, await stored(desk, subject)) for subject in ("Harbour", "Pier")]
-    await desk.save("Boats")
+    opened = [await taken(writer, await stored(writer, subject)) for subject in ("Harbour", "Pier")]
+    await writer.save("Boats")
     with pytest.raises(RpcError, match="There are 1 drafts already"):
-        await desk.save("Ships")
-    assert [(await changed(desk, one))["version"] for one in opened] == [2, 2]
+        await writer.save("Ships")
+    assert [(await changed(writer, one))["version"] for one in opened] == [2, 2]

@@ -15,7 +15,7 @@ from svc.mail.sending import wire
 from svc.mail.sending.model import Draft, Outgoing, Quote, Quoted
 from svc.mail.sending.states import OutgoingState
 from tests.mail.bare import NOON
-from tests.mail.sending.desk import BEN, MIA
+from tests.mail.sending.sending_database import BEN, MIA
 
 QUOTED = Quoted(
     message_id="msg",

@@ -156,7 +156,7 @@ PERSONAL: Final = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True)
-class House:
+class SharedInstance:
     service: Service
     mia: Person
     ben: Person
@@ -174,7 +174,7 @@ class House:
 
 
 @pytest.fixture
-async def house(service: Service) -> House:
+async def instance(service: Service) -> SharedInstance:
     """Mia's mailbox is shared with Ben, to act, and with Noa, to read. Zoe has an account here, and nothing of it."""
     for address, word in ((MIA, "harbour"), (OTHER, "secret")):
         await service.synced(
@@ -191,7 +191,7 @@ async def house(service: Service) -> House:
         people[name] = await sign_in(service, f"{name}@example.org", invite=invite["code"])
     ids = {row["email"].partition("@")[0]: row["id"] for row in await mia.query("users.list")}
     by_address = {row["address"]: row["id"] for row in await mia.query("mail.accounts")}
-    house = House(
+    instance = SharedInstance(
         service=service,
         mia=mia,
         **people,
@@ -199,9 +199,9 @@ async def house(service: Service) -> House:
         shared=await box_of(mia, by_address[MIA]),
         other=await box_of(mia, by_address[OTHER]),
     )
-    await house.share("ben", "act")
-    await house.share("noa", "read")
-    return house
+    await instance.share("ben", "act")
+    await instance.share("noa", "read")
+    return instance
 
 
 async def box_of(owner: Person, account_id: str) -> Box:
@@ -234,9 +234,9 @@ def test_the_table_has_every_procedure_of_mail() -> None:
 
 
 @pytest.mark.thorough
-async def test_each_may_do_what_the_table_says(house: House) -> None:
-    everybody = ((house.noa, 2), (house.ben, 1), (house.mia, 0))
-    for name, (ask, statuses) in matrix(house.shared, house.ids["zoe"]).items():
+async def test_each_may_do_what_the_table_says(instance: SharedInstance) -> None:
+    everybody = ((instance.noa, 2), (instance.ben, 1), (instance.mia, 0))
+    for name, (ask, statuses) in matrix(instance.shared, instance.ids["zoe"]).items():
         for person, place in everybody:
             reply = await ask.by(person)
             assert reply.status == statuses[place], (name, place, reply.body)
@@ -246,31 +246,31 @@ async def test_each_may_do_what_the_table_says(house: House) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["zoe", "ben", "noa"])
-async def test_what_is_not_shared_is_as_missing_as_what_never_was(house: House, name: str) -> None:
+async def test_what_is_not_shared_is_as_missing_as_what_never_was(instance: SharedInstance, name: str) -> None:
     """The whole account to Zoe; and Mia's other one to everybody with whom she shares the first."""
-    person: Person = getattr(house, name)
-    box = house.shared if name == "zoe" else house.other
-    before = await house.service.dump()
-    never = matrix(MISSING, house.ids["zoe"])
-    for procedure, (ask, _) in matrix(box, house.ids["zoe"]).items():
+    person: Person = getattr(instance, name)
+    box = instance.shared if name == "zoe" else instance.other
+    before = await instance.service.dump()
+    never = matrix(MISSING, instance.ids["zoe"])
+    for procedure, (ask, _) in matrix(box, instance.ids["zoe"]).items():
         reply = await ask.by(person)
         assert reply.status == 404, procedure
         assert told(reply) == told(await never[procedure][0].by(person)), procedure
-    assert await house.service.dump() == before
+    assert await instance.service.dump() == before
 
 
-async def test_pictures_are_fetched_for_those_who_may_read_the_mail(house: House) -> None:
-    for box, word, readers in ((house.shared, "harbour", "mia ben noa"), (house.other, "secret", "mia")):
-        await house.mia.query("mail.thread", id=box.thread)
+async def test_pictures_are_fetched_for_those_who_may_read_the_mail(instance: SharedInstance) -> None:
+    for box, word, readers in ((instance.shared, "harbour", "mia ben noa"), (instance.other, "secret", "mia")):
+        await instance.mia.query("mail.thread", id=box.thread)
         for name in ("mia", "ben", "noa", "zoe"):
             target = f"/mail/proxy-image?url={quote(f'{PICTURE}?{word}', safe='')}"
-            reply = await getattr(house, name).ask("GET", target)
+            reply = await getattr(instance, name).ask("GET", target)
             assert (reply.status != 404) == (name in readers), (word, name, reply.status)
 
 
 @pytest.mark.parametrize("name", ["ben", "noa", "zoe"])
-async def test_no_list_of_theirs_shows_the_other_account(house: House, name: str) -> None:
-    person: Person = getattr(house, name)
+async def test_no_list_of_theirs_shows_the_other_account(instance: SharedInstance, name: str) -> None:
+    person: Person = getattr(instance, name)
     lists = [
         query("mail.accounts"),
         query("mail.threads", section="inbox"),
@@ -290,7 +290,7 @@ async def test_no_list_of_theirs_shows_the_other_account(house: House, name: str
         query("files.find"),
         query("pages.find"),
     ]
-    traces = [*vars_of(house.other), OTHER, "secret", *([] if name != "zoe" else vars_of(house.shared))]
+    traces = [*vars_of(instance.other), OTHER, "secret", *([] if name != "zoe" else vars_of(instance.shared))]
     for ask in lists:
         reply = await ask.by(person)
         assert reply.status == 200
@@ -301,98 +301,105 @@ def vars_of(box: Box) -> list[str]:
     return [box.account, box.thread, box.message, box.file, box.sha256, box.draft, box.outgoing]
 
 
-async def test_a_member_sees_it_as_somebody_elses(house: House) -> None:
-    (account,) = await house.ben.query("mail.accounts")
+async def test_a_member_sees_it_as_somebody_elses(instance: SharedInstance) -> None:
+    (account,) = await instance.ben.query("mail.accounts")
     assert (account["address"], account["access"], account["sharedWith"]) == (MIA, "act", 0)
     assert "mia" in account["owner"].lower()
-    own = {row["address"]: row for row in await house.mia.query("mail.accounts")}
+    own = {row["address"]: row for row in await instance.mia.query("mail.accounts")}
     assert (own[MIA]["access"], own[MIA]["owner"], own[MIA]["sharedWith"]) == ("own", None, 2)
     assert own[OTHER]["sharedWith"] == 0
-    assert [row["address"] for row in await house.mia.query("mail.accountShares", accountId=house.shared.account)] == [
+    assert [
+        row["address"] for row in await instance.mia.query("mail.accountShares", accountId=instance.shared.account)
+    ] == [
         "ben@example.org",
         "noa@example.org",
     ]
 
 
 @pytest.mark.thorough
-async def test_who_stops_sharing_ends_all_of_it_at_once(house: House) -> None:
-    draft = {"accountId": house.shared.account, "to": ["a@example.org"], "subject": "Mine", "html": "<p>Hi</p>"}
-    await house.ben.mutate("mail.archive", threadIds=[house.shared.thread])
-    await house.ben.mutate("mail.saveDraft", **draft)
-    waiting = await house.ben.mutate("mail.send", **draft, sendAt=LATER)
-    await house.unshare("ben")
-    assert await house.ben.query("mail.accounts") == []
-    assert await house.ben.query("mail.drafts") == []
-    assert await house.ben.query("mail.outgoing") == []
-    assert await house.ben.query("mail.undoable") == []
-    assert (await house.ben.mutate("mail.undo"))["undone"] is None
-    never = matrix(MISSING, house.ids["zoe"])
-    for procedure, (ask, _) in matrix(house.shared, house.ids["zoe"]).items():
-        assert told(await ask.by(house.ben)) == told(await never[procedure][0].by(house.ben)), procedure
-    states = {row["id"]: row["state"] for row in await house.mia.query("mail.outgoing")}
+async def test_who_stops_sharing_ends_all_of_it_at_once(instance: SharedInstance) -> None:
+    draft = {"accountId": instance.shared.account, "to": ["a@example.org"], "subject": "Mine", "html": "<p>Hi</p>"}
+    await instance.ben.mutate("mail.archive", threadIds=[instance.shared.thread])
+    await instance.ben.mutate("mail.saveDraft", **draft)
+    waiting = await instance.ben.mutate("mail.send", **draft, sendAt=LATER)
+    await instance.unshare("ben")
+    assert await instance.ben.query("mail.accounts") == []
+    assert await instance.ben.query("mail.drafts") == []
+    assert await instance.ben.query("mail.outgoing") == []
+    assert await instance.ben.query("mail.undoable") == []
+    assert (await instance.ben.mutate("mail.undo"))["undone"] is None
+    never = matrix(MISSING, instance.ids["zoe"])
+    for procedure, (ask, _) in matrix(instance.shared, instance.ids["zoe"]).items():
+        assert told(await ask.by(instance.ben)) == told(await never[procedure][0].by(instance.ben)), procedure
+    states = {row["id"]: row["state"] for row in await instance.mia.query("mail.outgoing")}
     assert states[waiting["outgoingId"]] == "failed"
 
 
-async def test_who_may_only_read_any_more_can_take_nothing_back(house: House) -> None:
-    mail = {"accountId": house.shared.account, "to": ["a@example.org"], "subject": "Mine", "html": "<p>Hi</p>"}
-    draft = await house.ben.mutate("mail.saveDraft", **mail)
-    await house.ben.mutate("mail.archive", threadIds=[house.shared.thread])
-    await house.share("ben", "read")
+async def test_who_may_only_read_any_more_can_take_nothing_back(instance: SharedInstance) -> None:
+    mail = {"accountId": instance.shared.account, "to": ["a@example.org"], "subject": "Mine", "html": "<p>Hi</p>"}
+    draft = await instance.ben.mutate("mail.saveDraft", **mail)
+    await instance.ben.mutate("mail.archive", threadIds=[instance.shared.thread])
+    await instance.share("ben", "read")
     for ask in (mutation("mail.send", **mail, draftId=draft["id"]), mutation("mail.saveDraft", **mail, id=draft["id"])):
-        assert "shared with you to read" in (await ask.by(house.ben)).json["error"]["message"]
-    assert (await house.ben.mutate("mail.undo"))["undone"] is None
-    row = (await house.mia.query("mail.thread", id=house.shared.thread))["thread"]
+        assert "shared with you to read" in (await ask.by(instance.ben)).json["error"]["message"]
+    assert (await instance.ben.mutate("mail.undo"))["undone"] is None
+    row = (await instance.mia.query("mail.thread", id=instance.shared.thread))["thread"]
     assert not row["inInbox"]
 
 
-async def test_a_member_may_leave_and_nobody_else_can_be_sent_away_by_them(house: House) -> None:
-    leave = {"accountId": house.shared.account, "userId": house.ids["noa"]}
-    reply = await mutation("mail.unshareAccount", **leave).by(house.ben)
+async def test_a_member_may_leave_and_nobody_else_can_be_sent_away_by_them(instance: SharedInstance) -> None:
+    leave = {"accountId": instance.shared.account, "userId": instance.ids["noa"]}
+    reply = await mutation("mail.unshareAccount", **leave).by(instance.ben)
     assert reply.status == 403
-    await house.noa.mutate("mail.unshareAccount", **leave)
-    assert await house.noa.query("mail.accounts") == []
+    await instance.noa.mutate("mail.unshareAccount", **leave)
+    assert await instance.noa.query("mail.accounts") == []
 
 
 @pytest.mark.parametrize(
     ("user", "status"),
     [("nobody", 404), ("mia", 400)],
 )
-async def test_it_is_shared_with_people_who_are_there(house: House, user: str, status: int) -> None:
-    ids = {**house.ids, "nobody": "usr_none"}
-    ask = mutation("mail.shareAccount", accountId=house.shared.account, userId=ids[user], access="read")
-    assert (await ask.by(house.mia)).status == status
+async def test_it_is_shared_with_people_who_are_there(instance: SharedInstance, user: str, status: int) -> None:
+    ids = {**instance.ids, "nobody": "usr_none"}
+    ask = mutation("mail.shareAccount", accountId=instance.shared.account, userId=ids[user], access="read")
+    assert (await ask.by(instance.mia)).status == status
 
 
-async def test_each_act_says_who_did_it(house: House) -> None:
-    await house.ben.mutate("mail.archive", threadIds=[house.shared.thread])
-    await house.mia.mutate("mail.unarchive", threadIds=[house.shared.thread])
-    acts = (await house.noa.query("mail.thread", id=house.shared.thread))["acts"]
+async def test_each_act_says_who_did_it(instance: SharedInstance) -> None:
+    await instance.ben.mutate("mail.archive", threadIds=[instance.shared.thread])
+    await instance.mia.mutate("mail.unarchive", threadIds=[instance.shared.thread])
+    acts = (await instance.noa.query("mail.thread", id=instance.shared.thread))["acts"]
     assert [(act["by"].partition("@")[0].lower(), act["what"]) for act in acts] == [
         ("ben", "archive"),
         ("mia", "unarchive"),
     ]
-    other = (await house.mia.query("mail.thread", id=house.other.thread))["acts"]
-    await house.mia.mutate("mail.archive", threadIds=[house.other.thread])
-    assert other == (await house.mia.query("mail.thread", id=house.other.thread))["acts"] == []
+    other = (await instance.mia.query("mail.thread", id=instance.other.thread))["acts"]
+    await instance.mia.mutate("mail.archive", threadIds=[instance.other.thread])
+    assert other == (await instance.mia.query("mail.thread", id=instance.other.thread))["acts"] == []
 
 
-async def test_a_member_takes_back_what_they_did(house: House) -> None:
-    await house.ben.mutate("mail.archive", threadIds=[house.shared.thread])
-    assert (await house.noa.mutate("mail.undo"))["undone"] is None
-    assert (await house.ben.mutate("mail.undo"))["undone"]["what"] == "archive"
-    assert (await house.mia.query("mail.thread", id=house.shared.thread))["thread"]["inInbox"]
+async def test_a_member_takes_back_what_they_did(instance: SharedInstance) -> None:
+    await instance.ben.mutate("mail.archive", threadIds=[instance.shared.thread])
+    assert (await instance.noa.mutate("mail.undo"))["undone"] is None
+    assert (await instance.ben.mutate("mail.undo"))["undone"]["what"] == "archive"
+    assert (await instance.mia.query("mail.thread", id=instance.shared.thread))["thread"]["inInbox"]
 
 
-async def test_the_owner_sees_who_is_sending_and_can_hold_it_back(house: House) -> None:
-    mail = {"accountId": house.shared.account, "to": ["ruth@harbour.example"], "subject": "Hello", "html": "<p>Hi</p>"}
-    sent = await house.ben.mutate("mail.send", **mail, sendAt=LATER)
-    rows = {row["id"]: row for row in await house.mia.query("mail.outgoing")}
+async def test_the_owner_sees_who_is_sending_and_can_hold_it_back(instance: SharedInstance) -> None:
+    mail = {
+        "accountId": instance.shared.account,
+        "to": ["ruth@harbour.example"],
+        "subject": "Hello",
+        "html": "<p>Hi</p>",
+    }
+    sent = await instance.ben.mutate("mail.send", **mail, sendAt=LATER)
+    rows = {row["id"]: row for row in await instance.mia.query("mail.outgoing")}
     assert rows[sent["outgoingId"]]["by"].partition("@")[0].lower() == "ben"
-    assert rows[house.shared.outgoing]["by"] is None
-    assert [row["id"] for row in await house.ben.query("mail.outgoing")] == [sent["outgoingId"]]
-    assert await house.noa.query("mail.outgoing") == []
-    await house.mia.mutate("mail.cancelSend", id=sent["outgoingId"])
-    assert [row["subject"] for row in await house.ben.query("mail.drafts")] == ["Hello"]
+    assert rows[instance.shared.outgoing]["by"] is None
+    assert [row["id"] for row in await instance.ben.query("mail.outgoing")] == [sent["outgoingId"]]
+    assert await instance.noa.query("mail.outgoing") == []
+    await instance.mia.mutate("mail.cancelSend", id=sent["outgoingId"])
+    assert [row["subject"] for row in await instance.ben.query("mail.drafts")] == ["Hello"]
 
 
 def test_a_box_is_named_whole() -> None:

@@ -16,7 +16,7 @@ from svc.fakes.mail.records import FakeRecords
 from svc.mail import SigningKeys
 from svc.mail.unsubscribing.unsubscriber import Unsubscriber
 from svc.workspace import Workspace
-from tests.protocol.pinned_world import PICTURES, Internet, answer, moved
+from tests.protocol.small_internet import PICTURES, Internet, answer, moved
 from tests.recorded_log import RecordedLog
 from tests.support.certificates import certificates
 from tests.support.mailbox import MIA

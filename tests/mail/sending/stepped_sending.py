@@ -8,7 +8,7 @@ wrapped, so that a test can stand at each *point* of an attempt:
     accepted     the provider has it, nobody has heard
     answered     the answer is here, nothing of it is written down
 
-``Stage.sent`` is what the mailbox accepted: the truth that every shown state is held to.
+``SteppedSending.sent`` is what the mailbox accepted: the truth that every shown state is held to.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from svc.scheduler import Scheduler
 from svc.store import ReadTx
 from svc.workspace import Workspace
 from tests.quiet import all_quiet
-from tests.support.mailbox import MIA, Rig
+from tests.support.mailbox import MIA, MailSync
 
 Outcome = Literal["ok", "lost", "lost-blind", "cut", "hung", "hung-accepted", "401", "403", "429", "unreachable"]
 Point = Literal["built", "leaving", "accepted", "answered"]
@@ -160,8 +160,8 @@ class _OneAccount:
 
 
 @dataclass(kw_only=True)
-class Stage:
-    rig: Rig
+class SteppedSending:
+    mail_sync: MailSync
     wall: VirtualClock
     account_id: str
     script: Script = field(default_factory=Script)
@@ -178,7 +178,7 @@ class Stage:
 
     async def start(self) -> None:
         """A process starts: what its boot does, then delivery."""
-        await self.rig.store.write(settling.recover)
+        await self.mail_sync.store.write(settling.recover)
         self.loop = self._new_loop()
         self.delivery = self._new_delivery()
         self._life = trio.CancelScope()
@@ -208,7 +208,7 @@ class Stage:
             thread_id=None,
             quote=None,
         )
-        row = await self.rig.store.write(
+        row = await self.mail_sync.store.write(
             actions.accept, UNCLAIMED, request=request, send_at=None, draft_id=None, hold_ms=0
         )
         self.outgoing_id = row.id
@@ -217,13 +217,13 @@ class Stage:
         self.script.forget()
 
     async def row(self) -> Outgoing:
-        row = await self.rig.store.read(queries.outgoing, self.outgoing_id)
+        row = await self.mail_sync.store.read(queries.outgoing, self.outgoing_id)
         assert row is not None
         return row
 
     def sent(self) -> int:
         """How often the mailbox accepted this mail."""
-        return sum(_mark_of(one.raw) == self.outgoing_id for one in self.rig.world.mailbox(MIA).sent)
+        return sum(_mark_of(one.raw) == self.outgoing_id for one in self.mail_sync.fake_mail.mailbox(MIA).sent)
 
     # What may happen
 
@@ -240,7 +240,9 @@ class Stage:
 
     async def deliver(self) -> None:
         """The steps of one attempt by themselves, in the caller's task."""
-        child = Child(name="alone", log=self.rig.log, work=self._open(), ready=lambda: None, drain_asked=trio.Event())
+        child = Child(
+            name="alone", log=self.mail_sync.log, work=self._open(), ready=lambda: None, drain_asked=trio.Event()
+        )
         await self.delivery._send_all(self.account_id, child)
 
     async def attempt_killed(self, point: Point) -> None:
@@ -277,7 +279,7 @@ class Stage:
             pause_s = min(2 * pause_s, 60)
 
     async def _do(self, action: Action) -> None:
-        store = self.rig.store
+        store = self.mail_sync.store
         if action == "cancel":
             row = await store.write(actions.cancel, UNCLAIMED, outgoing_id=self.outgoing_id)
             self.held_back = row.state == "cancelled"
@@ -313,7 +315,7 @@ class Stage:
             assert sent == 0, told
         if at_rest:
             assert row.state != "transmitting", told
-        (events,) = await self.rig.rows(
+        (events,) = await self.mail_sync.rows(
             "select count(*) from events where type = 'mail-sent' and json_extract(payload, '$.outgoingId') = :id",
             id=self.outgoing_id,
         )
@@ -326,12 +328,12 @@ class Stage:
         row, sent = await self.row(), self.sent()
         if sent:
             assert row.state == "sent", f"{story}: {row.state} while it stands among sent mail"
-        copies = await self.rig.rows(
+        copies = await self.mail_sync.rows(
             "select id from mail_messages where message_id_header = :header", header=row.message_id_header
         )
         assert len(copies) == sent, story
-        assert await self.rig.store.read(_problems) == [], story
-        assert await self.rig.problems() == [], story
+        assert await self.mail_sync.store.read(_problems) == [], story
+        assert await self.mail_sync.problems() == [], story
 
     # The parts
 
@@ -350,7 +352,7 @@ class Stage:
                 self._work = work
                 child = Child(
                     name="sending",
-                    log=self.rig.log,
+                    log=self.mail_sync.log,
                     work=work,
                     ready=task_status.started,
                     drain_asked=trio.Event(),
@@ -358,8 +360,8 @@ class Stage:
                 await self.delivery.run(child)
 
     def _new_loop(self) -> AccountLoop:
-        provider = cast(Provider, _ScriptedProvider(inner=self.rig.world.provider(MIA), script=self.script))
-        loop = self.rig.loop_of(self.account_id, provider)
+        provider = cast(Provider, _ScriptedProvider(inner=self.mail_sync.fake_mail.provider(MIA), script=self.script))
+        loop = self.mail_sync.loop_of(self.account_id, provider)
         fetcher = loop.sync.fetcher
         scripted = _ScriptedFetcher(
             account_id=fetcher.account_id,
@@ -375,25 +377,27 @@ class Stage:
         return loop
 
     def _new_delivery(self) -> Delivery:
-        rig = self.rig
-        scheduler = Scheduler(clock=rig.clock, context=cast(Workspace, None))
-        rebuilder = Rebuilder(blobs=rig.blobs, threads=rig.threads, processes=rig.processes, log=rig.log)
+        mail_sync = self.mail_sync
+        scheduler = Scheduler(clock=mail_sync.clock, context=cast(Workspace, None))
+        rebuilder = Rebuilder(
+            blobs=mail_sync.blobs, threads=mail_sync.threads, processes=mail_sync.processes, log=mail_sync.log
+        )
         delivery = Delivery(
-            store=rig.store,
-            blobs=rig.blobs,
+            store=mail_sync.store,
+            blobs=mail_sync.blobs,
             engine=cast(MailEngine, _OneAccount(self.loop)),
             steps=INGEST_STEPS,
             builder=_ScriptedBuilder(
-                store=rig.store,
-                blobs=rig.blobs,
-                threads=rig.threads,
+                store=mail_sync.store,
+                blobs=mail_sync.blobs,
+                threads=mail_sync.threads,
                 rebuilder=rebuilder,
-                clock=rig.clock,
+                clock=mail_sync.clock,
                 script=self.script,
             ),
             scheduler=scheduler,
-            clock=rig.clock,
-            rng=rig.rng,
+            clock=mail_sync.clock,
+            rng=mail_sync.rng,
             hold_ms=0,
         )
         scheduler.add(Job(name="mail-sending", summary="", run=lambda context: delivery.tick()))
@@ -405,17 +409,17 @@ def _problems(tx: ReadTx) -> list[str]:
 
 
 @asynccontextmanager
-async def open_stage(rig: Rig, wall: VirtualClock) -> AsyncIterator[Stage]:
+async def open_stepped(mail_sync: MailSync, wall: VirtualClock) -> AsyncIterator[SteppedSending]:
     """An account, caught up, and a process that delivers."""
-    stage = Stage(rig=rig, wall=wall, account_id=await rig.synced("Welcome"))
+    stepped = SteppedSending(mail_sync=mail_sync, wall=wall, account_id=await mail_sync.synced("Welcome"))
     async with trio.open_nursery() as nursery:
-        stage._nursery = nursery
-        await stage.start()
-        yield stage
+        stepped._nursery = nursery
+        await stepped.start()
+        yield stepped
         nursery.cancel_scope.cancel()
 
 
 @cache
 def _mark_of(raw: bytes) -> str | None:
-    """Asked of all mails of a stage again and again."""
+    """Asked for each mail of a test again and again."""
     return mime.parse_message(raw).outgoing_mark

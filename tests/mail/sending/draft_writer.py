@@ -27,7 +27,7 @@ _OPEN = "select 1 from mail_draft_copies where next_at is not null union all sel
 
 
 @dataclass
-class Desk:
+class DraftWriter:
     """A person who writes, with two accounts whose servers keep drafts."""
 
     service: Service
@@ -59,9 +59,9 @@ class Desk:
 
 
 @asynccontextmanager
-async def open_desk(
+async def open_writer(
     home: Path, wall: VirtualClock, log: RecordedLog, boxes: dict[str, FolderMailbox]
-) -> AsyncIterator[Desk]:
+) -> AsyncIterator[DraftWriter]:
     async with open_service(home, clock=wall, log=log, SVC_UNDO_SEND_SECONDS="10") as service:
         workspace = service.workspace
         providers = workspace.service(Providers)
@@ -73,4 +73,4 @@ async def open_desk(
             )
             await workspace.service(MailEngine).start_account(accounts[address])
             await workspace.service(MailEngine).sync_now(accounts[address])
-        yield Desk(service=service, boxes=boxes, accounts=accounts)
+        yield DraftWriter(service=service, boxes=boxes, accounts=accounts)

@@ -38,7 +38,7 @@ class Connection(ImapConnection):
 
 
 @dataclass(kw_only=True)
-class FolderDesk:
+class FolderClient:
     """The service, as often as it is started anew. ``told``: what it heard of the mailbox in all its lives."""
 
     wall: VirtualClock

@@ -1,6 +1,6 @@
-"""A desk to send from in a database in memory: people, accounts, threads, and outgoing mail in whatever state.
+"""An in-memory database with people, accounts and outgoing mail.
 
-For what a statement or a decision does at its limits; no store, no loop and no provider stand around it.
+For tests of single statements and decisions, without a store, a loop or a provider.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ BEN: Final = person("ben")
 
 
 @dataclass
-class Desk:
-    """Mia's, with one account of hers."""
+class SendingDatabase:
+    """The database, with one account of Mia's."""
 
     tx: Tx = field(default_factory=bare_tx)
     account_id: str = ""

@@ -32,7 +32,7 @@ class Named(Wire, frozen=True):
 
 
 @dataclass(kw_only=True)
-class Bench:
+class WorkflowRunner:
     """``did``: what steps did outside; ``decided``: what calls did in the database, as the transactions saw it."""
 
     service: Service
@@ -103,20 +103,20 @@ def problems(tx: ReadTx) -> list[str]:
 
 
 @asynccontextmanager
-async def bench_of(
+async def runner_with(
     directory: Path,
     wall: VirtualClock,
     log: RecordedLog,
-    make: Callable[[Bench], tuple[Workflow, ...]],
+    make: Callable[[WorkflowRunner], tuple[Workflow, ...]],
     **environ: str,
-) -> AsyncIterator[Bench]:
-    """``make`` is given the bench on which its steps leave what they did."""
-    made: list[Bench] = []
+) -> AsyncIterator[WorkflowRunner]:
+    """``make`` is given the runner, in which its steps note what they did."""
+    made: list[WorkflowRunner] = []
 
     def add(workspace: Workspace) -> None:
-        bench = Bench(service=Service(workspace, log))
-        made.append(bench)
-        feature = Feature(name="scratch", summary="", worker=WorkerRows(workflows=make(bench)), calls=(DECIDE,))
+        runner = WorkflowRunner(service=Service(workspace, log))
+        made.append(runner)
+        feature = Feature(name="scratch", summary="", worker=WorkerRows(workflows=make(runner)), calls=(DECIDE,))
         workspace.features = (*workspace.features, feature)
 
     async with open_service(directory, clock=wall, log=log, before=add, environ=environ) as service:

@@ -1,11 +1,11 @@
-"""The whole program and somebody before it with a browser: what the journeys through the rules of mail have in common.
+"""The whole program and a browser with the app: what the journeys through the rules of mail have in common.
 
-    with mock_world(directory) as service, sitting(browser, service) as desk:
-        desk.inbox()
-        desk.press("j", "Enter")
-        desk.picture("rule-12-thread", dark=True)
+    with seeded_service(directory) as service, app_page(browser, service) as app:
+        app.inbox()
+        app.press("j", "Enter")
+        app.picture("rule-12-thread", dark=True)
 
-Waits are for states, never for time. A desk that is left checks that the browser's console had nothing to say.
+Waits are for states, never for time. At the end, the browser's console must have no complaints.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ HELD: Final = {"SVC_UNDO_SEND_SECONDS": "300"}
 
 
 @dataclass(kw_only=True)
-class Desk(AppPage):
+class PageWithService(AppPage):
     """One page of the app, and the program behind it."""
 
     service: ServiceProcess
@@ -135,16 +135,16 @@ class Desk(AppPage):
 
 
 @contextmanager
-def mock_world(directory: Path, **settings: str) -> Iterator[ServiceProcess]:
+def seeded_service(directory: Path, **settings: str) -> Iterator[ServiceProcess]:
     """Three mailboxes full of made-up people, read to the end."""
     with InstalledService(directory) as service:
-        start_world(service, **settings)
+        start_seeded(service, **settings)
         yield service
         assert service.stop() == 0
 
 
 @contextmanager
-def empty_world(directory: Path, **settings: str) -> Iterator[ServiceProcess]:
+def empty_service(directory: Path, **settings: str) -> Iterator[ServiceProcess]:
     """No mail, for what is not about mail."""
     with InstalledService(directory) as service:
         service.start(PROVIDERS="fake", **settings)
@@ -152,7 +152,7 @@ def empty_world(directory: Path, **settings: str) -> Iterator[ServiceProcess]:
         assert service.stop() == 0
 
 
-def start_world(service: ServiceProcess, **settings: str) -> None:
+def start_seeded(service: ServiceProcess, **settings: str) -> None:
     """Start it, and wait until all mail there is has been read."""
     service.start(PROVIDERS="fake", SVC_SEED="mock-world", **HELD | settings)
     until(
@@ -168,14 +168,14 @@ def accounts_read(service: ServiceProcess) -> set[str]:
 
 
 @contextmanager
-def sitting(browser: Browser, service: ServiceProcess, **options: Any) -> Iterator[Desk]:
-    """Somebody before a fresh browser. When they leave, nothing may have been complained about."""
+def app_page(browser: Browser, service: ServiceProcess, **options: Any) -> Iterator[PageWithService]:
+    """The app in a fresh browser context. At the end, there must be no complaints in its console."""
     chosen = {"color_scheme": "light", "locale": "en-GB", "base_url": service.base, **options}
     with fresh_page(browser, **chosen) as page:
-        desk = Desk(page=page, service=service)
-        _watch(desk)
-        yield desk
-        complaints = desk.complaints()
+        app = PageWithService(page=page, service=service)
+        _watch(app)
+        yield app
+        complaints = app.complaints()
         assert not complaints, complaints
 
 
@@ -208,14 +208,14 @@ def labels_of(service: ServiceProcess, thread_id: str) -> set[str]:
     return {label["id"] for message in detail["messages"] for label in message["labels"]}
 
 
-def _watch(desk: Desk) -> None:
+def _watch(app: PageWithService) -> None:
     def asked(request: Request) -> None:
-        desk.went.append(request.url)
+        app.went.append(request.url)
 
     def asked_back(dialog: Dialog) -> None:
-        desk.problems.append(f"a dialog: {dialog.message}")
+        app.problems.append(f"a dialog: {dialog.message}")
         dialog.dismiss()
 
-    hear(desk.page, desk.problems.append)
-    desk.page.on("dialog", asked_back)
-    desk.page.on("request", asked)
+    hear(app.page, app.problems.append)
+    app.page.on("dialog", asked_back)
+    app.page.on("request", asked)

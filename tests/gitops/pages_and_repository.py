@@ -21,7 +21,7 @@ from svc.pages.migrations import MIGRATIONS as PAGES
 from svc.store import ReadTx, Store, Tx
 from tests.gitops.upstream import Upstream
 from tests.migrated import lay_database
-from tests.pages.rig import FOR_ALL_TO_WRITE, MIA, PEOPLE, Pages, name_of
+from tests.pages.people_and_pages import FOR_ALL_TO_WRITE, MIA, PEOPLE, Pages, name_of
 from tests.recorded_log import StoppedClock
 
 P = ParamSpec("P")
@@ -65,7 +65,7 @@ class AtOnce:
 
 
 @dataclass(kw_only=True)
-class Desk(Pages):
+class PagesAndRepository(Pages):
     """Pages, and the exporter that brings what is done to them to ``upstream``."""
 
     mirror: Mirror

@@ -1,4 +1,4 @@
-"""The demo world is believable, varied and always the same."""
+"""The mail of the mock-world seed is believable, varied and always the same."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ NOW: Millis = 1_793_088_000_000
 
 
 @cache
-def world() -> tuple[FixtureMailbox, ...]:
+def demo_mailboxes() -> tuple[FixtureMailbox, ...]:
     return mailboxes(NOW, authority=AUTHORITY)
 
 
 @cache
 def messages() -> list[FixtureMessage]:
-    return [message for box in world() for message in box.messages]
+    return [message for box in demo_mailboxes() for message in box.messages]
 
 
 @pytest.mark.thorough
-def test_the_same_moment_gives_the_same_world() -> None:
-    assert mailboxes(NOW, authority=AUTHORITY) == world()
+def test_the_same_moment_gives_the_same_mailboxes() -> None:
+    assert mailboxes(NOW, authority=AUTHORITY) == demo_mailboxes()
 
 
 def test_another_moment_moves_every_date_and_nothing_else() -> None:
@@ -44,7 +44,7 @@ def test_another_moment_moves_every_date_and_nothing_else() -> None:
 
 
 def test_there_are_three_accounts_and_every_id_is_there_once() -> None:
-    assert [box.address for box in world()] == [
+    assert [box.address for box in demo_mailboxes()] == [
         "mia@ternandtide.example",
         "hello@ternandtide.example",
         "mia.lindqvist@lanternpost.example",
@@ -65,14 +65,14 @@ def test_the_sections_are_well_filled() -> None:
     assert len(inbox) >= 40
     assert len(skipped) >= 20
     assert len(hidden) >= 4
-    for box in world():
+    for box in demo_mailboxes():
         assert any({"INBOX", "UNREAD"} <= one.labels for one in box.messages)
         assert any("STARRED" in one.labels for one in box.messages)
 
 
 def test_every_label_is_used_and_every_used_label_exists() -> None:
     system = {"INBOX", "UNREAD", "STARRED", "SENT", "SPAM", "TRASH"}
-    for box in world():
+    for box in demo_mailboxes():
         used = {label for message in box.messages for label in message.labels} - system
         assert used == {label.id for label in box.labels}
         assert all(label.color for label in box.labels)

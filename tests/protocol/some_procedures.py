@@ -41,7 +41,7 @@ class AddInput(Wire, frozen=True):
 
 
 @dataclass
-class RpcWorld:
+class SomeProcedures:
     """``seen`` is what procedures did, in order."""
 
     log: Log

@@ -30,7 +30,7 @@ def letter(subject: str, **fields: str) -> bytes:
 
 
 @dataclass(kw_only=True)
-class Office:
+class DovecotAccount:
     """The service with one account at Dovecot. ``without``: what the server is taken not to be able to do."""
 
     service: Service
@@ -93,6 +93,6 @@ class Office:
         return {str(s): str(i) for s, i in await self.service.rows("select subject, id from mail_messages")}
 
 
-async def begun(office: Office) -> None:
-    await office.engine.start_account(office.account_id)
-    await office.synced()
+async def begun(dovecot_account: DovecotAccount) -> None:
+    await dovecot_account.engine.start_account(dovecot_account.account_id)
+    await dovecot_account.synced()
