@@ -28,8 +28,8 @@ from tests.backup.test_away import all_is_there
 from tests.backup.test_restoring import HOME
 from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
-from tests.sizes import HANGS_S
 from tests.support.service import MIA, open_service
+from tests.support.waiting import until
 
 OURS: Final = {"home": HOME.encode(), "writer": b"ours"}
 THEIRS: Final = {**OURS, "writer": b"theirs"}
@@ -251,9 +251,7 @@ async def test_a_place_that_loses_files_while_the_service_runs_has_all_again(
     ) as service:
         backup = service.workspace.service(Backup)
         parts = backup.on()
-        with trio.fail_after(HANGS_S):
-            while parts.archive.catalogue.base() is None:  # noqa: ASYNC110  the first base backup is made
-                await trio.sleep(0.1)
+        await until(parts.archive.catalogue.base, what="the first base backup")
         mia = await sign_in(service, MIA)
         paths: set[str] = set()
 
@@ -263,9 +261,10 @@ async def test_a_place_that_loses_files_while_the_service_runs_has_all_again(
             await all_is_there(parts.archiver)
 
         async def checked() -> str | None:
-            with trio.fail_after(HANGS_S):
-                while await parts.check.run() == wall.now() + NOT_YET_MS:  # noqa: ASYNC110  it is being started
-                    await trio.sleep(0.1)
+            async def has_run() -> bool:
+                return await parts.check.run() != wall.now() + NOT_YET_MS
+
+            await until(has_run, what="the check, while the archiver is being started")
             await all_is_there(parts.archiver)
             return parts.archive.problem
 

@@ -29,6 +29,7 @@ from tests.peers.wire import Wire, wire
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
 from tests.support.service import MIA, open_service
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.wall_clock, pytest.mark.peer]
 
@@ -38,13 +39,18 @@ SOON_S = 0.5
 
 
 async def all_is_there(archiver: Archiver) -> None:
-    with trio.fail_after(HANGS_S):
-        while True:
-            with suppress(ArchiveFault):  # it is being started
-                position = await archiver.position(wait_s=5)
-                if position.replicated_txid == position.txid:
-                    return
-            await trio.sleep(0.1)
+    found: object = None
+
+    async def is_there() -> bool:
+        nonlocal found
+        try:
+            found = position = await archiver.position(wait_s=5)
+        except ArchiveFault as fault:  # it is being started
+            found = fault
+            return False
+        return position.replicated_txid == position.txid
+
+    await until(is_there, what="all transactions to be in the archive", tell=lambda: found)
 
 
 async def a_restore_would_work_at_once(parts: Parts) -> None:
@@ -65,17 +71,13 @@ async def a_copy_on_a_slow_line_holds_nothing_up(parts: Parts, mia: Person, line
     async with trio.open_nursery() as nursery:
         nursery.start_soon(parts.nightly.make)
         await mia.mutate("pages.save", path="beside", body="Written while a whole copy is sent.")
-        with trio.fail_after(HANGS_S):
-            while starts(log) == runs:  # noqa: ASYNC110  the archiver is renewed for it
-                await trio.sleep(0.1)
+        await until(lambda: starts(log) > runs, what="an archiver that is started anew for the copy")
         await all_is_there(parts.archiver)
         assert await is_begun(mia), "it did not wait for the copy"
         runs = starts(log)
         pid = next(one["pid"] for one in reversed(log.records) if one["event"] == "backup.archiver_started")
         os.kill(cast(int, pid), signal.SIGKILL)
-        with trio.fail_after(HANGS_S):
-            while starts(log) == runs:  # noqa: ASYNC110  it was killed
-                await trio.sleep(0.1)
+        await until(lambda: starts(log) > runs, what="the killed archiver to be started again")
         await all_is_there(parts.archiver)
         assert await is_begun(mia), "what was cut off is no copy, and it is begun anew"
         assert parts.archive.catalogue.base() == before
@@ -93,17 +95,19 @@ async def what_refuses_is_told_with_its_word(parts: Parts, mia: Person, line: Wi
     with refusing(status, code) as port:
         line.turn_to(port)
         await mia.mutate("pages.save", path=f"refused/{status}", body="It waits here.")
-        with trio.fail_after(HANGS_S):
-            while code not in (parts.archive.problem or ""):  # noqa: ASYNC110  a few times it tries again
-                await trio.sleep(0.1)
+        await until(
+            lambda: code in (parts.archive.problem or ""),  # a few times it tries again
+            what=f"{code} to be told",
+            tell=lambda: parts.archive.problem,
+        )
         checks = {one["name"]: one for one in (await mia.mutate("health.check"))["checks"]}
         assert checks["archive"]["state"] == "warning"
         assert code in (await mia.query("backup.status"))["archiving"]["problem"]
     line.turn_to(far)
     await all_is_there(parts.archiver)
-    with trio.fail_after(HANGS_S):
-        while parts.archive.problem is not None:  # noqa: ASYNC110  it is looked at every few seconds
-            await trio.sleep(0.1)
+    await until(
+        lambda: parts.archive.problem is None, what="the problem to be over", tell=lambda: parts.archive.problem
+    )
     parts.archiver.late_s = LATE_S
 
 
@@ -138,9 +142,7 @@ async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_drop
         async with open_service(tmp_path / "home", clock=wall, log=log, **settings) as service:
             backup = service.workspace.service(Backup)
             parts, database = backup.on(), service.workspace.home.database
-            with trio.fail_after(HANGS_S):
-                while parts.archive.catalogue.base() is None:  # noqa: ASYNC110  the first base backup is made meanwhile
-                    await trio.sleep(0.1)
+            await until(parts.archive.catalogue.base, what="the first base backup")
             await a_restore_would_work_at_once(parts)
             parts.archiver.look_s, parts.archiver.sync_s = SOON_S, 1  # the latter from the next archiver on
             await all_is_there(parts.archiver)
@@ -160,11 +162,14 @@ async def test_what_waits_is_bounded_and_a_whole_copy_makes_up_for_what_was_drop
             parts.archiver.silent_s = 1
             line.cut()
             pages, runs = 0, starts(log)
-            with trio.fail_after(HANGS_S):
-                while starts(log) == runs:  # it hung, or too much waited
-                    pages += 1
-                    await mia.mutate("pages.save", path=f"meanwhile/{pages}", body=f"{pages} " * 5_000)
-                    await trio.sleep(0.2)
+
+            async def is_started_again() -> bool:  # it hung, or too much waited
+                nonlocal pages
+                pages += 1
+                await mia.mutate("pages.save", path=f"meanwhile/{pages}", body=f"{pages} " * 5_000)
+                return starts(log) > runs
+
+            await until(is_started_again, what="an archiver that is started again")
             assert "away" in (parts.archive.problem or "")
             assert (await service.get("/readyz")).status == 200
             line.mend()

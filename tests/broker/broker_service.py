@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,6 @@ from svc.store import Tx
 from svc.workflow import Json, Run, Workflow
 from tests.protocol.raw_server import Script, Server, served
 from tests.recorded_log import RecordedLog
-from tests.sizes import HANGS_S
 from tests.support.http import Reply
 from tests.support.service import Service, open_service
 
@@ -27,7 +26,6 @@ OWN: Final = "127.0.0.1:4782"
 BROKER: Final = "/internal/broker"
 KEY_A: Final = "canary-key-of-vendor-a"
 KEY_B: Final = "canary-key-of-vendor-b"
-POLL_S: Final = 0.01
 KEYS: Final = {"a": KEY_A, "b": KEY_B}
 
 
@@ -138,15 +136,6 @@ async def begun(
     lines = [f"POST {BROKER}{path} HTTP/1.1", *(f"{name}: {value}" for name, value in fields.items())]
     await stream.send_all("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
     return stream
-
-
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Wait for what a task of the service does by itself, on real time."""
-    with trio.fail_after(HANGS_S):
-        while True:
-            if await holds():
-                return
-            await trio.sleep(POLL_S)
 
 
 async def usage(service: Service) -> tuple[Any, ...]:

@@ -24,7 +24,6 @@ from tests.broker.broker_service import (
     begun,
     open_broker,
     run_token,
-    until,
     usage,
     vendor_with,
 )
@@ -33,6 +32,7 @@ from tests.protocol.raw_server import Script, Server, says
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
 from tests.support.service import Service
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.wall_clock
 
@@ -79,15 +79,13 @@ class ServiceWithVendor:
         async def is_noted() -> bool:
             return await usage(self.service) == said
 
-        await until(is_noted)
+        await until(is_noted, what=f"{said} to be noted as used")
 
     async def is_empty(self) -> None:
         """Until nothing is under way."""
 
-        async def nothing_is() -> bool:
-            return self.service.workspace.service(InFlight).calls == 0
-
-        await until(nothing_is)
+        in_flight = self.service.workspace.service(InFlight)
+        await until(lambda: in_flight.calls == 0, what="all calls to end", tell=lambda: in_flight.calls)
 
 
 @pytest.fixture
@@ -375,11 +373,7 @@ async def test_a_run_that_floods_is_held_back_and_others_are_not(scripted: Servi
     scripted.vendor.script = never_again()
     flooding, other = await run_token(service, "llm.a"), await run_token(service, "llm.a")
     streams = [await begun(service, MESSAGES, {}, run=flooding) for _ in range(MAX_CALLS_EACH)]
-
-    async def all_are_asked() -> bool:
-        return len(scripted.vendor.heard) == MAX_CALLS_EACH
-
-    await until(all_are_asked)
+    await until(lambda: len(scripted.vendor.heard) == MAX_CALLS_EACH, what="the vendor to be asked by all calls")
     reply = await ask(service, MESSAGES, {}, run=flooding)
     assert (reply.status, reply.json["code"], reply.header("retry-after")) == (429, "rate_limited", "1")
     scripted.says(whole({}))

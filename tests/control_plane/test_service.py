@@ -29,6 +29,7 @@ from tests.peers.needs import PGBOUNCER, POSTGRES, need, needs
 from tests.peers.postgres import ROLE, Postgres, pgbouncer, postgres
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
+from tests.support.waiting import until
 
 SOON_S: Final = 0.5
 """How long is tried what can't be while the database is away."""
@@ -513,28 +514,33 @@ def _first_version_held(server: Postgres, credential: str) -> Iterator[None]:
 
 
 async def _until_waiting(server: Postgres) -> None:
-    with trio.fail_after(HANGS_S):
-        while not server.run("select 1 from pg_stat_activity where wait_event_type = 'Lock'"):  # noqa: ASYNC110
-            await trio.sleep(0.02)
+    waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock'"
+    await until(lambda: server.run(waiting), what="a connection that waits for a lock")
 
 
 async def _until_gone(server: Postgres) -> None:
     """The server notices a closed connection a moment later."""
-    with trio.fail_after(HANGS_S):
-        while server.run("select 1 from pg_stat_activity where application_name = 'svc-key-escrow'"):  # noqa: ASYNC110
-            await trio.sleep(0.02)
+    open_ones = "select state, query from pg_stat_activity where application_name = 'svc-key-escrow'"
+    await until(
+        lambda: not server.run(open_ones),
+        what="the server to drop the connections of the service",
+        tell=lambda: server.run(open_ones),
+    )
 
 
 async def _until_given_up(replica: Replica) -> None:
-    with trio.fail_after(HANGS_S):
-        while 'svc_escrow_connections{which="open"} 0' not in (await replica.call("GET", "/metrics")).body.decode():  # noqa: ASYNC110
-            await trio.sleep(0.05)
+    async def has_none() -> bool:
+        metrics = (await replica.call("GET", "/metrics")).body.decode()
+        return 'svc_escrow_connections{which="open"} 0' in metrics
+
+    await until(has_none, what="the service to give up its connections")
 
 
 async def _until_ready(replica: Replica) -> None:
-    with trio.fail_after(HANGS_S):
-        while (await replica.call("GET", "/readyz")).status != 200:  # noqa: ASYNC110  another process
-            await trio.sleep(0.05)
+    async def is_ready() -> bool:
+        return (await replica.call("GET", "/readyz")).status == 200
+
+    await until(is_ready, what="the service to be ready")
 
 
 def _make_and_drop(connection: Rows) -> None:

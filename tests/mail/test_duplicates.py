@@ -90,7 +90,7 @@ async def test_unified_counts_an_unread_mail_of_two_accounts_once(mail_sync: Mai
         await step(mail_sync, account_id, address)
     found = [await mail_sync.account(account_id) for account_id in (home, work)]
     assert [account.unread_threads for account in found] == [2, 2]
-    assert sum(account.unread_twins for account in found) == 1
+    assert sum(account.unread_duplicates for account in found) == 1
 
 
 async def test_a_forged_message_id_hides_nothing(mail_sync: MailSync) -> None:
@@ -140,7 +140,7 @@ async def test_a_twin_whose_mail_is_deleted_at_the_provider_leaves_the_other_alo
     await step(mail_sync, home, MIA)
     (row,) = await lunches(mail_sync)
     assert row.account_id == work
-    assert row.twins is None
+    assert row.duplicate_group is None
     assert await mail_sync.problems() == []
 
 

@@ -8,7 +8,7 @@ from svc.mail.accounts import actions as account_actions
 from svc.mail.accounts.wire import account_summary
 from svc.mail.providers import local
 from svc.mail.providers.kinds import ALL, ALL_BY_OAUTH, BY_PASSWORD, KEPT_HERE, kind_of
-from tests.support.mailbox import Rig
+from tests.support.mailbox import MailSync
 
 EXPECTED = {
     **{kind.name: (True, "oauth") for kind in ALL_BY_OAUTH},
@@ -19,12 +19,12 @@ EXPECTED = {
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-async def test_an_account_says_whether_it_sends_and_how_it_is_connected(name: str, rig: Rig) -> None:
-    account_id = await rig.store.write(
-        account_actions.connect, rig.principal, address="mia@elsewhere.example", provider=name
+async def test_an_account_says_whether_it_sends_and_how_it_is_connected(name: str, mail_sync: MailSync) -> None:
+    account_id = await mail_sync.store.write(
+        account_actions.connect, mail_sync.principal, address="mia@elsewhere.example", provider=name
     )
-    account = await rig.account(account_id)
-    told = await rig.store.read(account_summary, account)
+    account = await mail_sync.account(account_id)
+    told = await mail_sync.store.read(account_summary, account)
     assert (told.sends, told.sign_in) == (kind_of(account).sends, kind_of(account).sign_in) == EXPECTED[name]
 
 

@@ -17,7 +17,7 @@ from svc.mail.labelling import inbox_actions as thread_actions
 from svc.mail.providers import seam
 from svc.mail.providers.seam import Capabilities, Refused
 from svc.mail.providers.table import Providers
-from tests.support.mailbox import MIA, Rig
+from tests.support.mailbox import MIA, MailSync
 
 MAIL = Path(__file__).parent.parent.parent / "svc" / "mail"
 LIST = MAIL / "providers" / "kinds.py"
@@ -39,11 +39,11 @@ def test_no_fault_of_the_seam_knows_the_protocol_of_a_provider() -> None:
     assert not re.findall(r"HTTP|IMAP|SMTP|\bstatus\b|\b[1-5](?:\d\d|xx)\b", said)
 
 
-async def test_an_account_may_be_of_any_provider_and_sleeps_until_that_is_there(rig: Rig) -> None:
-    account_id = await rig.store.write(
-        account_actions.connect, rig.principal, address="mia@elsewhere.example", provider="elsewhere"
+async def test_an_account_may_be_of_any_provider_and_sleeps_until_that_is_there(mail_sync: MailSync) -> None:
+    account_id = await mail_sync.store.write(
+        account_actions.connect, mail_sync.principal, address="mia@elsewhere.example", provider="elsewhere"
     )
-    account = await rig.account(account_id)
+    account = await mail_sync.account(account_id)
     assert account.provider == "elsewhere"
     assert account.provider not in Providers()
 
@@ -70,29 +70,29 @@ class Frugal(FakeProvider):
         await super().modify_many(message_ids, add=add, remove=remove)
 
 
-async def test_as_many_messages_go_at_once_as_the_provider_takes(rig: Rig) -> None:
-    account_id = await rig.synced(*(f"Mail {number}" for number in range(7)))
-    thread_ids = [str(row[0]) for row in await rig.rows("select id from mail_threads")]
-    await rig.store.write(thread_actions.archive, rig.principal, thread_ids=thread_ids)
-    provider = Frugal(world=rig.world, address=MIA)
-    await rig.loop_of(account_id, provider).sync_now()
+async def test_as_many_messages_go_at_once_as_the_provider_takes(mail_sync: MailSync) -> None:
+    account_id = await mail_sync.synced(*(f"Mail {number}" for number in range(7)))
+    thread_ids = [str(row[0]) for row in await mail_sync.rows("select id from mail_threads")]
+    await mail_sync.store.write(thread_actions.archive, mail_sync.principal, thread_ids=thread_ids)
+    provider = Frugal(world=mail_sync.fake_mail, address=MIA)
+    await mail_sync.loop_of(account_id, provider).sync_now()
     assert provider.asked == [3, 3, 1]
-    assert await rig.pending() == []
+    assert await mail_sync.pending() == []
 
 
-async def test_where_a_provider_has_no_labels_of_ones_own_none_is_made(rig: Rig) -> None:
-    sync = rig.sync_of(await rig.synced("Hello"), Frugal(world=rig.world, address=MIA))
+async def test_where_a_provider_has_no_labels_of_ones_own_none_is_made(mail_sync: MailSync) -> None:
+    sync = mail_sync.sync_of(await mail_sync.synced("Hello"), Frugal(world=mail_sync.fake_mail, address=MIA))
     with pytest.raises(Refused, match="no labels"):
         await sync.make_label("Boats", color=None)
-    assert not [label for label in await rig.world.provider(MIA).labels() if label.name == "Boats"]
+    assert not [label for label in await mail_sync.fake_mail.provider(MIA).labels() if label.name == "Boats"]
 
 
-async def test_where_labels_have_no_colours_none_is_sent(rig: Rig) -> None:
+async def test_where_labels_have_no_colours_none_is_sent(mail_sync: MailSync) -> None:
     @dataclass(frozen=True, kw_only=True)
     class Plain(FakeProvider):
         capabilities: Capabilities = COLOURLESS
 
-    label = await rig.sync_of(await rig.synced("Hello"), Plain(world=rig.world, address=MIA)).make_label(
-        "Boats", color="#ff0000"
-    )
+    label = await mail_sync.sync_of(
+        await mail_sync.synced("Hello"), Plain(world=mail_sync.fake_mail, address=MIA)
+    ).make_label("Boats", color="#ff0000")
     assert label.color is None

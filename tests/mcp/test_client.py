@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -32,10 +32,10 @@ from tests.identity.people import sign_in
 from tests.mcp.odd import ECHO, Odd
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, RpcError, Service, open_service
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.wall_clock
 
-PATIENCE_S: Final = 30.0
 AGENT: Final = "---\ntools: [mcp.*]\napprovals: auto\n---\nDo it."
 
 
@@ -50,15 +50,6 @@ async def there(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIt
         yield service
 
 
-async def until(found: Callable[[], Awaitable[Any]]) -> Any:
-    with trio.fail_after(PATIENCE_S):
-        while True:
-            one = await found()
-            if one is not None:
-                return one
-            await trio.sleep(0.05)
-
-
 async def server(service: Service, name: str = "odd") -> Any:
     return {one["name"]: one for one in await service.query("mcp.servers")}[name]
 
@@ -68,7 +59,7 @@ async def looked(service: Service, name: str = "odd") -> Any:
         one = await server(service, name)
         return one if one["state"] in {"ready", "failed"} else None
 
-    return await until(found)
+    return await until(found, what=f"{name} to be ready or failed")
 
 
 async def connect(service: Service, name: str = "odd") -> Any:
@@ -86,14 +77,14 @@ async def ended(service: Service, run_id: str) -> Any:
         run = await service.query("runs.get", id=run_id)
         return run if run["state"] in {"done", "failed", "cancelled"} else None
 
-    return await until(found)
+    return await until(found, what=f"the run {run_id} to end")
 
 
 async def asked(service: Service, run_id: str) -> Any:
     async def found() -> Any:
         return next((one for one in await service.query("approvals.list") if one["runId"] == run_id), None)
 
-    return await until(found)
+    return await until(found, what=f"a question of the run {run_id}")
 
 
 async def begun(service: Service, *inputs: dict[str, Any], tool: str = "mcp.odd.echo") -> str:
@@ -422,10 +413,12 @@ async def test_a_sign_in_at_a_plugins_server_stays_until_it_is_certain_that_the_
         plugins = service.workspace.service(Plugins)
 
         async def settled(*names: str) -> None:
-            async def is_so() -> bool | None:
-                return True if not plugins.is_busy and names == tuple(one.name for one in plugins.standings()) else None
+            def standing() -> tuple[str, ...]:
+                return tuple(one.name for one in plugins.standings())
 
-            await until(is_so)
+            await until(
+                lambda: not plugins.is_busy and names == standing(), what=f"the plugins to be {names}", tell=standing
+            )
 
         def sign_in_there(tx: Tx) -> None:
             for server_id in (id_of(None, "tides", "tides"), id_of(None, "tides", "renamed"), "pag_gone"):
@@ -535,11 +528,7 @@ async def test_a_call_that_was_under_way_when_svc_died_is_not_made_again_by_itse
         await allow(service)
         odd.is_(odd="hangs")
         run_id = await begun(service, {"text": "once"})
-
-        async def is_called() -> object:
-            return odd.calls() or None
-
-        await until(is_called)
+        await until(odd.calls, what="the server to be called")
     odd.is_(odd=None)
     async with open_service(tmp_path, clock=wall, log=log, environ=settings) as service:
         question = await asked(service, run_id)

@@ -12,9 +12,10 @@ from svc.clock import VirtualClock
 from svc.protocol.pinned import PinnedEgress
 from tests.agents.test_injections import BCC, EVIL, MEMORY, SEND, TAGS, NoNetwork, fetch, pages, save
 from tests.mcp.odd import ECHO, Odd
-from tests.mcp.test_client import allow, connect, ended, until
+from tests.mcp.test_client import allow, connect, ended
 from tests.recorded_log import RecordedLog
 from tests.support.service import Service, open_service
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.wall_clock
 
@@ -69,8 +70,8 @@ async def obeys(service: Service, said: str | None, obeyed: list[tuple[str, dict
 
     async def all_wait() -> Any:
         asked = await service.query("approvals.list")
-        return asked if sorted(one["tool"] for one in asked) == wanted else None
+        return asked if sorted(one["tool"] for one in asked) == wanted else []
 
-    for one in await until(all_wait):
+    for one in await until(all_wait, what=f"questions about {wanted}"):
         await service.mutate("approvals.decide", id=one["id"], approve=False)
     assert (await ended(service, run_id))["state"] == "done"

@@ -21,6 +21,7 @@ from svc.clock import VirtualClock
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
 from tests.support.service import open_service
+from tests.support.waiting import until
 
 TOKEN: Final = "x-svc-device-token"
 
@@ -60,10 +61,7 @@ async def instance(directory: Path, clock: VirtualClock, log: RecordedLog) -> As
 
 async def approve(where: Instance) -> None:
     """The person in front of the app lets the next thing through."""
-    waiting: Any = []
-    while not waiting:
-        await trio.sleep(0.05)
-        waiting = await where.approvals()
+    waiting = await until(where.approvals, what="a call that waits for a person")
     await where.ask("approvals.decide", id=waiting[0]["id"], approve=True)
 
 

@@ -18,6 +18,7 @@ from tests.recorded_log import RecordedLog
 from tests.runs.workflow_runner import WorkflowRunner, runner_with, workflow
 from tests.sizes import SOAK
 from tests.support.service import Service
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.peer,
@@ -92,8 +93,8 @@ async def _pages_are_found_by_meaning(service: Service) -> None:
 
 
 async def _ended(service: Service, run_id: str) -> dict[str, Any]:
-    while True:
+    async def ended() -> dict[str, Any]:
         found: dict[str, Any] = await service.query("runs.get", id=run_id)
-        if found["state"] in {"done", "failed", "cancelled"}:
-            return found
-        await trio.sleep(0.2)
+        return found if found["state"] in {"done", "failed", "cancelled"} else {}
+
+    return await until(ended, what="the run to end", within_s=MODEL_S)

@@ -19,7 +19,6 @@ import socket
 import ssl
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.peers.relay import Relay, relay
+from tests.support.process import until
 
 ADDRESS: Final = "alice@acme.test"
 PASSWORD: Final = 'p"w\\d ü'
@@ -312,13 +312,18 @@ def _free_ports(count: int) -> list[int]:
 
 
 def _wait_until_it_answers(server: Dovecot, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_DEADLINE_S
-    while process.poll() is None and time.monotonic() < deadline:
-        with suppress(OSError, imaplib.IMAP4.error), server.client():
-            return
-        time.sleep(0.05)
     log = server.directory / "log"
-    raise AssertionError(f"Dovecot did not start:\n{log.read_text() if log.exists() else 'no log'}")
+
+    def told() -> str:
+        return log.read_text() if log.exists() else "no log"
+
+    def answers() -> bool:
+        assert process.poll() is None, f"Dovecot did not start:\n{told()}"
+        with suppress(OSError, imaplib.IMAP4.error), server.client():
+            return True
+        return False
+
+    until(answers, what="Dovecot to answer", deadline_s=START_DEADLINE_S, tell=told)
 
 
 def _ok(answer: tuple[str, Any]) -> None:

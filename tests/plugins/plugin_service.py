@@ -8,8 +8,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import trio
-
 from svc.clock import VirtualClock
 from svc.nursery import ThreadPool
 from svc.plugins.installing import Installer
@@ -18,8 +16,8 @@ from svc.plugins.sets import FOLDER, Record, Sets
 from svc.plugins.specs import listed
 from tests.plugins.registry import Package, Registry
 from tests.recorded_log import RecordedLog
-from tests.sizes import HANGS_S
 from tests.support.service import Service, open_service
+from tests.support.waiting import until
 
 
 def installer(home: Path, registry: str, threads: ThreadPool, **environ: str) -> Installer:
@@ -67,22 +65,22 @@ async def serving_plugins(
 
 async def settled(service: Service) -> dict[str, Any]:
     """Wait until it is busy with plugins no more; each of them by its name."""
-    with trio.fail_after(HANGS_S):
-        while True:
-            status = await service.query("plugins.status")
-            listed = await service.query("plugins.list")
-            if not status["busy"]:
-                return {one["name"]: one for one in listed}
-            await trio.sleep(0.05)
+
+    async def is_idle() -> bool:
+        return not (await service.query("plugins.status"))["busy"]
+
+    await until(is_idle, what="no plugin to be installed or removed")
+    return {one["name"]: one for one in await service.query("plugins.list")}
 
 
-async def until(service: Service, name: str, **wanted: object) -> dict[str, Any]:
+async def listed_as(service: Service, name: str, **wanted: object) -> dict[str, Any]:
     """Wait until the plugin is listed with these values."""
     found: dict[str, Any] = {}
-    with trio.move_on_after(HANGS_S):
-        while True:
-            found = {one["name"]: one for one in await service.query("plugins.list")}.get(name, {})
-            if found and all(found[key] == value for key, value in wanted.items()):
-                return found
-            await trio.sleep(0.05)
-    raise AssertionError(f"waited {HANGS_S:g} s for {name} with {wanted}; it is {found}")
+
+    async def is_so() -> bool:
+        nonlocal found
+        found = {one["name"]: one for one in await service.query("plugins.list")}.get(name, {})
+        return bool(found) and all(found[key] == value for key, value in wanted.items())
+
+    await until(is_so, what=f"{name} with {wanted}", tell=lambda: found)
+    return found

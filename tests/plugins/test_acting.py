@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final
 
 import pytest
-import trio
 
 from svc.clock import VirtualClock
 from svc.configuring import Configuration
@@ -24,8 +22,10 @@ from tests.plugins.plugin_service import lay
 from tests.plugins.registry import studio
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, RpcError, Service, open_service
+from tests.support.waiting import until
 
 STUDIO: Final = "svc-plugin-studio"
+LONGEST_S: Final = 600.0
 RULE: Final = "---\nwhen: {from: shop.example}\nthen: [archive]\n---\n"
 AGENT: Final = "---\ntools: [tasks.*]\n---\nNote what is to be done."
 PAGES: Final = [
@@ -52,15 +52,6 @@ async def whats_there(person: Person) -> list[tuple[str, str]]:
     return [(one["path"], one["plugin"]) for one in found]
 
 
-async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """On virtual time."""
-    with trio.fail_after(600):
-        while True:
-            if await holds():
-                return
-            await trio.sleep(0.2)
-
-
 async def comes(service: Service, person: Person, subject: str) -> bool:
     """Whether the mail is in the inbox, once the rules are through with it."""
     wanted = {"address": MIA, "from": "a@shop.example", "subject": subject, "text": "Hi."}
@@ -71,7 +62,7 @@ async def comes(service: Service, person: Person, subject: str) -> bool:
         behind = "select 1 from consumers where name = 'mail-rules' and seq < (select max(seq) from events)"
         return not await service.rows(behind)
 
-    await until(are_through)
+    await until(are_through, what="the rules to be through", within_s=LONGEST_S, longest_pause_s=0.2)
     return bool((await person.query("mail.thread", id=thread_id))["thread"]["inInbox"])
 
 
@@ -140,7 +131,7 @@ async def test_its_trigger_starts_its_own_agent_beside_a_page_of_the_same_name(
     async def begun() -> bool:
         return bool(await service.rows("select 1 from agent_runs"))
 
-    await until(begun)
+    await until(begun, what="the run to begin", within_s=LONGEST_S, longest_pause_s=0.2)
     rows = await service.rows("select agent, substr(page_id, 1, 4) from agent_runs")
     assert rows == [(f"plugins/{STUDIO}/noter", "plg_")]
 
@@ -179,7 +170,7 @@ async def acts_like_a_page_that_nobody_edits(mia: Person) -> None:
     async def is_done() -> bool:
         return bool((await mia.query("runs.get", id=run_id))["output"] == {"text": "Noted."})
 
-    await until(is_done)
+    await until(is_done, what="it to be done", within_s=LONGEST_S, longest_pause_s=0.2)
     (asked,) = await mia.query("fake.llm.calls")
     assert [one["name"] for one in asked["tools"]] == ["tasks_list", "tasks_add", "tasks_done"]
     await mia.mutate("pages.save", path="agents/noter", body="My own.")

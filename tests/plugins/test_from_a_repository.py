@@ -12,7 +12,7 @@ from svc.clock import VirtualClock
 from svc.gitops.service import Gitops
 from tests.gitops.upstream import Upstream
 from tests.peers.needs import NPM, needs
-from tests.plugins.plugin_service import serving_plugins, settled, until
+from tests.plugins.plugin_service import listed_as, serving_plugins, settled
 from tests.plugins.registry import Registry, example, serving, studio
 from tests.recorded_log import RecordedLog
 from tests.support.service import Service
@@ -52,11 +52,11 @@ async def test_the_list_in_the_repository_holds_and_is_followed(
     settings = {"SVC_GITOPS_REPO": upstream.url, "SVC_GITOPS_POLL": "300"}
     async with serving_plugins(tmp_path, registry, wall=wall, log=log, plugins=f"{STUDIO}@1", **settings) as service:
         assert list(await settled(service)) == [TERN], "the environment's list was never installed"
-        await until(service, TERN, state="on")
+        await listed_as(service, TERN, state="on")
         assert not any(STUDIO in path for path in registry.asked)
         upstream.push(wanting(f"{TERN}@^1", f"{STUDIO}@1"))
         await look(service)
-        await until(service, STUDIO, state="on")
+        await listed_as(service, STUDIO, state="on")
         upstream.push(wanting(f"{TERN}@^1", "github:evil/evil"))
         await look(service)
         (problem,) = (await service.query("gitops.status"))["problems"]
@@ -65,5 +65,5 @@ async def test_the_list_in_the_repository_holds_and_is_followed(
         assert list(await settled(service)) == [TERN, STUDIO][::-1], "the last good list holds"
         upstream.push({"plugins.json": None})
         await look(service)
-        await until(service, STUDIO, state="on", problem=None)
+        await listed_as(service, STUDIO, state="on", problem=None)
         assert list(await settled(service)) == [STUDIO]

@@ -9,7 +9,7 @@ import os
 import stat
 import tarfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from svc.plugins.specs import listed
 from tests.peers.needs import NPM, needs
 from tests.plugins.plugin_service import installer
 from tests.plugins.registry import Package, Registry, example, serving, studio
+from tests.support.waiting import until
 
 pytestmark = [
     pytest.mark.wall_clock,
@@ -224,7 +225,7 @@ async def test_whoever_is_cancelled_leaves_nothing(tmp_path: Path, registry: Reg
         nursery.start_soon(
             lambda: installer(tmp_path, registry.url, threads).install(listed("svc-plugin-studio"), lock=None)
         )
-        await until(lambda: bool(registry.asked))
+        await until(lambda: bool(registry.asked), what="npm to ask")
         nursery.cancel_scope.cancel()
     assert list((tmp_path / "plugins").iterdir()) == []
 
@@ -284,13 +285,7 @@ async def test_what_npm_leaves_running_is_ended_with_it(
     (programs / "npm").chmod(0o755)
     await refused(tmp_path, registry, threads, "a", PATH=f"{programs}:/usr/bin:/bin")
     left = int((tmp_path / "left").read_text())
-    await until(lambda: not is_running(left))
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    """For what other processes do there is nothing to wait on but its effects."""
-    while not holds():  # noqa: ASYNC110
-        await trio.sleep(0.02)
+    await until(lambda: not is_running(left), what="the program that npm left to be ended")
 
 
 def beside(path: Path) -> set[str]:

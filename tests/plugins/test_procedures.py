@@ -15,7 +15,7 @@ from svc.clock import VirtualClock
 from svc.plugins import Plugins
 from svc.plugins.queries import UNDECIDED
 from tests.peers.needs import NPM, needs
-from tests.plugins.plugin_service import installed, serving_plugins, settled, until
+from tests.plugins.plugin_service import installed, listed_as, serving_plugins, settled
 from tests.plugins.registry import Registry, example, serving, studio
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service
@@ -47,7 +47,7 @@ def opening(tmp_path: Path, registry: Registry, wall: VirtualClock, log: Recorde
 async def test_what_is_wanted_is_installed_and_shown(opening: Open, registry: Registry) -> None:
     registry.publish(example())
     async with opening(plugins=f"{TERN}@^1") as service:
-        found = await until(service, TERN, state="on")
+        found = await listed_as(service, TERN, state="on")
         assert found["version"] == "1.0.0"
         assert found["wanted"] == "^1"
         assert found["problem"] is None
@@ -71,7 +71,7 @@ async def test_what_is_wanted_is_installed_and_shown(opening: Open, registry: Re
 async def test_the_next_boot_asks_the_registry_nothing(opening: Open, registry: Registry) -> None:
     registry.publish(studio())
     async with opening(plugins=f"{STUDIO}@^1") as service:
-        await until(service, STUDIO, state="on")
+        await listed_as(service, STUDIO, state="on")
     registry.asked.clear()
     registry.publish(studio("1.1.0"))
     async with opening(plugins=f"{STUDIO}@^1") as service:
@@ -80,7 +80,7 @@ async def test_the_next_boot_asks_the_registry_nothing(opening: Open, registry: 
         await settled(service)
         assert registry.asked == []
         await service.mutate("plugins.update")
-        await until(service, STUDIO, version="1.1.0")
+        await listed_as(service, STUDIO, version="1.1.0")
     async with opening() as service:
         assert await settled(service) == {}
         assert not any((service.workspace.home.path / "plugins").iterdir())
@@ -104,15 +104,15 @@ async def test_a_failed_install_keeps_the_old_set_and_is_shown(
         assert (await service.get("/readyz")).json["checks"]["plugins"] == "incomplete"
         registry.publish(studio("2.0.0"), studio_named("none-such"))
         await service.mutate("plugins.update")
-        assert (await until(service, STUDIO, version="2.0.0"))["problem"] is None
-        await until(service, "none-such", state="on")
+        assert (await listed_as(service, STUDIO, version="2.0.0"))["problem"] is None
+        await listed_as(service, "none-such", state="on")
 
 
 async def test_a_plugin_is_switched_off_and_on_and_stays_so(tmp_path: Path, opening: Open, registry: Registry) -> None:
     registry.publish(studio())
     installed(tmp_path, registry, STUDIO)
     async with opening(plugins=STUDIO) as service:
-        await until(service, STUDIO, state="on")
+        await listed_as(service, STUDIO, state="on")
         await service.mutate("plugins.set", name=STUDIO, on=False)
         assert (await settled(service))[STUDIO]["state"] == "off"
         assert (await service.query("plugins.offers"))["pages"] == []
@@ -128,7 +128,7 @@ async def test_everybody_hears_that_something_changed(tmp_path: Path, opening: O
     registry.publish(studio())
     installed(tmp_path, registry, STUDIO)
     async with opening(plugins=STUDIO) as service:
-        await until(service, STUDIO, state="on")
+        await listed_as(service, STUDIO, state="on")
         socket = await service.live("plugins")
         await service.mutate("plugins.set", name=STUDIO, on=False)
         heard = await socket.hear()
@@ -141,7 +141,7 @@ async def test_new_rights_of_a_new_version_wait_for_a_yes(tmp_path: Path, openin
     registry.publish(studio("1.0.0", mcp=[TIDES]))
     installed(tmp_path, registry, f"{STUDIO}@^1")
     async with opening(plugins=f"{STUDIO}@^1") as service:
-        found = await until(service, STUDIO, state="on")
+        found = await listed_as(service, STUDIO, state="on")
         assert [(one["words"], one["agreed"]) for one in found["rights"]] == [
             ("Reach https://mcp.tides.example/mcp, as the MCP server tides", False)
         ]
@@ -151,7 +151,7 @@ async def test_new_rights_of_a_new_version_wait_for_a_yes(tmp_path: Path, openin
         assert await usable(service) == ["tides"]
         registry.publish(studio("1.1.0", mcp=[TIDES, {"name": "charts", "command": "node", "args": ["charts.js"]}]))
         await service.mutate("plugins.update")
-        newer = await until(service, STUDIO, version="1.1.0")
+        newer = await listed_as(service, STUDIO, version="1.1.0")
         assert [one["agreed"] for one in newer["rights"]] == [True, False]
         assert await usable(service) == ["tides"], "it stays at its old rights"
         await service.mutate("plugins.agree", name=STUDIO, rights=[newer["rights"][1]["id"]])
@@ -181,10 +181,10 @@ async def test_a_repositorys_list_wins_and_a_bad_one_keeps_the_last_good(
     registry.publish(studio(), example())
     installed(tmp_path, registry, STUDIO)
     async with opening(plugins=STUDIO) as service:
-        await until(service, STUDIO, state="on")
+        await listed_as(service, STUDIO, state="on")
         write = service.workspace.store.write
         assert await write(plugins.pin, '{"plugins": ["%s@1.0.0"]}' % TERN) is None  # noqa: UP031
-        await until(service, TERN, state="on")
+        await listed_as(service, TERN, state="on")
         assert [one["name"] for one in await service.query("plugins.list")] == [TERN]
         assert (await service.query("plugins.status"))["source"] == "repository"
         problem = await write(plugins.pin, '{"plugins": ["../evil"]}')
@@ -192,11 +192,11 @@ async def test_a_repositorys_list_wins_and_a_bad_one_keeps_the_last_good(
         await settled(service)
         status = await service.query("plugins.status")
         assert (status["source"], status["problem"]) == ("repository", problem)
-        assert (await until(service, TERN, state="on"))["problem"] is None
+        assert (await listed_as(service, TERN, state="on"))["problem"] is None
     async with opening(plugins=STUDIO) as service:
         assert list(await settled(service)) == [TERN], "also before the repository was asked again"
         await service.workspace.store.write(plugins.pin, None)
-        await until(service, STUDIO, state="on")
+        await listed_as(service, STUDIO, state="on")
 
 
 async def test_a_bad_plugin_is_shown_and_the_others_go_on(opening: Open, registry: Registry) -> None:
@@ -204,8 +204,8 @@ async def test_a_bad_plugin_is_shown_and_the_others_go_on(opening: Open, registr
     bad.svc = {"title": "Studio", "surprise": 1}
     registry.publish(bad, example())
     async with opening(plugins=f"{STUDIO} {TERN}") as service:
-        await until(service, TERN, state="on")
-        found = await until(service, STUDIO, state="failed")
+        await listed_as(service, TERN, state="on")
+        found = await listed_as(service, STUDIO, state="failed")
         assert found["version"] == "1.0.0"
         assert "unknown field `surprise`" in found["problem"]
 
@@ -219,7 +219,7 @@ async def test_a_registry_that_is_down_is_told_and_asked_again(opening: Open, re
         assert "503" in found[STUDIO]["problem"]
         registry.is_down = False
         await service.mutate("plugins.update")
-        assert (await until(service, STUDIO, state="on"))["problem"] is None
+        assert (await listed_as(service, STUDIO, state="on"))["problem"] is None
 
 
 def studio_named(name: str) -> Any:

@@ -29,6 +29,7 @@ from tests.protocol.raw_server import says, served
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
 from tests.support.service import MIA, Service, open_service
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.wall_clock
 
@@ -174,12 +175,9 @@ async def test_what_was_cut_off_in_the_middle_leaves_nothing_and_is_swept(there:
     head = f"PUT /{name[:2]}/{name[2:4]}/{name} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {TOKEN}\r\n"
     await stream.send_all(f"{head}content-length: {len(CONTENT)}\r\n\r\n".encode() + CONTENT[:300_000])
     incoming = there.root / ".incoming"
-    with trio.fail_after(HANGS_S):
-        while not any(one.stat().st_size for one in incoming.iterdir()):  # noqa: ASYNC110  another's files
-            await trio.sleep(0.01)
-        await trio.aclose_forcefully(stream)
-        while any(incoming.iterdir()):  # noqa: ASYNC110
-            await trio.sleep(0.01)
+    await until(lambda: any(one.stat().st_size for one in incoming.iterdir()), what="a part of the upload")
+    await trio.aclose_forcefully(stream)
+    await until(lambda: not any(incoming.iterdir()), what="the part to be deleted")
     assert not there.path(name).exists()
     (incoming / "of a killed process").write_bytes(b"half")
     Place(root=there.root, clock=there.clock, threads=ThreadPool(limit=1, name="next")).open()
@@ -240,7 +238,7 @@ async def test_everything_that_a_workspace_names_gets_there_and_a_new_one_too(
     settings = {"SVC_BLOB_REPLICA_URL": there.url, "SVC_BLOB_REPLICA_TOKEN": TOKEN}
     async with open_service(tmp_path / "before", clock=wall, log=log, PROVIDERS="fake", environ=settings) as two:
         replicator = two.workspace.service(Replicator)
-        await _until(replicator, lambda found: found.complete)
+        await _until(replicator, lambda found: bool(found.complete), what="the replica to be complete")
         held = {path.name for path in there.root.glob("??/??/*")}
         assert SMALL_REF.sha256 in held
         assert len(held) > 2
@@ -253,7 +251,7 @@ async def test_everything_that_a_workspace_names_gets_there_and_a_new_one_too(
         queued = {sha256 for (sha256,) in await two.rows("select sha256 from replica_blobs")}
         assert named <= queued
         replicator.wake.call()
-        await _until(replicator, lambda found: found.complete)
+        await _until(replicator, lambda found: bool(found.complete), what="the replica to be complete")
         assert named <= {path.name for path in there.root.glob("??/??/*")}
         assert TOKEN not in log.text
 
@@ -270,7 +268,12 @@ async def _named(features: tuple[Feature, ...], service: Service) -> set[str]:
     return found
 
 
-async def _until(replicator: Replicator, holds: Callable[[Any], bool]) -> None:
-    with trio.fail_after(HANGS_S):
-        while not holds(await replicator.status()):  # noqa: ASYNC110  it tells nobody
-            await trio.sleep(0.02)
+async def _until(replicator: Replicator, holds: Callable[[Any], bool], *, what: str) -> None:
+    status: object = None
+
+    async def is_so() -> bool:  # it tells nobody
+        nonlocal status
+        status = await replicator.status()
+        return holds(status)
+
+    await until(is_so, what=what, tell=lambda: status)

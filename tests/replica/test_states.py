@@ -109,7 +109,7 @@ class Memory(Target):
 
 
 @dataclass
-class World:
+class ReplicatedStore:
     store: Store
     target: Memory
     replicator: Replicator
@@ -175,28 +175,28 @@ async def test_what_is_named_gets_there_and_nothing_goes_before_its_time(steps: 
 
 
 async def _live(directory: Path, steps: list[tuple[str, int]]) -> None:
-    async with a_world(directory) as world:
+    async with replicated_store(directory) as replica:
         for step in steps:
-            await world.do(step)
-        await _ends_well(world)
+            await replica.do(step)
+        await _ends_well(replica)
 
 
-async def _ends_well(world: World) -> None:
-    world.clock.offset_ms = world.furthest_ms + 2 * DAY_MS
-    await world.replicator.full_check()
-    await world.replicator.upload(world.target)
-    assert await world.store.read(pending) == 0
-    assert world.named | world.pinned <= world.target.held.keys()
-    await world.store.write(keep_since, None)
+async def _ends_well(replica: ReplicatedStore) -> None:
+    replica.clock.offset_ms = replica.furthest_ms + 2 * DAY_MS
+    await replica.replicator.full_check()
+    await replica.replicator.upload(replica.target)
+    assert await replica.store.read(pending) == 0
+    assert replica.named | replica.pinned <= replica.target.held.keys()
+    await replica.store.write(keep_since, None)
     for _ in range(3):  # a tombstone, its week, and one night more for what a crash left in between
-        world.clock.offset_ms += WEEK_MS + DAY_MS
-        await world.replicator.full_check()
-    assert world.target.held.keys() == world.named
-    assert not world.target.tombstones
+        replica.clock.offset_ms += WEEK_MS + DAY_MS
+        await replica.replicator.full_check()
+    assert replica.target.held.keys() == replica.named
+    assert not replica.target.tombstones
 
 
 @asynccontextmanager
-async def a_world(directory: Path) -> AsyncIterator[World]:
+async def replicated_store(directory: Path) -> AsyncIterator[ReplicatedStore]:
     clock, threads = VirtualClock(), ThreadPool(limit=4, name="test")
     store = Store.open(directory / "db", clock=clock, threads=threads, migrations=[NAMING, MIGRATIONS])
     blobs = Blobs.open(directory / "blobs", threads=threads)
@@ -214,69 +214,69 @@ async def a_world(directory: Path) -> AsyncIterator[World]:
             log=RecordedLog(clock),
             references=[Invariant(name="files", check=references, yields="blobs")],
         )
-        world = World(store, target, replicator, clock)
+        replica = ReplicatedStore(store, target, replicator, clock)
         await replicator.full_check()
-        yield world
+        yield replica
         nursery.cancel_scope.cancel()
     store.close_now()
 
 
 async def test_a_recovery_point_keeps_what_it_may_name_and_lets_go_of_the_rest(tmp_path: Path) -> None:
     """One that was named when the point was made stays for weeks after it is forgotten; with the point it goes."""
-    async with a_world(tmp_path) as world:
+    async with replicated_store(tmp_path) as replica:
         for step in (("name", 0), ("upload", 0), ("keep", 0), ("wait", 1), ("forget", 0)):
-            await world.do(step)
+            await replica.do(step)
         for _ in range(5):
-            await world.do(("wait", 10))
-            await world.do(("sweep", 0))
-        assert NAMES[0] in world.target.held
-        await world.store.write(keep_since, world.clock.now())
-        await world.replicator.full_check()
-        assert NAMES[0] not in world.target.held
+            await replica.do(("wait", 10))
+            await replica.do(("sweep", 0))
+        assert NAMES[0] in replica.target.held
+        await replica.store.write(keep_since, replica.clock.now())
+        await replica.replicator.full_check()
+        assert NAMES[0] not in replica.target.held
 
 
 async def test_the_sweep_finds_what_no_trigger_has_told_and_takes_a_tombstone_away(tmp_path: Path) -> None:
-    async with a_world(tmp_path) as world:
+    async with replicated_store(tmp_path) as replica:
         (hears,) = INVARIANTS
-        assert await world.store.read(hears.check) == []
-        await world.store.write(lambda tx: tx.run("drop trigger replica_files_named"))
-        (told,) = await world.store.read(hears.check)
+        assert await replica.store.read(hears.check) == []
+        await replica.store.write(lambda tx: tx.run("drop trigger replica_files_named"))
+        (told,) = await replica.store.read(hears.check)
         assert "replica_files_named is gone" in told
         for word in ("name", "sweep", "upload"):
-            await world.do((word, 0))
-        assert NAMES[0] in world.target.held
+            await replica.do((word, 0))
+        assert NAMES[0] in replica.target.held
         for word in ("forget", "sweep"):
-            await world.do((word, 0))
-        assert NAMES[0] in world.target.tombstones
+            await replica.do((word, 0))
+        assert NAMES[0] in replica.target.tombstones
         for word in ("name", "sweep", "upload"):
-            await world.do((word, 0))
-        assert NAMES[0] not in world.target.tombstones
-        world.clock.offset_ms += 2 * WEEK_MS
-        await world.do(("sweep", 0))
-        assert NAMES[0] in world.target.held
+            await replica.do((word, 0))
+        assert NAMES[0] not in replica.target.tombstones
+        replica.clock.offset_ms += 2 * WEEK_MS
+        await replica.do(("sweep", 0))
+        assert NAMES[0] in replica.target.held
 
 
 async def test_a_target_that_fails_is_told_once_and_so_is_its_return(tmp_path: Path) -> None:
-    async with a_world(tmp_path) as world:
-        await world.do(("name", 0))
+    async with replicated_store(tmp_path) as replica:
+        await replica.do(("name", 0))
         for words in ("it is away", "it is away", "it is full"):
-            await world.store.write(replica_rows.went_wrong, words)
-        assert (await world.replicator.status()).problem == "it is full"
-        await world.do(("upload", 0))
-        told = await world.store.read(
+            await replica.store.write(replica_rows.went_wrong, words)
+        assert (await replica.replicator.status()).problem == "it is full"
+        await replica.do(("upload", 0))
+        told = await replica.store.read(
             lambda tx: tx.all("select payload from outbox where kind = 'notice' order by seq")
         )
         assert ["away" in payload for (payload,) in told] == [True, False]
-        assert (await world.replicator.status()).problem is None
+        assert (await replica.replicator.status()).problem is None
 
 
 async def test_damage_here_makes_nothing_lost_there_and_is_noted(tmp_path: Path) -> None:
-    async with a_world(tmp_path) as world:
+    async with replicated_store(tmp_path) as replica:
         for step in (("name", 0), ("upload", 0)):
-            await world.do(step)
+            await replica.do(step)
         (file,) = (tmp_path / "blobs").rglob(NAMES[0])
         file.write_bytes(b"")
         for _ in range(2):  # of these nights one at most reads it all back
-            await world.do(("sweep", 0))
-        assert await world.store.read(pending) == 0
-        assert NAMES[0] in world.replicator.blobs.suspects
+            await replica.do(("sweep", 0))
+        assert await replica.store.read(pending) == 0
+        assert NAMES[0] in replica.replicator.blobs.suspects

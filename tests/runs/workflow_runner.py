@@ -22,6 +22,7 @@ from svc.workflow import Call, Caller, Json, Run, Workflow
 from svc.workspace import Workspace
 from tests.recorded_log import RecordedLog
 from tests.support.service import Service, open_service
+from tests.support.waiting import until
 
 LONGEST_S: Final = 40 * 86_400.0
 LONGEST_PAUSE_S: Final = 600.0
@@ -73,11 +74,20 @@ class WorkflowRunner:
 
     async def until(self, run_id: str, *states: str) -> Any:
         """The run, once it is in one of these states."""
-        pause_s = 0.5
-        with trio.fail_after(LONGEST_S):
-            while (found := await self.get(run_id))["state"] not in states:
-                await trio.sleep(pause_s)
-                pause_s = min(pause_s * 1.2, LONGEST_PAUSE_S)
+        found: Any = None
+
+        async def is_so() -> bool:
+            nonlocal found
+            found = await self.get(run_id)
+            return found["state"] in states
+
+        await until(
+            is_so,
+            what=f"the run to be {' or '.join(states)}",
+            within_s=LONGEST_S,
+            longest_pause_s=LONGEST_PAUSE_S,
+            tell=lambda: found,
+        )
         return found
 
     async def decided(self) -> list[str]:

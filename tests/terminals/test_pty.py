@@ -18,8 +18,8 @@ from svc.terminals.shell import members_of
 from tests.identity.people import Person, pair, sign_in
 from tests.protocol.socket_client import upgrade_request
 from tests.recorded_log import RecordedLog
-from tests.sizes import HANGS_S
 from tests.support.service import HOST, MIA, RpcError, Service, open_service
+from tests.support.waiting import until
 from tests.terminals.screen import Screen, Screens
 
 pytestmark = pytest.mark.wall_clock
@@ -47,20 +47,20 @@ def pids_of(service: Service) -> list[int]:
 
 
 async def until_ended(service: Service) -> dict[str, object]:
-    with trio.fail_after(HANGS_S):
-        while True:
-            for one in service.log.records:
-                if one["event"] == "terminal.ended":
-                    return one
-            await trio.sleep(0.01)
+    def ended() -> dict[str, object]:
+        return next((one for one in service.log.records if one["event"] == "terminal.ended"), {})
+
+    return await until(ended, what="a terminal to end")
 
 
 async def left(service: Service, screen: Screen) -> None:
     """Its socket is gone, and the service knows."""
     await screen.leave()
-    with trio.fail_after(HANGS_S):
-        while (await service.query("terminals.list"))[0]["shown"]:  # noqa: ASYNC110
-            await trio.sleep(0.01)
+
+    async def is_shown_nowhere() -> bool:
+        return not (await service.query("terminals.list"))[0]["shown"]
+
+    await until(is_shown_nowhere, what="the terminal to be shown nowhere")
 
 
 # What it does
@@ -309,9 +309,11 @@ async def test_a_revoked_session_or_device_loses_its_sockets_and_an_admin_no_mor
     assert len(await mia.query("terminals.list")) == 3
     await mia.mutate("users.setRole", id=noas, role="member")
     assert await by_session.end() == 4401
-    with trio.fail_after(HANGS_S):
-        while len(await mia.query("terminals.list")) > 1:  # noqa: ASYNC110
-            await trio.sleep(0.01)
+
+    async def is_alone() -> bool:
+        return len(await mia.query("terminals.list")) == 1
+
+    await until(is_alone, what="the terminals of the other admin to end")
     await own.type("echo sti'll'\n")
     await own.until(b"still")
 

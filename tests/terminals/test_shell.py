@@ -15,6 +15,7 @@ from svc.terminals import shell as module
 from svc.terminals.environment import environment_of
 from svc.terminals.shell import Shell, Size, members_of
 from tests.sizes import HANGS_S
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.wall_clock
 SH = Path("/bin/sh")
@@ -37,10 +38,10 @@ async def shell(tmp_path: Path, threads: ThreadPool) -> AsyncIterator[Shell]:
 async def says(shell: Shell, typed: str, wanted: bytes) -> bytes:
     """What is said until ``wanted`` is, which must not stand in ``typed`` itself: that is echoed."""
     await shell.write(typed.encode() + b"\n")
-    return await until(shell, wanted)
+    return await read_until(shell, wanted)
 
 
-async def until(shell: Shell, wanted: bytes) -> bytes:
+async def read_until(shell: Shell, wanted: bytes) -> bytes:
     said = b""
     with trio.fail_after(HANGS_S):
         while wanted not in said:
@@ -55,13 +56,9 @@ async def test_it_has_a_terminal_of_its_own_which_takes_its_size_and_turns_keys_
     shell.resize(Size(cols=132, rows=50))
     await says(shell, "stty size", b"50 132")
     await says(shell, "echo ru'ns'; sleep 600", b"runs")
-    with trio.fail_after(HANGS_S):
-        while shell.foreground() != "sleep":  # noqa: ASYNC110  nobody tells
-            await trio.sleep(0.01)
+    await until(lambda: shell.foreground() == "sleep", what="sleep to have the terminal")
     await shell.write(b"\x03")
-    with trio.fail_after(HANGS_S):
-        while shell.foreground() == "sleep":  # noqa: ASYNC110  until the shell has the terminal back, it drops input
-            await trio.sleep(0.01)
+    await until(lambda: shell.foreground() != "sleep", what="the shell to have the terminal back")  # or it drops input
     await says(shell, "echo ne'xt'", b"next")
     await says(shell, "exit 7", b"exit 7")
     assert await shell.wait() == 7
@@ -111,7 +108,7 @@ async def test_all_that_it_started_ends_with_it_also_what_ignores_the_hang_up(
 async def test_a_program_that_is_not_there_says_so_in_the_terminal(tmp_path: Path, threads: ThreadPool) -> None:
     shell = await started(tmp_path, threads, tmp_path / "none")
     try:
-        await until(shell, b"can't be started: No such file")
+        await read_until(shell, b"can't be started: No such file")
         assert await shell.wait() == 127
     finally:
         await shell.close()

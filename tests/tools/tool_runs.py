@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import trio
-
 from svc import runs
 from svc.runs import Dispatcher
 from svc.store import Tx
 from svc.tools import give, taint
 from svc.tools.table import OWN
 from svc.worker.tools import ONCE
+from tests.support import waiting
 from tests.support.service import Service
 
 LONGEST_S: Final = 900.0
@@ -43,15 +42,21 @@ async def call(
 
 async def until(service: Service, run_id: str, *states: str) -> Any:
     """The run, once it is in one of these states; ``waiting`` counts only where a person is waited for."""
-    with trio.fail_after(LONGEST_S):
-        while True:
-            found = await service.query("runs.get", id=run_id)
-            asks = any(one["runId"] == run_id for one in await service.query("approvals.list"))
-            if found["state"] in states and (found["state"] != "waiting" or asks):
-                return found
-            if found["state"] in {"failed", "cancelled"}:
-                raise AssertionError(found["error"])
-            await trio.sleep(1)
+    found: Any = None
+
+    async def is_so() -> bool:
+        nonlocal found
+        found = await service.query("runs.get", id=run_id)
+        asks = any(one["runId"] == run_id for one in await service.query("approvals.list"))
+        if found["state"] in states and (found["state"] != "waiting" or asks):
+            return True
+        assert found["state"] not in {"failed", "cancelled"}, found["error"]
+        return False
+
+    await waiting.until(
+        is_so, what=f"the run to be {states}", within_s=LONGEST_S, longest_pause_s=1.0, tell=lambda: found
+    )
+    return found
 
 
 async def outcome(service: Service, run_id: str) -> Any:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from svc.triage.model import KINDS, SENDERS_KINDS, Facts, Kind
 from svc.worker.triage import kind_of
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service, open_service
+from tests.support.waiting import until
 
 ME: Final = "mia@example.com"
 LONGEST_S: Final = 3_600.0
@@ -46,20 +46,12 @@ async def news(service: Service, subject: str) -> str:
     return await comes(service, subject, raw=base64.b64encode(text.encode()).decode())
 
 
-async def until(holds: Callable[[], Awaitable[Any]]) -> Any:
-    with trio.fail_after(LONGEST_S):
-        while True:
-            if found := await holds():
-                return found
-            await trio.sleep(0.2)
-
-
 async def kind(service: Service, thread_id: str) -> dict[str, Any]:
     async def known() -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = await service.query("triage.of", threadIds=[thread_id])
         return found
 
-    return dict((await until(known))[0])
+    return dict((await until(known, what="the kind of the thread", within_s=LONGEST_S, longest_pause_s=0.2))[0])
 
 
 async def listed(service: Service, kind: str, **more: Any) -> list[str]:
@@ -109,7 +101,7 @@ async def test_a_model_says_one_word_where_the_rules_are_not_sure_and_never_agai
     async def by_model() -> bool:
         return str((await kind(service, plan))["by"]) == "model"
 
-    await until(by_model)
+    await until(by_model, what="the model to have decided", within_s=LONGEST_S, longest_pause_s=0.2)
     assert (await kind(service, plan))["kind"] == "calendar"
     evil, slow = await comes(service, "Evil?"), await comes(service, "Slow?", sender="Bob <bob@example.org>")
     assert (await kind(service, slow))["kind"] == "reply"
@@ -119,7 +111,7 @@ async def test_a_model_says_one_word_where_the_rules_are_not_sure_and_never_agai
         runs = (await service.query("runs.list", workflow="triage.mail"))["runs"]
         return len(runs) == 3 and all(one["state"] in {"done", "failed"} for one in runs)
 
-    await until(ended)
+    await until(ended, what="the run to end", within_s=LONGEST_S, longest_pause_s=0.2)
     assert (await kind(service, evil))["kind"] == "reply"
     assert (await kind(service, slow))["kind"] == "reading"
 

@@ -39,6 +39,7 @@ from svc.protocol.static import own_policy, shell_page
 from tests.chance import seeded
 from tests.sizes import HANGS_S, LATE_ANSWERS_MS
 from tests.support.joined_app import join_app
+from tests.support.process import until
 from tests.web import fake_mail
 from tests.web.fake_blocking import BlockingPart
 from tests.web.fake_compose import ComposePart
@@ -297,11 +298,13 @@ class Served:
 
     def settle(self) -> None:
         """The page is closed: end what it left open (browsers open connections ahead of need), so that no thread is."""
-        deadline = time.monotonic() + HANGS_S
-        while self.server is not None and self.server.under_way:
-            assert time.monotonic() < deadline, f"waited {HANGS_S:g} s for {self.server.under_way} connections to end"
-            self.hang_up()
-            time.sleep(0.005)
+        until(
+            lambda: self.server is None or not self.server.under_way,
+            what="all connections to end",
+            deadline_s=HANGS_S,
+            meanwhile=self.hang_up,
+            tell=lambda: f"{self.server and self.server.under_way} are under way",
+        )
 
     def hang_up(self) -> None:
         for connection in list(self.connections):

@@ -10,10 +10,10 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.peers.needs import AXE, needs
 from tests.support.browser import App
-from tests.web import fake_world
-from tests.web.fake_accounts import AccountsWorld, damage
+from tests.web import fake_mail
+from tests.web.fake_accounts import AccountsAnswers, damage
 from tests.web.fake_server import Refusal
-from tests.web.fake_world import HELLO, HOME, MIA
+from tests.web.fake_mail import HELLO, HOME, MIA
 from tests.web.test_app_looks import SIZES, check_in_a_light, small_targets
 
 pytestmark = pytest.mark.browser
@@ -25,15 +25,15 @@ def card(page: Page, account_id: str) -> Locator:
     return page.locator(f"section[aria-labelledby=account-{account_id}]")
 
 
-def opened(start: Callable[..., App], world: AccountsWorld | None = None) -> App:
-    app = start(world or AccountsWorld())
+def opened(start: Callable[..., App], answers: AccountsAnswers | None = None) -> App:
+    app = start(answers or AccountsAnswers())
     app.open(PATH, ready=".account")
     return app
 
 
 @pytest.mark.thorough
 def test_what_is_damaged_is_counted_and_unfolds_into_parts_and_reasons(start: Callable[..., App]) -> None:
-    well = card(opened(start, AccountsWorld(damage=damage())).page, MIA)
+    well = card(opened(start, AccountsAnswers(damage=damage())).page, MIA)
     well.get_by_text("2, 1 can't be mended").wait_for()
     well.get_by_text("Mended lately").wait_for()
     well.get_by_text("2 parts of messages damaged on this server").click()
@@ -52,8 +52,8 @@ CAUSES = {
 
 @pytest.mark.thorough
 def test_each_account_says_how_it_stands_and_what_the_server_says_is_seen_at_once(start: Callable[..., App]) -> None:
-    world = AccountsWorld()
-    app = opened(start, world)
+    answers = AccountsAnswers()
+    app = opened(start, answers)
     page = app.page
     well = card(page, MIA)
     for words in ("Up to date", "At the provider", "4,212", "4,211", "4 of 6,000 units", "1 message passed over"):
@@ -70,8 +70,8 @@ def test_each_account_says_how_it_stands_and_what_the_server_says_is_seen_at_onc
     )
     expect(lost.get_by_role("link", name="Publish the app")).to_have_count(1)
     for cause, title in CAUSES.items():
-        world.causes[HOME] = cause
-        world.set_account(HOME, problem=f"It is {cause}.")
+        answers.causes[HOME] = cause
+        answers.set_account(HOME, problem=f"It is {cause}.")
         lost.get_by_text(title).wait_for()
     well.get_by_text("1 change not yet at the provider").click()
     well.get_by_text("Mooring plan").wait_for()
@@ -81,7 +81,7 @@ def test_each_account_says_how_it_stands_and_what_the_server_says_is_seen_at_onc
     well.get_by_role("button", name="Retry: messages passed over").click()
     well.get_by_text("1 message passed over").wait_for(state="detached")
     assert app.called("mail.retryFailures") == [{"accountId": MIA}]
-    world.set_account(MIA, state="waiting", problem="Gmail can't be reached: no connection.")
+    answers.set_account(MIA, state="waiting", problem="Gmail can't be reached: no connection.")
     well.get_by_text("Gmail can't be reached: no connection.").wait_for()
     well.get_by_text("Next attempt").wait_for()
     well.get_by_role("button", name="Try now").wait_for()
@@ -89,7 +89,7 @@ def test_each_account_says_how_it_stands_and_what_the_server_says_is_seen_at_onc
 
 @pytest.mark.thorough
 def test_an_account_is_synced_anew_disconnected_and_erased_after_a_question(start: Callable[..., App]) -> None:
-    app = opened(start, AccountsWorld(notice="Google could not be told that access has ended."))
+    app = opened(start, AccountsAnswers(notice="Google could not be told that access has ended."))
     app.tolerated = ("500", "503")
     page = app.page
     well = card(page, MIA)
@@ -97,13 +97,13 @@ def test_an_account_is_synced_anew_disconnected_and_erased_after_a_question(star
     assert app.calls("mail.resync") == []
     well.get_by_role("button", name="Resync").click()
     well.get_by_text("0 of 4,212 messages").wait_for()
-    app.world.failing["mail.disconnect"] = Refusal("SERVICE_UNAVAILABLE", 503, "The service is stopping.")
+    app.answers.failing["mail.disconnect"] = Refusal("SERVICE_UNAVAILABLE", 503, "The service is stopping.")
     well.get_by_role("button", name="Disconnect").click()
     dialog = page.get_by_role("dialog", name="Disconnect mia@ternandtide.example")
     dialog.get_by_text("4,211 messages stay readable").wait_for()
     dialog.get_by_role("button", name="Disconnect").click()
     dialog.get_by_role("alert").get_by_text("The service is stopping.").wait_for()  # a refusal is told there
-    app.world.failing.clear()
+    app.answers.failing.clear()
     dialog.get_by_role("button", name="Disconnect").click()
     page.get_by_role("heading", name="Disconnected").wait_for()
     wanted = {"accountId": MIA, "erase": False}
@@ -125,10 +125,10 @@ def test_an_account_is_synced_anew_disconnected_and_erased_after_a_question(star
 
 @pytest.mark.thorough
 def test_an_account_that_is_only_here_syncs_with_nothing_and_is_erased_by_its_name(start: Callable[..., App]) -> None:
-    world = AccountsWorld()
-    world.accounts[0].update(provider="imap", signIn="password")
-    world.accounts[1].update(fake_world.kept_here(), address="Old Mail", state="caught-up", progress=None, messages=1)
-    page = opened(start, world).page
+    answers = AccountsAnswers()
+    answers.accounts[0].update(provider="imap", signIn="password")
+    answers.accounts[1].update(fake_mail.kept_here(), address="Old Mail", state="caught-up", progress=None, messages=1)
+    page = opened(start, answers).page
     kept = card(page, HELLO)
     kept.get_by_text("Kept on this server alone. 1 mail.").wait_for()
     expect(kept.locator(".account-foot").get_by_role("button")).to_have_text(["Erase"])
@@ -150,14 +150,14 @@ def test_nothing_is_green_while_the_server_is_away(start: Callable[..., App]) ->
     app.tolerated = ("WebSocket", "ERR_CONNECTION", "503")
     app.open()
     app.page.locator(".sync-dot.good").first.wait_for()
-    app.world.has_socket = False
-    app.world.cut_sockets()
+    app.answers.has_socket = False
+    app.answers.cut_sockets()
     app.page.locator(".sync-button").get_by_text("Not connected to the server").wait_for()
     expect(app.page.locator(".sync-dot.good")).to_have_count(0)
 
 
 def test_somebody_who_is_signed_out_does_not_knock_at_the_socket(start: Callable[..., App]) -> None:
-    app = start(AccountsWorld(me=fake_world.me(mode="claimed")))
+    app = start(AccountsAnswers(me=fake_mail.me(mode="claimed")))
     app.tolerated = ("401",)
     knocked: list[str] = []
     app.page.on("websocket", lambda socket: knocked.append(socket.url))
@@ -170,7 +170,7 @@ def test_somebody_who_is_signed_out_does_not_knock_at_the_socket(start: Callable
 @pytest.mark.look
 @needs(AXE)
 def test_the_page_passes_axe_and_fits(start: Callable[..., App], size: str) -> None:
-    app = start(AccountsWorld(), **SIZES[size])
+    app = start(AccountsAnswers(), **SIZES[size])
     page = app.open(PATH, ready=".account")
     for words in ("1 change not yet", "1 message passed over"):
         card(page, MIA).get_by_text(words).click()

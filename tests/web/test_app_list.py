@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import App, drawn
-from tests.web import fake_world
-from tests.web.fake_server import MODULES, Refusal, World
+from tests.web import fake_mail
+from tests.web.fake_server import MODULES, Refusal, FakeAnswers
 
 pytestmark = pytest.mark.browser
 
@@ -22,14 +22,14 @@ VISITED = 8
 
 @pytest.fixture(scope="module")
 def full_inbox() -> list[dict[str, object]]:
-    return fake_world.many(MANY)
+    return fake_mail.many(MANY)
 
 
 @pytest.mark.thorough
 def test_rows_stand_in_two_sections_that_fold_and_keys_move_along_rows_and_tabs(start: Callable[..., App]) -> None:
-    world = World()
-    world.thread("thr_04")["sender"]["title"] = "Feld & Sons"
-    app = start(world)
+    answers = FakeAnswers()
+    answers.thread("thr_04")["sender"]["title"] = "Feld & Sons"
+    app = start(answers)
     page = app.open()
     row = app.row("thr_00")
     for text in ("Jonas Feld", "Quote for the harbour mural", "Hi Mia, the council came back", "Clients/Harbour"):
@@ -68,7 +68,7 @@ def test_rows_stand_in_two_sections_that_fold_and_keys_move_along_rows_and_tabs(
 def test_100_000_threads_keep_few_rows_in_the_document_all_the_way_down(
     start: Callable[..., App], full_inbox: list[dict[str, object]]
 ) -> None:
-    app = start(World(threads=list(full_inbox)))
+    app = start(FakeAnswers(threads=list(full_inbox)))
     page = app.open()
     rows_seen = 0
     for _ in range(12):
@@ -96,7 +96,7 @@ def test_100_000_threads_keep_few_rows_in_the_document_all_the_way_down(
 def test_scrolling_through_thousands_of_rows_draws_few_and_leaves_no_gap(
     start: Callable[..., App], full_inbox: list[dict[str, object]]
 ) -> None:
-    app = start(World(threads=list(full_inbox[:5_000])))
+    app = start(FakeAnswers(threads=list(full_inbox[:5_000])))
     page = app.open()
     most, gaps = page.evaluate(
         """async () => {
@@ -129,7 +129,7 @@ def test_new_mail_appears_without_a_reload_and_leaves_selection_and_scroll_where
     page.evaluate("() => { document.querySelector('.lists').scrollTop = 200; }")
     app.settled()
     before = page.evaluate("document.querySelector('#row-thr_09').getBoundingClientRect().top")
-    fresh = app.world.add(subject="The ferry is late", name="Harbour Office")
+    fresh = app.answers.add(subject="The ferry is late", name="Harbour Office")
     app.until("() => document.querySelector('[data-section=inbox]').textContent === 'Inbox45'")
     app.selects("thr_09")
     app.until("top => Math.abs(document.querySelector('#row-thr_09').getBoundingClientRect().top - top) <= 1", before)
@@ -145,36 +145,36 @@ def test_what_happens_elsewhere_reaches_the_rows_also_after_a_cut(app: App) -> N
     skipped_has = (
         "count => document.querySelector('[data-section=skipped]').textContent === `Skipped the inbox${count}`"
     )
-    fresh = app.world.add(subject="The ferry is late")  # at the top new mail shows itself
+    fresh = app.answers.add(subject="The ferry is late")  # at the top new mail shows itself
     app.row(fresh).wait_for()
     expect(page.locator("[data-thread]").first).to_have_attribute("data-thread", fresh)
     app.until(inbox_has, 45)
-    app.world.add(subject="You won", in_inbox=False, labels=({"id": "SPAM", "name": "Spam", "color": None},))
-    app.world.add(subject="A real one")
+    app.answers.add(subject="You won", in_inbox=False, labels=({"id": "SPAM", "name": "Spam", "color": None},))
+    app.answers.add(subject="A real one")
     app.until(inbox_has, 46)
     expect(page.locator("[data-section=skipped]")).to_have_text("Skipped the inbox6")  # spam is in no section
-    app.world.change("thr_02", unread=True, subject="Rechnung 2026-1187, berichtigt")
+    app.answers.change("thr_02", unread=True, subject="Rechnung 2026-1187, berichtigt")
     page.get_by_role("link", name="Unread, Nordwind Druck, Rechnung 2026-1187, berichtigt").wait_for()
-    app.world.change("thr_02", inInbox=False)
+    app.answers.change("thr_02", inInbox=False)
     app.until(skipped_has, 7)
-    app.world.remove("thr_02")
+    app.answers.remove("thr_02")
     app.until(skipped_has, 6)
-    first = app.world.add(subject="Heard live")
+    first = app.answers.add(subject="Heard live")
     app.row(first).wait_for()
-    app.world.cut_sockets()
-    second = app.world.add(subject="Written while nobody listened")
+    app.answers.cut_sockets()
+    second = app.answers.add(subject="Written while nobody listened")
     app.row(second).wait_for()
     expect(page.locator("[data-thread]").nth(0)).to_have_attribute("data-thread", re.compile(f"^({first}|{second})$"))
 
 
 def test_a_failed_page_can_be_asked_for_again(start: Callable[..., App]) -> None:
-    world = World()
-    world.failing["mail.threads"] = Refusal("SERVICE_UNAVAILABLE", 503, "Not yet.")
-    app = start(world)
+    answers = FakeAnswers()
+    answers.failing["mail.threads"] = Refusal("SERVICE_UNAVAILABLE", 503, "Not yet.")
+    app = start(answers)
     app.tolerated = ("503", "207")
     page = app.open(ready=".failed")
     expect(page.locator(".failed").first).to_contain_text("Could not load: Not yet.")
-    world.failing.clear()
+    answers.failing.clear()
     page.get_by_role("button", name="Try again").first.click()
     app.row("thr_00").wait_for()
 
@@ -184,10 +184,10 @@ def test_a_whole_list_that_could_not_be_fetched_anew_can_be_asked_for_again(app:
     """It had all its rows once, so there is no further page to ask for."""
     app.tolerated = ("503", "207")
     page = app.open("/p/mail/l/Invoices", ready="[data-thread]")
-    app.world.failing["mail.threads"] = Refusal("SERVICE_UNAVAILABLE", 503, "Not yet.")
-    app.world.forget_events()
+    app.answers.failing["mail.threads"] = Refusal("SERVICE_UNAVAILABLE", 503, "Not yet.")
+    app.answers.forget_events()
     page.locator(".failed").get_by_text("Could not load: Not yet.").wait_for()
-    app.world.failing.clear()
+    app.answers.failing.clear()
     page.get_by_role("button", name="Try again").click()
     page.locator(".failed").wait_for(state="detached")
     expect(page.locator("[data-thread]").first).to_be_visible()
@@ -198,30 +198,30 @@ def test_what_could_not_be_fetched_without_a_connection_is_there_once_it_is_back
     app.tolerated = ("503", "207")
     page = app.open()
     away = Refusal("SERVICE_UNAVAILABLE", 503, "No connection.")
-    app.world.failing.update({"mail.thread": away, "mail.search": away})
+    app.answers.failing.update({"mail.thread": away, "mail.search": away})
     page.keyboard.press("/")
     page.keyboard.type("harbour")
     page.get_by_text("Could not load: No connection.").wait_for()
-    app.world.failing.pop("mail.search")
-    app.world.cut_sockets()
+    app.answers.failing.pop("mail.search")
+    app.answers.cut_sockets()
     page.locator("[data-thread]").first.click()
     page.get_by_text("Could not open this thread: No connection.").wait_for()
-    app.world.failing.clear()
-    app.world.cut_sockets()
+    app.answers.failing.clear()
+    app.answers.cut_sockets()
     page.locator("article.card").first.wait_for()
 
 
 def test_a_row_that_comes_late_takes_the_focus_from_nobody(start: Callable[..., App]) -> None:
-    world = World()
-    world.thread("thr_03").update(hidden=True)  # in no list
-    app = start(world)
+    answers = FakeAnswers()
+    answers.thread("thr_03").update(hidden=True)  # in no list
+    app = start(answers)
     page = app.open("/p/mail/t/thr_03", ready="iframe")
     app.press("u")
     app.at("/p/mail")
     app.row("thr_00").wait_for()
     app.settled()
     app.press("/")
-    world.change("thr_03", hidden=False)
+    answers.change("thr_03", hidden=False)
     app.row("thr_03").wait_for()
     drawn(page)
     expect(page.get_by_role("combobox", name="Search mail")).to_be_focused()
@@ -244,7 +244,7 @@ def test_a_row_that_left_is_not_drawn_before_the_list_is_measured_anew(app: App)
 
 @pytest.mark.thorough
 def test_the_first_frame_after_a_thread_has_only_the_rows_in_sight(start: Callable[..., App]) -> None:
-    app = start(World(threads=fake_world.many(200)))
+    app = start(FakeAnswers(threads=fake_mail.many(200)))
     page = app.open()
     app.press("j", "Enter")
     page.locator("iframe").first.wait_for()
@@ -263,7 +263,7 @@ def test_the_first_frame_after_a_thread_has_only_the_rows_in_sight(start: Callab
 
 
 def test_a_list_that_is_shorter_than_it_was_left_shows_its_rows(start: Callable[..., App]) -> None:
-    app = start(World(threads=fake_world.many(400)))
+    app = start(FakeAnswers(threads=fake_mail.many(400)))
     page = app.open("/p/mail/all")
     rows = page.locator("[data-thread]")
     page.evaluate("() => { document.querySelector('.lists').scrollTop = 1e6; }")

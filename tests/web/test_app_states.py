@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import APIResponse, Route, expect
 
 from tests.support.browser import App, intercept, milliseconds, until
-from tests.web import fake_world
-from tests.web.fake_server import MODULES, World
+from tests.web import fake_mail
+from tests.web.fake_server import MODULES, FakeAnswers
 
 pytestmark = pytest.mark.browser
 
@@ -29,15 +29,15 @@ def test_the_front_door_leads_to_the_inbox_of_which_nothing_is_fetched_again_onc
 ) -> None:
     app.open("/")
     app.at("/p/mail")
-    app.world.add(id="thr_new")
+    app.answers.add(id="thr_new")
     app.row("thr_new").wait_for()
-    sections = [given["section"] for name, given in app.world.calls if name == "mail.threads"]
+    sections = [given["section"] for name, given in app.answers.calls if name == "mail.threads"]
     assert sections == ["inbox", "skipped"]
 
 
 @pytest.mark.thorough
 def test_without_an_account_the_page_says_what_to_create_and_what_to_copy(start: Callable[..., App]) -> None:
-    app = start(World(accounts=[], threads=[]), permissions=["clipboard-read", "clipboard-write"])
+    app = start(FakeAnswers(accounts=[], threads=[]), permissions=["clipboard-read", "clipboard-write"])
     page = app.open(ready=".connect")
     headings = page.get_by_role("heading").all_inner_texts()
     page.get_by_text("your mail is stored on this machine").wait_for()
@@ -51,7 +51,7 @@ def test_without_an_account_the_page_says_what_to_create_and_what_to_copy(start:
         assert part in text
     page.get_by_role("button", name="Copy the redirect URI", exact=True).click()
     page.get_by_text("Copied").wait_for()
-    [uri, _] = app.world.clients[0]["callbacks"]
+    [uri, _] = app.answers.clients[0]["callbacks"]
     app.until("async uri => await navigator.clipboard.readText() === uri", uri)
 
 
@@ -93,12 +93,12 @@ def test_the_theme_can_be_chosen_and_is_remembered(app: App) -> None:
 def test_an_empty_inbox_says_that_it_is_still_being_read_and_then_that_nothing_is_in_it(
     start: Callable[..., App],
 ) -> None:
-    world = World(threads=[])
-    world.accounts[0].update(state="backfilling", progress=fake_world.reading(0, 4_000))
-    page = start(world).open(ready=".empty")
+    answers = FakeAnswers(threads=[])
+    answers.accounts[0].update(state="backfilling", progress=fake_mail.reading(0, 4_000))
+    page = start(answers).open(ready=".empty")
     page.get_by_text("Reading your mail").wait_for()
     expect(page.get_by_text("Inbox zero")).to_have_count(0)
-    world.set_account("acc_mia", state="caught-up", progress=None)
+    answers.set_account("acc_mia", state="caught-up", progress=None)
     page.get_by_text("Inbox zero").wait_for()
     page.get_by_text("Nothing has skipped the inbox").wait_for()
 
@@ -108,48 +108,48 @@ def test_a_backfill_shows_progress_and_then_how_long_it_takes(start: Callable[..
     app = start(alone=True)
     app.page.clock.install()
     page = app.open()
-    listing = fake_world.reading(500, 10_000, listing=True)
-    app.world.set_account("acc_hello", state="backfilling", progress=listing)
+    listing = fake_mail.reading(500, 10_000, listing=True)
+    app.answers.set_account("acc_hello", state="backfilling", progress=listing)
     strip = page.locator(".strip.reading")
     strip.get_by_text("is being listed: 500 of 10,000 messages").wait_for()
-    app.world.set_account("acc_hello", progress=fake_world.reading(100, 10_000))
+    app.answers.set_account("acc_hello", progress=fake_mail.reading(100, 10_000))
     strip.get_by_text("100 of 10,000 messages").wait_for()
     page.clock.run_for(5_000)
-    app.world.set_account("acc_hello", progress=fake_world.reading(1_000, 10_000))
+    app.answers.set_account("acc_hello", progress=fake_mail.reading(1_000, 10_000))
     strip.get_by_text(re.compile(r"about \d+ (s|min) left")).wait_for()
     expect(strip.get_by_role("progressbar")).to_have_attribute("value", "1000")
-    app.world.set_account("acc_mia", state="backfilling", progress=fake_world.reading(500, 4_000))
+    app.answers.set_account("acc_mia", state="backfilling", progress=fake_mail.reading(500, 4_000))
     strip.get_by_text("2 accounts are being read, newest first: 1,500 of 14,000 messages.").wait_for()
     expect(strip).to_have_count(1)  # a strip for each would leave a phone no list
-    app.world.set_account("acc_mia", state="caught-up", progress=None)
-    app.world.set_account("acc_hello", state="caught-up", progress=None)
+    app.answers.set_account("acc_mia", state="caught-up", progress=None)
+    app.answers.set_account("acc_hello", state="caught-up", progress=None)
     strip.wait_for(state="detached")
 
 
 def test_a_lost_grant_is_named_with_its_cause_and_a_way_back(start: Callable[..., App]) -> None:
-    world = World()
-    world.accounts[2].update(provider="gmail", state="reconnect", problem="The grant was revoked at the provider.")
-    page = start(world).open()
+    answers = FakeAnswers()
+    answers.accounts[2].update(provider="gmail", state="reconnect", problem="The grant was revoked at the provider.")
+    page = start(answers).open()
     strip = page.locator(".strip.warning")
     expect(strip).to_contain_text("The grant was revoked at the provider.")
     link = strip.get_by_role("link", name="Reconnect")
     expect(link).to_have_attribute("href", "/oauth/mail/start?email=mia.tern%40post.example")
     page.get_by_role("button", name="1 account needs you").wait_for()
-    world.set_account("acc_home", provider="outlook")
+    answers.set_account("acc_home", provider="outlook")
     expect(link).to_have_attribute("href", "/oauth/mail/start?provider=outlook&email=mia.tern%40post.example")
 
 
 def test_where_the_providers_sign_in_is_not_set_up_any_more_an_admin_can_set_it_up(start: Callable[..., App]) -> None:
     """Its address would answer 501, which a browser shows as it is."""
-    world = World()
-    world.accounts[2].update(provider="gmail", state="reconnect", problem="The grant was revoked at the provider.")
-    for way in world.sign_ins:
+    answers = FakeAnswers()
+    answers.accounts[2].update(provider="gmail", state="reconnect", problem="The grant was revoked at the provider.")
+    for way in answers.sign_ins:
         way["ready"] = False
-    page = start(world).open()
+    page = start(answers).open()
     page.locator(".strip.warning").get_by_role("link", name="Reconnect").click()
     dialog = page.get_by_role("dialog", name="Connect mia.tern@post.example again")
     dialog.get_by_text("Once, before the first account: create an OAuth client").wait_for()
-    for way in world.sign_ins:
+    for way in answers.sign_ins:
         way["ready"] = True
     page.evaluate("dispatchEvent(new Event('focus'))")  # as after a look at the settings in another tab
     expect(dialog.get_by_role("link", name="Sign in at Google")).to_have_attribute(
@@ -158,10 +158,10 @@ def test_where_the_providers_sign_in_is_not_set_up_any_more_an_admin_can_set_it_
 
 
 def test_the_sync_panel_tells_each_accounts_state(start: Callable[..., App]) -> None:
-    world = World()
-    world.accounts[0].update(pending=2, failed=1)
-    world.accounts[1].update(state="waiting", problem="Google asks for a pause.")
-    app = start(world)
+    answers = FakeAnswers()
+    answers.accounts[0].update(pending=2, failed=1)
+    answers.accounts[1].update(state="waiting", problem="Google asks for a pause.")
+    app = start(answers)
     page = app.open()
     page.get_by_role("button", name="Waiting for the provider").click()
     panel = page.get_by_role("dialog", name="Sync state")
@@ -175,7 +175,7 @@ def test_the_sync_panel_tells_each_accounts_state(start: Callable[..., App]) -> 
 
 @pytest.mark.thorough
 def test_without_a_socket_the_page_works_and_says_that_it_is_reconnecting(start: Callable[..., App]) -> None:
-    app = start(World(has_socket=False))
+    app = start(FakeAnswers(has_socket=False))
     app.tolerated = ("WebSocket", "404")
     page = app.open()
     page.get_by_text("Reconnecting to the server.").wait_for()
@@ -183,13 +183,13 @@ def test_without_a_socket_the_page_works_and_says_that_it_is_reconnecting(start:
     page.locator("iframe").first.wait_for()
     with page.expect_websocket():
         page.get_by_role("button", name="Reconnect now").click()
-    app.world.has_socket = True  # only now: the button leaves with the next attempt that succeeds, whoever made it
+    app.answers.has_socket = True  # only now: the button leaves with the next attempt that succeeds, whoever made it
     page.get_by_text("Reconnecting to the server.").wait_for(state="detached")
 
 
 @pytest.mark.thorough
 def test_a_claimed_workspace_sends_a_stranger_to_the_login_page_and_back(start: Callable[..., App]) -> None:
-    app = start(World(me=fake_world.me(mode="claimed")))
+    app = start(FakeAnswers(me=fake_mail.me(mode="claimed")))
     app.tolerated = ("401",)
     page = app.open("/p/mail/t/thr_00", ready=".login-card")
     app.until("search => location.search === search", "?next=%2Fp%2Fmail%2Ft%2Fthr_00")
@@ -202,7 +202,7 @@ def test_a_claimed_workspace_sends_a_stranger_to_the_login_page_and_back(start: 
 @pytest.mark.thorough
 def test_after_login_the_way_leads_nowhere_else(start: Callable[..., App]) -> None:
     user = {"id": "usr_1", "email": "mia@ternandtide.example", "name": "Mia", "role": "admin"}
-    app = start(World(me=fake_world.me(mode="claimed", user=user)))
+    app = start(FakeAnswers(me=fake_mail.me(mode="claimed", user=user)))
     for wanted in (
         "https://evil.example/",
         "//evil.example",
@@ -229,7 +229,7 @@ def test_news_that_comes_by_the_hundred_is_drawn_together_and_the_first_at_once(
     heard = len(frames)
     names = [f"thr_new{number}" for number in range(20)]
     for name in names:
-        app.world.add(id=name, subject=name)
+        app.answers.add(id=name, subject=name)
     until(page, lambda: len(frames) >= heard + len(names), what="the news to arrive")
     app.row(names[0]).wait_for()
     expect(app.row(names[-1])).to_have_count(0)
@@ -253,7 +253,7 @@ def test_what_came_between_the_first_rows_and_the_first_news_is_there(start: Cal
     app = start(alone=True)
     page = app.page
     first, answer, frames = first_rows_held(app)
-    app.world.add(id="thr_between", subject="Between")
+    app.answers.add(id="thr_between", subject="Between")
     until(page, lambda: bool(frames), what="news to be listened to")
     first.fulfill(response=answer)
     app.row("thr_between").wait_for()
@@ -268,7 +268,7 @@ def test_the_first_rows_are_asked_for_together_with_the_accounts_before_the_app_
     until(app.page, lambda: bool(held), what="the app to be asked for")
     held[0].continue_()
     app.page.locator("[data-thread]").first.wait_for()
-    assert [name for name, _ in app.world.calls].count("mail.accounts") == 1
+    assert [name for name, _ in app.answers.calls].count("mail.accounts") == 1
 
 
 @pytest.mark.parametrize("comes", [True, False])

@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.support.browser import App
-from tests.web import fake_world
-from tests.web.fake_accounts import AccountsWorld
+from tests.web import fake_mail
+from tests.web.fake_accounts import AccountsAnswers
 from tests.web.fake_server import MODULES
-from tests.web.fake_world import HELLO, HOME, MIA, kept_here
+from tests.web.fake_mail import HELLO, HOME, MIA, kept_here
 from tests.web.test_accounts_page import card, opened
 from tests.web.writer import draft, people, ready, saved, taken, text
 
@@ -20,11 +20,11 @@ pytestmark = pytest.mark.browser
 STUDIO = "studio@tern.example"
 
 
-def with_studio(**fields: object) -> AccountsWorld:
-    world = AccountsWorld()
-    known = world.addresses_of({"accountId": MIA})
-    world.set_account(MIA, addresses=[*known, fake_world.own_address(STUDIO, **fields)])
-    return world
+def with_studio(**fields: object) -> AccountsAnswers:
+    answers = AccountsAnswers()
+    known = answers.addresses_of({"accountId": MIA})
+    answers.set_account(MIA, addresses=[*known, fake_mail.own_address(STUDIO, **fields)])
+    return answers
 
 
 @pytest.mark.thorough
@@ -63,9 +63,9 @@ def test_the_providers_addresses_are_told_and_are_not_removed_here(start: Callab
 
 @pytest.mark.thorough
 def test_a_reply_is_from_the_address_that_the_mail_came_to_also_after_a_reload(start: Callable[..., App]) -> None:
-    world = with_studio()
-    world.reached = STUDIO
-    app = start(world)
+    answers = with_studio()
+    answers.reached = STUDIO
+    app = start(answers)
     page = app.open()
     app.press("j", "r")
     ready(page)
@@ -113,8 +113,8 @@ def test_another_address_is_chosen_and_another_account_leaves_none_behind(start:
 
 @pytest.mark.thorough
 def test_an_address_that_was_removed_is_shown_as_such(start: Callable[..., App]) -> None:
-    app = start(AccountsWorld())
-    app.world.add_draft(accountId=HOME, fromAddress=STUDIO, subject="Tides")
+    app = start(AccountsAnswers())
+    app.answers.add_draft(accountId=HOME, fromAddress=STUDIO, subject="Tides")
     page = app.open()
     page.get_by_role("button", name="Drafts").click()
     page.get_by_text("Tides").click()
@@ -127,12 +127,12 @@ def test_an_address_that_was_removed_is_shown_as_such(start: Callable[..., App])
 @pytest.mark.thorough
 @pytest.mark.parametrize("alone", [True, False])
 def test_a_mailbox_that_can_not_send_says_so_before_one_writes(start: Callable[..., App], alone: bool) -> None:
-    world = AccountsWorld()
+    answers = AccountsAnswers()
     if alone:
-        world.accounts = [one for one in world.accounts if one["id"] == HOME]
-    world.set_account(HOME, **kept_here())
-    world.add_draft(accountId=HOME, subject="Tides")
-    page = start(world).open()
+        answers.accounts = [one for one in answers.accounts if one["id"] == HOME]
+    answers.set_account(HOME, **kept_here())
+    answers.add_draft(accountId=HOME, subject="Tides")
+    page = start(answers).open()
     page.get_by_role("button", name="Drafts").click()
     page.get_by_text("Tides").click()
     ready(page)
@@ -158,20 +158,20 @@ ANSWERED = (
 def test_every_own_address_is_me_and_an_answer_begun_without_the_server_is_from_the_same(
     start: Callable[..., App],
 ) -> None:
-    world = with_studio()
-    mine = world.thread("thr_01")
+    answers = with_studio()
+    mine = answers.thread("thr_01")
     mine["sender"] = {**mine["sender"], "address": "Studio+boats@tern.example", "name": "Someone"}
-    app = start(world)
+    app = start(answers)
     page = app.open()
     expect(app.row("thr_01").locator(".row-sender")).to_contain_text("me")
     for to, own, found in ANSWERED:
-        thread = world.thread("thr_00")
-        detail = {**fake_world.detail(thread), "thread": thread}
+        thread = answers.thread("thr_00")
+        detail = {**fake_mail.detail(thread), "thread": thread}
         message = detail["messages"][-1]
         message.update(to=[{"name": "", "address": one} for one in to], cc=[], own=own)
         if own:
             message["from"] = {"name": "", "address": STUDIO}
-        wanted = {"kind": "replyAll", "messageId": message["id"], "accounts": world.accounts, "signature": ""}
+        wanted = {"kind": "replyAll", "messageId": message["id"], "accounts": answers.accounts, "signature": ""}
         ready = page.evaluate(
             f"""async ([detail, wanted]) =>
                 (await import("{MODULES}/offline/prepared.js")).preparedFrom(detail, wanted)""",

@@ -11,21 +11,21 @@ from playwright.sync_api import expect
 
 from tests.peers.needs import AXE, need
 from tests.support.browser import App
-from tests.web import fake_world
+from tests.web import fake_mail
 from tests.web.fake_identity import JONAS, signed_in
-from tests.web.fake_server import World
-from tests.web.fake_world import MIA, at
+from tests.web.fake_server import FakeAnswers
+from tests.web.fake_mail import MIA, at
 from tests.web.test_app_looks import NARROW, WIDE, check, check_in_a_light
 
 pytestmark = pytest.mark.browser
 
 
 @dataclass
-class FirstDay(World):
+class FirstDay(FakeAnswers):
     """Nothing is connected; the demo brings one account with all the mail of this world."""
 
     def rpc_demo_tryout(self, given: dict[str, Any]) -> Any:
-        self.accounts += [{**fake_world.accounts()[0], "address": "demo", **fake_world.kept_here()}]
+        self.accounts += [{**fake_mail.accounts()[0], "address": "demo", **fake_mail.kept_here()}]
         return {"accountId": MIA}
 
 
@@ -71,9 +71,9 @@ def test_a_member_is_not_asked_to_invite(start: Callable[..., App]) -> None:
 def test_the_mail_of_a_first_account_that_somebody_shares_is_there_at_once(start: Callable[..., App]) -> None:
     app = start(FirstDay(accounts=[], threads=[], me=signed_in(JONAS)))
     app.open(ready=".connect")
-    app.world.accounts += fake_world.accounts()[:1]
-    app.world.threads += fake_world.threads()
-    app.world.set_account(MIA, access="read", owner="Mia Tern")
+    app.answers.accounts += fake_mail.accounts()[:1]
+    app.answers.threads += fake_mail.threads()
+    app.answers.set_account(MIA, access="read", owner="Mia Tern")
     app.row("thr_00").wait_for()
 
 
@@ -83,10 +83,10 @@ def test_an_empty_inbox_says_what_was_done_and_what_comes_next(
     start: Callable[..., App], name: str, window: dict[str, Any]
 ) -> None:
     need(AXE)
-    threads = [fake_world.thread(subject="Berth seven " + "and its neighbours " * 9, in_inbox=False)]
+    threads = [fake_mail.thread(subject="Berth seven " + "and its neighbours " * 9, in_inbox=False)]
     threads[0].update(snoozedUntil=at(days=-2))
     done = [{"id": str(n), "what": "archived", "at": at(seconds=0)} for n in range(3)]
-    page = start(World(threads=threads, done=done), **window).open(ready=".empty-inbox")
+    page = start(FakeAnswers(threads=threads, done=done), **window).open(ready=".empty-inbox")
     page.get_by_text("3 steps with your mail today.").wait_for()
     page.get_by_role("link", name="Next to come back: Berth seven").wait_for()
     empty, below = page.locator(".empty-inbox").bounding_box(), page.locator(".section-head").last.bounding_box()

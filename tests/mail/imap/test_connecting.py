@@ -21,6 +21,7 @@ from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
 from tests.support.http import Reply
 from tests.support.service import Service, open_service
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT)]
 
@@ -56,10 +57,11 @@ async def refused(service: Service, asked: dict[str, object]) -> dict[str, Any]:
 
 async def nothing_left(service: Service) -> None:
     """What is erased goes batch by batch."""
-    while True:
-        if not await service.rows("select 1 from mail_imap_places"):
-            return
-        await trio.sleep(0.01)
+
+    async def is_erased() -> bool:
+        return not await service.rows("select 1 from mail_imap_places")
+
+    await until(is_erased, what="the messages of the account to be erased")
 
 
 JSON = {"content-type": "application/json"}

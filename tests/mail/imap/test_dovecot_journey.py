@@ -17,6 +17,7 @@ from tests.mail.imap.dovecot_account import PLAIN_IMAP, DovecotAccount, begun, l
 from tests.peers.dovecot import ADDRESS
 from tests.peers.needs import DOVECOT, needs
 from tests.sizes import HANGS_S, MAILBOX_STORY
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT), pytest.mark.thorough]
 
@@ -397,12 +398,12 @@ async def test_the_own_copy_is_filed_before_the_next_poll(
         "mail.send", accountId=dovecot_account.account_id, to=["bob@else.test"], subject="Boats", html="<p>Hi</p>"
     )
     await _until(dovecot_account, answer["outgoingId"], "sent")
-    while True:
-        if dovecot_account.there("Sent") and await dovecot_account.service.rows(
-            "select 1 from mail_imap_places where uid is not null"
-        ):
-            break
-        await trio.sleep(0.05)
+
+    async def is_filed() -> bool:
+        placed = "select 1 from mail_imap_places where uid is not null"
+        return bool(dovecot_account.there("Sent") and await dovecot_account.service.rows(placed))
+
+    await until(is_filed, what="the own copy to be filed")
     assert dovecot_account.there("Sent") == {"Boats": {"\\Seen"}}
     assert await dovecot_account.stored() == {"Boats": {SENT}}
 
@@ -414,10 +415,11 @@ async def test_a_new_mail_is_here_before_the_next_poll(
     monkeypatch.setattr(tasks, "POLL_INTERVAL_S", 1e6)
     await begun(dovecot_account)
     dovecot_account.server.deliver("INBOX", letter("New"))
-    while True:
-        if set(await dovecot_account.stored()) == {"New"}:
-            return
-        await trio.sleep(0.01)
+
+    async def is_here() -> bool:
+        return set(await dovecot_account.stored()) == {"New"}
+
+    await until(is_here, what="the new mail to be here")
 
 
 def _copy_begun(tx: Any, account_id: str) -> None:
@@ -431,10 +433,10 @@ def _long_ago(tx: Any) -> None:
 
 
 async def _until(dovecot_account: DovecotAccount, outgoing_id: str, state: str) -> None:
-    while True:
+    async def is_so() -> bool:
         rows = await dovecot_account.service.query("mail.outgoing")
         row = next(one for one in rows if one["id"] == outgoing_id)
-        if row["state"] == state:
-            return
-        assert row["state"] not in {"failed", "uncertain"}, str(row)
-        await trio.sleep(0.05)
+        assert row["state"] == state or row["state"] not in {"failed", "uncertain"}, str(row)
+        return bool(row["state"] == state)
+
+    await until(is_so, what=f"the outgoing mail to be {state}")

@@ -19,6 +19,7 @@ from tests.peers.needs import DOVECOT, needs
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
 from tests.support.service import HOST, Service, open_service
+from tests.support.waiting import until
 
 pytestmark = [pytest.mark.peer, pytest.mark.wall_clock, needs(DOVECOT), pytest.mark.thorough]
 
@@ -82,9 +83,13 @@ async def test_a_mailbox_is_connected_read_and_written_from_by_tokens(
     sent = await service.mutate(
         "mail.send", accountId=account["id"], to=["bob@else.test"], subject="Boats", html="<p>Hi</p>"
     )
-    while (state := await outgoing(service, sent["outgoingId"])) != "sent":
+
+    async def is_sent() -> bool:
+        state = await outgoing(service, sent["outgoingId"])
         assert state not in {"failed", "uncertain"}
-        await trio.sleep(0.05)
+        return state == "sent"
+
+    await until(is_sent, what="the mail to be sent")
     assert [one.recipients for one in server.relay.mails] == [("bob@else.test",)]
     assert all(one.form["client_secret"] == CLIENT_SECRET for one in peer.asked)
     assert "canary" not in log.text
