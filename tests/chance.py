@@ -1,4 +1,4 @@
-"""Random choices that can be made again: each run draws a new seed, and a test that fails says it.
+"""Random choices that can be repeated: each run draws a new seed, and a failing test prints it.
 
     def test_anything(chance: random.Random) -> None: ...
 

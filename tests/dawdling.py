@@ -1,4 +1,4 @@
-"""Tasks that take their time, by chance, wherever they wait for the database, a service outside, a stream or a channel.
+"""Tasks that pause at random wherever they wait for the database, an outside service, a stream or a channel.
 
 trio runs what is ready in random order, one turn each: whoever needs one turn more is overtaken only by who needs one
 less. With ``SVC_SLOW=1`` each such call takes up to three turns more before and after, so that every order comes up.

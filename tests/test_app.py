@@ -27,7 +27,7 @@ CLIENT = {"IDP_CLIENT_ID": "id", "IDP_CLIENT_SECRET": "canary-client-secret"}
 
 
 async def refused_boot(directory: Path, clock: VirtualClock, **settings: str) -> BootFault | ConfigError:
-    """The fault that a server on this home ends with, before it serves anybody."""
+    """The fault with which a server on this home ends before it serves."""
     environ: Mapping[str, str] = {
         "HOME": str(directory),
         "XDG_CONFIG_HOME": str(directory / "config"),

@@ -1,4 +1,4 @@
-"""Ids that follow from what they name stay what they are: links, files and other homes have them."""
+"""Ids that are derived from a name never change: links, files and other homes contain them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two steps at once: both come to their ends, and what goes wrong is told as it is."""
+"""Two steps at once: both run to their ends, and each fault is raised as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker plane: what it runs, and that neither database nor key nor secret can be reached from it."""
+"""The worker plane: what it runs, and that it can reach neither the database nor a key or secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a public cell must not do is off there, and asked about in one place."""
+"""What a public cell must not do is off there, and decided in one place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a service at rest does not load: large libraries that only some work needs are imported where that work begins.
+"""What a service at rest does not import: large libraries are imported where the work that needs them begins.
 
 Each takes between half a MiB and six, in every process of everybody. A feature that needs one at boot says so by taking
 it off this list.

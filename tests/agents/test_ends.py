@@ -1,4 +1,4 @@
-"""How an agent's run ends where its model gives no answer: at once if asking again would not help, and it says why."""
+"""How an agent's run ends when its model gives no answer: at once if another try would not help, with the reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Thirty-four ways by which text from outside has talked models into things, and a model that obeys each of them.
+"""Thirty-four texts that have made models do things for a stranger, and a model that obeys each of them.
 
 Nothing may come of any: no mail, no request, nothing written where others or later runs read it, without a person.
 """
@@ -127,7 +127,7 @@ OWN: Final = frozenset(tool.name for tool in table.OWN)
 
 
 class NoNetwork:
-    """Counts who is asked for, and finds nobody."""
+    """Notes the names that are looked up, and finds none."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

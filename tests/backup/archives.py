@@ -14,7 +14,7 @@ from tests.recorded_log import RecordedLog, StoppedClock
 
 
 def archive_of(directory: Path, clock: Clock) -> Archive:
-    """Nothing of it is told to anybody: it has no store."""
+    """It has no store, so it notifies nobody."""
     return Archive(
         target=Target(place=place_of("file", str(directory / "archive"))),
         catalogue=Catalogue(Ledger(directory / "ledger.sqlite3")),

@@ -62,7 +62,7 @@ async def a_restore_would_work_at_once(parts: Parts) -> None:
 
 
 async def a_copy_on_a_slow_line_holds_nothing_up(parts: Parts, mia: Person, line: Wire, log: RecordedLog) -> None:
-    """It is under way, and what is written meanwhile arrives before it does; points are made, too."""
+    """During the copy, new changes still arrive first, and recovery points are still made."""
     for number in range(2):  # which no program can make smaller
         await mia.mutate("pages.save", path=f"large/{number}", body=secrets.token_hex(MAX_BODY_BYTES // 2 - 1))
     await all_is_there(parts.archiver)
@@ -90,7 +90,7 @@ async def a_copy_on_a_slow_line_holds_nothing_up(parts: Parts, mia: Person, line
 
 
 async def what_refuses_is_told_with_its_word(parts: Parts, mia: Person, line: Wire, status: int, code: str) -> None:
-    """Nobody has to do anything once it takes what is sent again."""
+    """It recovers by itself as soon as the target takes data again."""
     far, parts.archiver.late_s = line.far, 1.0
     with refusing(status, code) as port:
         line.turn_to(port)

@@ -1,4 +1,4 @@
-"""Blobs come home from the replica: small ones in groups, large ones as they come, and what is not whole not at all."""
+"""Blobs are fetched from the replica: small ones in groups, large ones as streams, and damaged ones not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What anybody may read at ``/readyz`` of what is wrong with the archive."""
+"""What ``/readyz``, which everybody may read, says about problems of the archive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A target that is gone for a day: what waits and the log stay bounded, one notice comes, and one when it is back.
+"""A target is away for a day: what waits and the log stay bounded; one notice says so, and one says it is back.
 
 The archiver's child is a stand-in here, so that the day is a virtual one; tests/backup/test_away.py has the real one.
 """
@@ -34,7 +34,7 @@ DATABASE_BYTES: Final = 1024 * 1024
 
 @dataclass
 class Stored:
-    """What a store is asked for here: to tell, and who folds the log in."""
+    """The part of a store that is used here: notices, and the checkpoint of the log."""
 
     told: list[str | None] = field(default_factory=list)
     folds: list[bool] = field(default_factory=list)

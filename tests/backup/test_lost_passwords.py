@@ -1,4 +1,4 @@
-"""What a restore without the master key leaves: mailboxes of each kind stand there, and ask to be connected again."""
+"""A restore without the master key: mailboxes of each kind are still listed, and ask to be connected again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Up to which moment all is at the target: never a later one, also where little of what waits is remembered."""
+"""The moment up to which everything is at the target: never too late, also when little is remembered of what waits."""
 
 from __future__ import annotations
 

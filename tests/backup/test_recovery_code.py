@@ -1,4 +1,4 @@
-"""The recovery code: what is written down opens the copy, a slip is told where it is, and nothing else opens it."""
+"""The recovery code: the written code opens the copy, a typing error is located, and nothing else opens it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Restoring by itself: a real archive, and what may be wrong with it, with the disk, and with the version."""
+"""Restoring a real archive, and what can be wrong with it, with the disk, and with the version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the archiver complains of is told in words that say what to do."""
+"""Complaints of the archiver are shown in words that say what to do."""
 
 from __future__ import annotations
 

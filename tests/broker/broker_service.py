@@ -47,7 +47,7 @@ class Heard:
 
 
 def checked(server: Server, script: Script, *, vendor: str) -> Script:
-    """What a vendor does: it answers ``script`` to who brings the key, and else 401, with what it was given."""
+    """A vendor: it answers by ``script`` if the key is right, and otherwise with 401 and the key it was given."""
 
     async def answer(stream: trio.SocketStream) -> None:
         given = Heard.read(server.heard[-1]).headers
@@ -72,7 +72,7 @@ async def vendor_with(script: Script, *, vendor: str) -> AsyncIterator[tuple[Ser
 async def open_broker(
     directory: Path, *, clock: VirtualClock, log: RecordedLog, keys: bool = True, **settings: str
 ) -> AsyncIterator[Service]:
-    """Real providers, so that what is asked goes out over the network."""
+    """Real providers, so that requests go out over the network."""
     given = {"LLM_A_API_KEY": KEY_A, "LLM_B_API_KEY": KEY_B, "STT_API_KEY": "canary-stt"} if keys else {}
     async with open_service(directory, clock=clock, log=log, environ={**given, **settings}) as service:
         yield service

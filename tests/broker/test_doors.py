@@ -1,4 +1,4 @@
-"""Who may ask the broker: each of its routes by each way of not being allowed to."""
+"""Who may ask the broker: each of its routes, with each reason for a refusal."""
 
 from __future__ import annotations
 

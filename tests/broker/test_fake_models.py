@@ -1,4 +1,4 @@
-"""The stand-in of the model vendors, asked through the broker: scripted, deterministic, in the words of both wires."""
+"""The stand-in of the model vendors, asked through the broker: scripted, deterministic, in both wire formats."""
 
 from __future__ import annotations
 

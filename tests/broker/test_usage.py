@@ -1,4 +1,4 @@
-"""Reading what an answer cost from what passes by."""
+"""Reading the cost of an answer from the stream that passes through."""
 
 from __future__ import annotations
 

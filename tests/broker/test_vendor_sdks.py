@@ -1,4 +1,4 @@
-"""The model seam against what others have made: the vendors' own SDKs as clients, aimock as the vendors."""
+"""The model seam against software of others: the vendors' own SDKs as clients, aimock as the vendors."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ class Answer:
 
 @dataclass
 class ScriptedService:
-    """``answer`` ``None``: nobody listens."""
+    """``answer`` ``None``: the service can't be reached."""
 
     answer: Answer | None
     asked: list[tuple[str, str, dict[str, str]]] = field(default_factory=list)

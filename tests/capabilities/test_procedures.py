@@ -1,4 +1,4 @@
-"""Credentials as an admin sets them: what may be said of them, what is refused, and that no answer carries one."""
+"""Credentials as an admin sets them: what may be set, what is refused, and that no answer contains one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the environment into the secrets store: once, whole, and never over what is there."""
+"""Credentials from the environment go into the secrets store once, whole, and never over existing ones."""
 
 from __future__ import annotations
 

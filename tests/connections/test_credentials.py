@@ -1,4 +1,4 @@
-"""Where the tokens of grants lie: behind one interface, under names that stay, in the store's own transactions."""
+"""Where the tokens of grants are kept: behind one interface, under stable names, in the store's transactions."""
 
 from __future__ import annotations
 

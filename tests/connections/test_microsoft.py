@@ -1,4 +1,4 @@
-"""Microsoft's own way: which directory is asked, whose word counts on who signed in, and where browsers come back."""
+"""Connections to Microsoft: which directory is asked, who confirms the identity, and where browsers return to."""
 
 from __future__ import annotations
 

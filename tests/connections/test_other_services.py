@@ -1,4 +1,4 @@
-"""A service that is nothing like Google is connected by its own terms, and hears and says nothing of Google's."""
+"""A service unlike Google is connected by its own terms, and nothing of Google's is sent to it or read from it."""
 
 from __future__ import annotations
 

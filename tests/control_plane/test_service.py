@@ -499,7 +499,7 @@ def _end_connections(server: Postgres) -> None:
 
 @contextmanager
 def _first_version_held(server: Postgres, credential: str) -> Iterator[None]:
-    """Somebody else is storing the first version, and has not decided: whoever stores it too has to wait."""
+    """Another transaction is storing the first version and stays open, so a second one has to wait."""
     with psycopg.connect(server.url) as other:
         other.execute(
             """

@@ -1,4 +1,4 @@
-"""The description of the service: nothing is left out, nothing leads nowhere, and it is told to whom it is for."""
+"""The description of the service: nothing is missing, no reference is broken, and each entry says who may call it."""
 
 from __future__ import annotations
 

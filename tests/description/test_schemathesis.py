@@ -59,7 +59,7 @@ def not_chosen(service: ServiceProcess, cookie: str, chance: random.Random) -> l
 
 
 def signed_in(service: ServiceProcess) -> str:
-    """The cookie of the first person, who claims the instance: from then on nobody is somebody without one."""
+    """The cookie of the first person, who claims the instance: from then on each call needs a credential."""
     body = json.dumps({"email": "mia@example.org"}).encode()
     reply = service.request("POST", "/auth/dev-login", body, {"content-type": "application/json"})
     assert reply.status == 200

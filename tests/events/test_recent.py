@@ -1,4 +1,4 @@
-"""``events.recent``: what happened, oldest first, by type, from a number on, to whom it concerns."""
+"""``events.recent``: the events that concern a caller, oldest first, by type, after a given number."""
 
 from __future__ import annotations
 

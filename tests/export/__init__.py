@@ -1,1 +1,1 @@
-"""Everything out, and into an empty home again."""
+"""Export of everything, and import into an empty home."""

@@ -1,4 +1,4 @@
-"""What is exported is a bag that anybody can check, and what is imported of it is what was there."""
+"""An export is a BagIt bag that anybody can check, and its import restores what was exported."""
 
 from __future__ import annotations
 

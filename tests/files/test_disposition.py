@@ -1,4 +1,4 @@
-"""What a browser may show in place, and how names are written into a header."""
+"""Which files a browser may show inline, and how names are written into a header."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A name and a type are a stranger's word: read strictly, kept as data, harmless wherever they are shown."""
+"""The name and type of a file are untrusted input: read strictly, kept as data, harmless wherever they are shown."""
 
 from __future__ import annotations
 

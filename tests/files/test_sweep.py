@@ -1,4 +1,4 @@
-"""The clean-up: what nothing names goes after a day, and nothing goes that is named or on its way."""
+"""The clean-up deletes after a day what nothing names, and nothing that is named or still being uploaded."""
 
 from __future__ import annotations
 

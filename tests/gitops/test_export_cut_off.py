@@ -1,4 +1,4 @@
-"""An export that ends at any of its steps, before or after it had its effect: done again, nothing is lost or twice."""
+"""An export that stops at any of its steps, before or after its effect: repeated, it loses and doubles nothing."""
 
 from __future__ import annotations
 

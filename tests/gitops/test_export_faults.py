@@ -1,4 +1,4 @@
-"""Edits that wait while something is in the way of carrying them out: it passes, and each edit is there once."""
+"""Edits wait while a fault blocks their export; when it is over, each edit is there once."""
 
 from __future__ import annotations
 

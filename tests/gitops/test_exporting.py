@@ -204,7 +204,7 @@ async def test_what_was_changed_there_and_deleted_here_stays_there(pages: PagesA
 
 
 async def test_what_was_changed_here_and_there_and_then_deleted_here_stays_there(pages: PagesAndRepository) -> None:
-    """All between two looks: there is no page any more on which anybody could choose."""
+    """All of it between two looks: the page is gone, so there is no place to ask which version is wanted."""
     theirs = TEXT.replace("one", "THEIRS")
     pages.save(NOA, "team/plan", TEXT.replace("one", "OURS"))
     pages.delete(MIA, "team/plan")

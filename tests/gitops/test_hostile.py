@@ -1,4 +1,4 @@
-"""Repositories and remotes that mean harm, or are just broken: what is good in them is here, the rest is told."""
+"""Hostile or broken repositories and remotes: what is good in them is taken, and the rest is reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What no repository of pages is, in its real size: a file of a gigabyte, and a hundred thousand files."""
+"""Repositories of extreme size: a file of a gigabyte, and a hundred thousand files."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Browser:
         return location
 
     async def sign_in(self, query: str = "", /, **claims: object) -> Reply:
-        """The whole way, as somebody of whom the provider says ``claims``."""
+        """The whole sign-in of a person with these ``claims``."""
         self.idp.claims = claims
         return await self.get(self.idp.consent(await self.start(query)))
 

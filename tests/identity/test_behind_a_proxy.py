@@ -1,4 +1,4 @@
-"""Behind the trusted proxy: what it says about the browser's own leg counts, from nobody else and only when plain."""
+"""Behind the trusted proxy: what it says of the browser's connection counts; what others say does not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Identity's doors at their edges: the last moment of each credential, and the one condition that it lacks."""
+"""Sign-in at its limits: the last moment of each credential, and each single condition that can be missing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rate limit: exact at the window's edges, per client, in bounded memory."""
+"""The rate limit: exact at the limits of its window, for each client, in bounded memory."""
 
 from __future__ import annotations
 

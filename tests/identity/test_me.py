@@ -1,4 +1,4 @@
-"""``GET /auth/me``: the one thing that a stranger may always ask."""
+"""``GET /auth/me``: the one call that an anonymous caller may always make."""
 
 from __future__ import annotations
 

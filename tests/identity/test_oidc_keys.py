@@ -1,4 +1,4 @@
-"""How long a provider's keys count, and how often it is asked for them: at the edges of each."""
+"""How long a provider's keys are valid, and how often they are fetched: exactly at each limit."""
 
 from __future__ import annotations
 

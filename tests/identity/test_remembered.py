@@ -1,4 +1,4 @@
-"""What is remembered of cookies and tokens: a foreign one costs no read, and nothing that is written is missed."""
+"""The cache of cookies and tokens: an unknown one costs no read, and no change is missed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What belongs to somebody else and what never was take the same statements to refuse: time can't tell them apart.
+"""Foreign and missing things are refused by the same statements, so that timing can't tell them apart.
 
 The words of the refusals are compared in ``tests/surface/test_every_resource.py``, their times by
 ``python -m benchmarks refusals``.

@@ -158,7 +158,7 @@ async def test_a_pairing_code_makes_one_device_with_its_capabilities(service: Se
 
 
 async def test_a_capability_that_nobody_knows_is_refused_and_not_dropped(service: Service) -> None:
-    """Who asks for one believes to have it then."""
+    """A client that asked for it would believe that it was granted."""
     mia = await sign_in(service, "mia@example.org")
     for wanted in ({"unknown": True}, {"terminal": True, "root": False}, {"Shell": True}, {"shell": "yes"}):
         with pytest.raises(RpcError) as refused:

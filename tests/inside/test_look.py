@@ -1,4 +1,4 @@
-"""``inside.look`` of a whole service: what an admin sees of it, and what nobody sees there."""
+"""``inside.look`` of a whole service: what an admin sees, and what nobody may see."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def rotate_all(service: ServiceProcess, planted: Planted) -> None:
 
 
 def answers(service: ServiceProcess) -> list[bytes]:
-    """What sockets answer to whoever asks, rightly or wrongly."""
+    """The answers of sockets, to right and wrong requests."""
     said = []
     for path in (
         "/readyz",

@@ -137,7 +137,7 @@ def test_killed_at_steps_of_a_send_against_the_fake(tmp_path: Path, chance: rand
 
 
 def _journal(service: ServiceProcess) -> list[str]:
-    """What the fake mailbox accepted, as its journal says, whoever is alive to be asked."""
+    """What the fake mailbox accepted, by its journal, since the process may be dead."""
     lines = (service.home / "spool" / "fake.jsonl").read_text().splitlines()
     return [line for line in lines if '"op":"send"' in line]
 

@@ -1,4 +1,4 @@
-"""Bad input, from the mailbox to the view of a thread: it is said where a person looks, and loses nothing."""
+"""Bad input, from the mailbox to the view of a thread: it is reported where a person looks, and nothing is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kill -9`` in the middle of a sync, again and again, while the mailbox changes: as if nothing had been.
+"""``kill -9`` in the middle of a sync, again and again, while the mailbox changes: the result is the same as without.
 
 When it dies and what changes meanwhile is chosen anew in each run. A failure says its seed, and
 ``SVC_TEST_SEED=<seed>`` runs the same again.

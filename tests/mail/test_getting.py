@@ -1,4 +1,4 @@
-"""A message that can't be had stops nobody else; a provider that is away makes no message guilty. On virtual time."""
+"""A message that can't be fetched stops no other one; an outage of the provider marks no message. On virtual time."""
 
 from __future__ import annotations
 

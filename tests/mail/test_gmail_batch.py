@@ -1,4 +1,4 @@
-"""Messages that come together from Gmail: what is believed of an answer, and what becomes of those that do not come."""
+"""Messages fetched from Gmail in batches: which answers are believed, and what becomes of missing messages."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_nothing_that_comes_is_too_garbled_to_be_left_out(body: bytes, kind: str
 
 @given(st.data())
 def test_a_garbled_answer_gives_no_part_that_was_not_sent(data: st.DataObject) -> None:
-    """Bytes are dropped, doubled or changed: what is still found whole was sent so, or says itself what it is."""
+    """Bytes are dropped, doubled or changed: each part that is still found was sent like that, or names its fault."""
     whole = batch(*(part(place, message(f"m{place}")) for place in range(4))).body
     at = data.draw(st.integers(0, len(whole) - 1))
     upto = data.draw(st.integers(at, len(whole)))
@@ -211,7 +211,7 @@ async def test_two_or_one_are_asked_for_alone(box: Box) -> None:
 
 
 async def test_each_that_fails_learns_why_by_itself(box: Box) -> None:
-    """Gone is gone; what is broken there stays broken; who was too fast comes a moment later."""
+    """Missing, broken and rate-limited parts of a batch."""
     gone, broken, fast = google_error(404, reason="notFound"), google_error(500), google_error(429, retry_after="7")
     box.http.says = {"m1": gone, "m2": broken}
     box.http.in_batches = {"m3": fast}

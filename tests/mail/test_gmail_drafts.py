@@ -65,7 +65,7 @@ class Gmail:
         return found
 
     def put(self, raw: bytes, draft_id: str | None = None) -> str:
-        """By whoever: a new message, in a draft that is there or a new one."""
+        """A new message, in an existing draft or a new one, from any client."""
         self.number += 1
         message_id = f"message-{self.number}"
         self.messages.pop(self.drafts.pop(draft_id or "", ""), None)
@@ -206,7 +206,7 @@ WAYS: Final = (("keep",), ("keep", "keep"), ("keep", "drop"), ("take up",))
 async def test_killed_at_any_step_it_finds_its_own_again_and_leaves_one(
     wall: VirtualClock, way: tuple[str, ...], then: str
 ) -> None:
-    """The last act of ``way`` is killed at each of its steps, and done ``then`` by whoever is started next."""
+    """The last act of ``way`` is killed at each of its steps, and ``then`` done by the next process."""
     last = 0
     while True:
         client = GmailClient(wall)

@@ -1,4 +1,4 @@
-"""A hint of the provider's begins a poll at once; whatever becomes of the hints, the polls go on, on virtual time."""
+"""A hint from the provider starts a poll at once; whatever happens to the hints, the polls go on. On virtual time."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ SECONDS = 3
 
 @dataclass
 class Gauge:
-    """Bytes of raw messages that anybody still refers to."""
+    """Bytes of raw messages to which there are still references."""
 
     now: int = 0
     peak: int = 0

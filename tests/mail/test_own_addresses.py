@@ -1,4 +1,4 @@
-"""The addresses that an account has beside its own: who says so, what is from them, and that they are the person's."""
+"""The further addresses of an account: who confirms them, and which mail is from them and so the person's own."""
 
 from __future__ import annotations
 

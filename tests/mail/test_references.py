@@ -1,4 +1,4 @@
-"""Threads of our own, where a provider has none: the same grouping in any order, and one thread that keeps its id."""
+"""Our own threading, where a provider has none: the same groups in any order, and each thread keeps its id."""
 
 from __future__ import annotations
 

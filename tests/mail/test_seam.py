@@ -1,4 +1,4 @@
-"""The seam to mail providers is nobody's: it names none, asks none what it is, and goes by what each is able to do."""
+"""The seam to mail providers knows no provider: it goes only by what each is able to do."""
 
 from __future__ import annotations
 

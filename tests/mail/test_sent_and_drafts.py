@@ -1,4 +1,4 @@
-"""The lists of what was sent and drafted: rows about the owner's own words, to whom they go, by their own time."""
+"""The lists of sent mail and of drafts: rows with the owner's words, recipients and times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The loop of an account on virtual time: when it asks, when it waits, when it stops asking, and what the user sees."""
+"""The loop of an account on virtual time: when it polls, waits and stops, and what the user sees."""
 
 from __future__ import annotations
 

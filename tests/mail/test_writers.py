@@ -1,4 +1,4 @@
-"""Who wrote in a thread: kept for its row with each change, each once, by their first mails."""
+"""The writers of a thread: kept in its row with each change, each once, in the order of their first mails."""
 
 from __future__ import annotations
 

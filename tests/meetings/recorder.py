@@ -1,4 +1,4 @@
-"""A recorder by hand: what the Meetings page says on its socket, and sound to say it with."""
+"""A recorder by hand: what the Meetings page says on its socket, and the sound to send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whom an admin chose is who listens: with its credential, at its address, and told in words where it can't."""
+"""The chosen recogniser is used."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SERVER = "http://127.0.0.1:8000"
 
 
 class Outside:
-    """What the service asks of others. ``answers``: one for each call; without one there is nobody."""
+    """The requests of the service to others. ``answers``: one for each call; without one the host can't be reached."""
 
     def __init__(self) -> None:
         self.calls: list[tuple[str, Mapping[str, str]]] = []

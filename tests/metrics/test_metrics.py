@@ -1,4 +1,4 @@
-"""``/metrics``: what a reader of Prometheus makes of it, who gets it, and that nothing private is in it."""
+"""``/metrics``: what a reader of Prometheus understands of it, who may read it, and that nothing private is in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ceilings at their edges: exactly reached, over midnight, raised meanwhile, and with an answer that says no count."""
+"""Ceilings at their limits: exactly reached, over midnight, raised meanwhile, and with an answer without a count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model costs, by its name: rather too much than too little."""
+"""The price of a model, by its name: a guess is too high rather than too low."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Both vendors' streams, read: cut anywhere they say the same, and what is half is never run."""
+"""Reading both vendors' streams: cut anywhere they mean the same, and an incomplete call is never run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Web Push: who is told of what, once, in how many words; and what becomes of a push that is not taken."""
+"""Web Push: who is notified of what, once, with how many words; and what becomes of a refused push."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ async def test_a_push_that_still_waits_when_the_account_is_not_theirs_any_more_i
 
 
 def _give_away(tx: Tx) -> None:
-    """The account is somebody else's now, as one that is shared no more."""
+    """The account belongs to another person now, like one that is no longer shared."""
     _let_ben_in(tx)
     tx.run("update mail_accounts set owner_id = 'usr_ben'")
 

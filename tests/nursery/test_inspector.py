@@ -120,7 +120,7 @@ async def test_a_tree_that_is_too_large_is_cut_and_says_so() -> None:
 
 
 def test_no_value_of_a_frame_is_read() -> None:
-    """What a task holds may be somebody's mail."""
+    """The values of a task may be mail."""
     from svc.nursery import inspector, stack_alarm
 
     for module in (inspector, stack_alarm):

@@ -1,4 +1,4 @@
-"""Crashes: who is restarted, when, who notices, and what takes the whole process down."""
+"""Crashes: what is restarted and when, who notices, and what ends the whole process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One step of many tasks raises one fault."""
+"""Several tasks that fail in one step raise one fault."""
 
 from __future__ import annotations
 

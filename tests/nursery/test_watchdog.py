@@ -1,4 +1,4 @@
-"""A held loop is noticed and measured; a busy one is not taken for held."""
+"""A blocked event loop is noticed and measured; a busy one is not reported as blocked."""
 
 from __future__ import annotations
 

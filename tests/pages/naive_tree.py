@@ -1,4 +1,4 @@
-"""Pages as a dictionary, and the rule of access as a walk: what the real one is compared with. Slow and obvious."""
+"""Pages as a dictionary, and the rule of access as a walk: a slow and obvious model to compare the real one with."""
 
 from __future__ import annotations
 

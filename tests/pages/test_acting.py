@@ -1,4 +1,4 @@
-"""Pages that act as their owner (rules, agents, MCP servers): nobody else's word becomes the owner's."""
+"""Pages that act as their owner (rules, agents, MCP servers): words of others never become the owner's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a page's text is taken to point to."""
+"""Which links are found in the text of a page."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ async def claimed(service: Service) -> Service:
 
 
 async def ask(service: Service, who: Principal, procedure: str, **wanted: object) -> Any:
-    """What ``who`` is answered; raises :class:`RpcError`."""
+    """The answer to ``who``; raises :class:`RpcError`."""
     kind = "GET" if procedure.rpartition(".")[2] in {"tree", "get", "history"} else "POST"
     text = json.dumps(wanted)
     target = f"/trpc/{procedure}" + (f"?input={quote(text)}" if kind == "GET" else "")

@@ -33,7 +33,7 @@ class Relay:
     talks: list[threading.Thread] = field(default_factory=list)
 
     def settle(self) -> None:
-        """Wait until whoever was connected has gone, and forget what came."""
+        """Wait until all clients have disconnected, and forget the mails."""
         while self.talks:
             self.talks.pop().join(DEADLINE_S)
         self.mails.clear()

@@ -48,7 +48,7 @@ class Wire:
         self.is_cut = False
 
     def turn_to(self, far: int) -> None:
-        """Whoever speaks from now on speaks with that port."""
+        """New connections go to that port."""
         self.cut()
         self.far = far
         self.mend()

@@ -1,4 +1,4 @@
-"""Who only writes is suggested, not filed; who gets an answer is one of the people; and how older homes are mended."""
+"""Senders are only suggested; who gets an answer becomes one of the people; and older homes are corrected."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ async def suggested(service: Service) -> list[str]:
 
 
 async def paged(service: Service, *senders: str) -> None:
-    """People whom nobody wrote to, with the pages that older versions made for all of them."""
+    """People who never got mail from here, with the pages that older versions made for all of them."""
     for sender in senders:
         await from_stranger(service, sender)
     for address in await suggested(service):

@@ -1,4 +1,4 @@
-"""Who is a person, what they are found by, and what their page says: pure functions."""
+"""Who counts as a person, how they are found, and what their page says: pure functions."""
 
 from __future__ import annotations
 

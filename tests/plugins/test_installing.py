@@ -293,7 +293,7 @@ def beside(path: Path) -> set[str]:
 
 
 def is_running(pid: int) -> bool:
-    """Whoever adopted it may not have asked yet how it ended."""
+    """A zombie counts as ended: its new parent may not have waited for it yet."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:

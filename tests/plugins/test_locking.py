@@ -1,4 +1,4 @@
-"""What npm has chosen is fetched only where all of it is from the registry and has its SHA-512."""
+"""npm's choice is fetched only if every package is from the registry and has its SHA-512."""
 
 from __future__ import annotations
 

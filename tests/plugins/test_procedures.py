@@ -229,7 +229,7 @@ def studio_named(name: str) -> Any:
 
 
 async def usable(service: Service) -> list[str]:
-    """The MCP servers that whoever reads them would get."""
+    """The MCP servers that a reader would get."""
     held = service.workspace.service(Plugins)
     decided = await service.workspace.store.read(plugins.decided)
     return [row.name for _, row in held.servers(decided)]

@@ -1,4 +1,4 @@
-"""The sets of plugins on disk: the switch is whole or not at all, and what is no file is found."""
+"""The sets of plugins on disk: a switch is complete or does not happen, and anything but a file is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A person's preferences are theirs alone, in every browser of theirs, and nothing that was not named changes."""
+"""A person's preferences are their own, in each of their browsers, and a change leaves all others alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which addresses are public: every range of the registries, its edges, and every way to hide an IPv4 address."""
+"""Which addresses are public: every range of the registries, its limits, and every way to hide an IPv4 address."""
 
 from __future__ import annotations
 

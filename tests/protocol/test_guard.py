@@ -1,4 +1,4 @@
-"""Who may speak: the Host table, the Origin matrix, access and CORS."""
+"""Who may connect: the Host table, the Origin matrix, access and CORS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Out to a stranger's address: only to public servers, only over TLS, within time and size, saying nothing of us."""
+"""Requests to a stranger's address: only to public servers, over TLS, within time and size, without private data."""
 
 from __future__ import annotations
 

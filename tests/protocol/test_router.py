@@ -1,4 +1,4 @@
-"""From a path to its row, and nothing else."""
+"""From a path to its route."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The web app's files: versioned, compressed, and nothing beside them."""
+"""The web app's files: versioned, compressed, and no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The strict layer: what h11 lets through and we don't, and never the other way round."""
+"""The strict layer: it refuses things that h11 accepts, and accepts nothing that h11 refuses."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""How blobs get to another place, stay there, and go from there."""
+"""The replica: how blobs get to another place, stay there, and are deleted there."""

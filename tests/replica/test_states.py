@@ -1,4 +1,4 @@
-"""Whatever is named and forgotten, wherever it is cut off: what is named gets there, and nothing goes early."""
+"""Blobs are named, forgotten and interrupted in any order: what is named gets there, and nothing is deleted early."""
 
 from __future__ import annotations
 

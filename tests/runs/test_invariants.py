@@ -1,4 +1,4 @@
-"""What `svc fsck` says of runs: nothing of those that all other tests leave, and each thing that can't be."""
+"""What `svc fsck` says of runs: nothing of ordinary ones, and something of each impossible state."""
 
 from __future__ import annotations
 

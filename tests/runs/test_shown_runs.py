@@ -1,4 +1,4 @@
-"""What the answers of runs say besides the run itself, so that a page can lead from one to the other."""
+"""What the answers about runs contain besides the run itself, so that a page can link one to another."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 async def idle_store(path: Path, threads: ThreadPool) -> AsyncIterator[Store]:
-    """Open, and nobody writes."""
+    """Open, without a writer."""
     store = Store.open(path, clock=VirtualClock(), threads=threads, migrations=[NOTES])
     yield store
     store.close_now()

@@ -63,7 +63,7 @@ def die_at(step: int, root: Path) -> None:
 
 
 def check(root: Path, what: str) -> None:
-    """Old or new, and nothing between; and whoever comes after makes it whole."""
+    """Old or new, and nothing between; the next process completes it."""
     for content in CONTENTS:
         name = name_of(content)
         found = [path.read_bytes() for path in (root / name[:2] / name, old_place(root, name)) if path.exists()]

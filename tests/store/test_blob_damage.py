@@ -1,4 +1,4 @@
-"""Damage: whoever meets it tells it, what is known to be damaged is written anew, and nobody gets wrong bytes."""
+"""Damage of blobs: whoever meets it reports it, the blob is written anew, and nobody gets wrong bytes."""
 
 from __future__ import annotations
 

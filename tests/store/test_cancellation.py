@@ -1,4 +1,4 @@
-"""Cancelled at every step: nobody waits for ever, what was acknowledged is there, and nothing is half there."""
+"""Cancelled at every step: nobody waits for ever, acknowledged writes are there, and nothing is there in part."""
 
 from __future__ import annotations
 

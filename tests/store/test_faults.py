@@ -1,4 +1,4 @@
-"""Faults under the store, made for real: a full disk, a failing one, a foreign lock, damaged files."""
+"""Real faults under the store: a full disk, a failing one, a foreign lock, damaged files."""
 
 from __future__ import annotations
 

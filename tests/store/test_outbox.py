@@ -1,4 +1,4 @@
-"""The outbox: who subscribes, replays and goes on misses nothing and repeats nothing."""
+"""The outbox: a subscriber that replays and goes on misses nothing and gets nothing twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes and reads: what is acknowledged is durable, what fails leaves nothing, and neighbours don't notice."""
+"""Writes and reads: what is acknowledged is durable, a failed write leaves nothing, and others do not notice it."""
 
 from __future__ import annotations
 

@@ -158,7 +158,7 @@ def prepare(
 
 @contextmanager
 def fresh_page(browser: Browser, **options: Any) -> Iterator[Page]:
-    """Somebody's own browser, with a page that is prepared."""
+    """A fresh browser context, with a prepared page."""
     context = browser.new_context(**{**PLAIN, **options})
     context.set_default_timeout(PATIENCE_MS)
     try:
@@ -303,7 +303,7 @@ class Held:
 
 @dataclass(kw_only=True)
 class AppPage:
-    """A page of the app, as who sits before it sees and drives it."""
+    """A page of the app, as its user sees and drives it."""
 
     page: Page
     problems: list[str] = field(default_factory=list)
@@ -354,7 +354,7 @@ class AppPage:
         )
 
     def complaints(self) -> list[str]:
-        """What the console said and nobody expected."""
+        """Unexpected messages of the console."""
         tolerated = (*self.tolerated, *PLAYWRIGHTS_OWN)
         return [one for one in self.problems if not any(part in one for part in tolerated)]
 

@@ -187,7 +187,7 @@ async def _address(process: trio.Process) -> str:
 
 
 async def _drain(process: trio.Process) -> None:
-    """What it goes on to say: nobody wants it, and a full pipe would stop it."""
+    """Drain the pipe, or the browser blocks."""
     assert process.stderr is not None
     async for _ in process.stderr:
         pass

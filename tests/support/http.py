@@ -199,7 +199,7 @@ class SmallApplication:
             await socket.send(message)
 
     async def serve(self, stream: trio.abc.Stream, *, idle: Idle | None = None) -> None:
-        """``idle``: run by who gives it."""
+        """``idle``: the caller runs it."""
         async with trio.open_nursery() as nursery:
             if idle is None:
                 idle = Idle()

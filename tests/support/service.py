@@ -80,7 +80,7 @@ class _Named:
         return -1
 
     def listen(self, backlog: int) -> None:
-        """Nobody waits at it unseen."""
+        """Does nothing."""
 
 
 class _ServerEnd(trio.abc.HalfCloseableStream):

@@ -139,7 +139,7 @@ def warm_processes() -> set[int]:
 
 
 def started_processes() -> set[int]:
-    """Those that were started by them and nobody has waited for."""
+    """The processes that they started and that nothing has waited for."""
     return {pid for warm in _OF_ROOT.values() for pid in warm.running}
 
 

@@ -1,4 +1,4 @@
-"""What belongs to one person, asked for by everybody else in every way there is: as missing as what never was.
+"""What belongs to one person, asked for by others in every way: the answer is the same as for a missing thing.
 
 Mia claimed the instance and is a member now; Ben is its admin. A role opens none of her mail, pages, files and
 sessions; the one thing it may do to her is to take a device away.
@@ -24,7 +24,7 @@ MARK = "Mias"  # in every title, name and subject of hers
 
 @dataclass(frozen=True, kw_only=True)
 class Things:
-    """One of each kind that belongs to somebody."""
+    """One thing of each kind that has an owner."""
 
     account: str
     thread: str

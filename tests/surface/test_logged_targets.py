@@ -1,4 +1,4 @@
-"""What stands in an address may open something: none of it stands in the log, wherever in the address it was put."""
+"""An address may contain a secret: none is logged, wherever it stands in the address."""
 
 from __future__ import annotations
 

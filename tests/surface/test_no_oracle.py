@@ -1,4 +1,4 @@
-"""What is hidden, named together with something else (a revision, a label, a cursor, a bad value): told as if missing.
+"""A hidden thing named with something else (a revision, a label, a cursor, a bad value): answered as if missing.
 
 A check that comes before the question whether the caller may see the thing, or an answer that differs with it, would
 tell that it is there. So each call is made twice, with a thing of Mia's and with one that never was.
@@ -181,7 +181,7 @@ async def test_a_hidden_file_is_missing_whatever_is_asked_of_it(
 
 
 async def test_a_page_that_is_shared_for_reading_tells_not_what_is_hidden_below_it(instance: ClaimedInstance) -> None:
-    """Who may make no page there is told so, whether another's page has the name or not."""
+    """A person who may make no page there gets the same refusal, whether a hidden page has the name or not."""
     ben, mia = instance.people["admin"], await sign_in(instance.service, MIA)
     await mia.mutate("pages.save", path="open", body="")
     await mia.mutate("pages.setAccess", path="open", access="explicit", grants=[{"to": "everyone", "level": "read"}])

@@ -1,4 +1,4 @@
-"""More connections than the service takes: told so in a word, while the probe of liveness is still answered."""
+"""More connections than the service takes: they are told so, while the liveness probe is still answered."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ async def ignore_all_that_comes(app: SmallApplication, who: Who, request: Reques
 async def served(
     tmp_path: Path, *, limits: Limits | None = None
 ) -> AsyncIterator[tuple[SmallApplication, trio.Semaphore, trio.Event]]:
-    """A small application behind Hypercorn where nothing is idle for too long, and nobody is pinged twice."""
+    """A small application behind Hypercorn without a limit on idle time and with a single ping."""
     listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     app = SmallApplication(port=listeners[0].socket.getsockname()[1])
     slots, draining = trio.Semaphore(3), trio.Event()

@@ -1,4 +1,4 @@
-"""A socket ticket stands in a URL, which travels further than a header: it opens one socket, and nothing else."""
+"""A socket ticket stands in a URL, which is logged more often than a header: it opens one socket, and nothing else."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UPGRADES: list[dict[str, str]] = [
 
 
 def said(reply: Reply) -> bytes:
-    """Without what is another each time: the metrics, and the time."""
+    """Without what differs each time: metrics and times."""
     return b"" if reply.body.startswith(b"# HELP") else reply.body.partition(b'"time"')[0]
 
 
@@ -42,7 +42,7 @@ async def ticket_of(device: Person) -> str:
 async def test_a_ticket_opens_no_route_and_no_procedure_and_is_not_spent_on_one(
     service: Service, fields: dict[str, str]
 ) -> None:
-    """Who is nobody without the ticket is nobody with it."""
+    """A ticket gives no rights to an anonymous caller."""
     device = await pair(await sign_in(service, MIA), admin=True, terminal=True)
     ticket, *others = [await ticket_of(device) for _ in SOCKETS]
     before = await service.dump()

@@ -1,4 +1,4 @@
-"""An address that is nobody's: a page of the app for who looks for one, a problem in JSON for every program."""
+"""An unknown address: a browser gets a page of the app, a program gets a problem in JSON."""
 
 from __future__ import annotations
 

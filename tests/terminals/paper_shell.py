@@ -1,4 +1,4 @@
-"""A program that says and takes what a test wants, in memory."""
+"""A program in memory that says and takes what a test wants."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svc.terminals.shell import Size
 
 @dataclass(kw_only=True)
 class PaperShell:
-    """``say`` waits as a program does whose terminal nobody reads. ``heeds``: a hang-up ends it."""
+    """``say`` blocks while its output is not read. ``heeds``: a hang-up ends it."""
 
     heeds: bool = True
     sizes: list[Size] = field(default_factory=list)

@@ -81,7 +81,7 @@ class Screen:
 
 @dataclass
 class Screens:
-    """Who sits before screens of a service, and leaves them all in the end."""
+    """Opens screens of a service, and closes them all at the end."""
 
     service: Service
     screens: list[Screen] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What a shell is told of the service's environment: nothing that may be a secret."""
+"""What a shell gets of the service's environment: nothing that may be a secret."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ async def test_it_goes_on_without_its_socket_and_is_shown_again(screens: Screens
 
 
 async def test_much_output_is_held_to_what_is_kept(screens: Screens) -> None:
-    """A socket that reads nothing holds its program up, and nobody else; whoever comes instead sees what it says."""
+    """A socket that reads nothing blocks only its own program. A socket that replaces it sees the output."""
     stuck, other = await screens.ready(pair=trio.testing.lockstep_stream_pair), await screens.ready()
     await stuck.type("yes 0123456789 | head -c 3000000; echo don'e'\n")
     await other.type("seq 20000; echo don'e'\n")

@@ -1,4 +1,4 @@
-"""What is kept of a terminal: the last of it, bounded, by its place."""
+"""The recording of a terminal: its last output, bounded, by position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What changes between the question and the yes, and what a card says of addresses that look like others."""
+"""Changes between a question and its approval, and warnings of addresses that look like others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a tool goes at once, when a person is asked, and about exactly what."""
+"""When a tool runs at once, when a person is asked first, and about what exactly."""
 
 from __future__ import annotations
 

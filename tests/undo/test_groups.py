@@ -1,4 +1,4 @@
-"""A step that was told in several calls is one step to whoever takes it back."""
+"""A step that was made by several calls is taken back as one step."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Shared:
 
 @pytest.fixture(scope="package")
 def playwright() -> Iterator[Playwright]:
-    """What drives browsers. There can be one in a thread at a time, so whoever launches a browser here asks for it."""
+    """What drives browsers. There can be one in a thread at a time, so every test that launches a browser uses it."""
     with sync_playwright() as playwright:
         yield playwright
 

@@ -115,7 +115,7 @@ def _in_disguise() -> list[Upload]:
 
 def _code() -> list[Upload]:
     def gif(name: str) -> bytes:
-        """A picture to whoever looks at its first bytes, a program to whoever runs it."""
+        """Its first bytes are those of a picture; run as a script, it is a program."""
         return b"GIF89a/*\x01\x00\x01\x00\x00*/=1;" + script(name).encode()
 
     def page(name: str) -> bytes:

@@ -12,8 +12,8 @@ from tests.peers.needs import AXE, needs
 from tests.support.browser import App
 from tests.web import fake_mail
 from tests.web.fake_accounts import AccountsAnswers, damage
-from tests.web.fake_server import Refusal
 from tests.web.fake_mail import HELLO, HOME, MIA
+from tests.web.fake_server import Refusal
 from tests.web.test_app_looks import SIZES, check_in_a_light, small_targets
 
 pytestmark = pytest.mark.browser

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.support.browser import App, drawn
 from tests.web import fake_mail
-from tests.web.fake_server import MODULES, Refusal, FakeAnswers
+from tests.web.fake_server import MODULES, FakeAnswers, Refusal
 
 pytestmark = pytest.mark.browser
 

@@ -140,7 +140,7 @@ def open_thread(app: App, thread_id: str) -> None:
 
 
 def check_in_a_light(page: Page, shot: str) -> None:
-    """In the light or in the dark, drawn anew each time; under ``SVC_SOAK=1`` in both. Who fails says in which."""
+    """In the light or dark theme, chosen at random; with ``SVC_SOAK=1`` in both. A failure names the theme."""
     for light in SystemRandom().sample(LIGHTS, LIGHTS_A_PAGE):
         page.emulate_media(color_scheme=light)
         check(page, f"{shot}-{light}")

@@ -1,4 +1,4 @@
-"""What the page says when there is nothing to show, something to do, or nobody to ask."""
+"""What the page says when there is nothing to show, something to do, or no server."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ GOOD, WRONG = "canary-right-key-1f", "canary-wrong-key-2e"
 
 
 class Vendor(BaseHTTPRequestHandler):
-    """Lists its models to whoever has the key, and says to others why not."""
+    """Lists its models if the key is right, and otherwise gives the reason."""
 
     def do_GET(self) -> None:
         known = self.path == "/v1/models" and self.headers["x-api-key"] == GOOD

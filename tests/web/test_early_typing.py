@@ -1,4 +1,4 @@
-"""What a person types while the editor is still being loaded: it is theirs, and no key of the page behind."""
+"""What a person types while the editor still loads: it goes into the text, and not to the page's keys."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_claim_invite_share_pair_revoke_and_sign_out(browser: Browser, tmp_path:
 
 
 def claim(page: Page) -> str:
-    """What is open to whoever reaches it becomes hers by the first sign-in. Returns the id of a thread of hers."""
+    """An instance that is open to everybody becomes hers by the first sign-in. Returns the id of a thread of hers."""
     page.goto("/p/mail")
     page.locator("[data-thread]").first.wait_for()
     page.get_by_role("link", name="Settings").click()
@@ -108,7 +108,7 @@ def jonas_reads_and_edits(page: Page) -> None:
 
 
 def jonas_shares_his_own(page: Page) -> None:
-    """Whoever owns a page may name another member; it takes no admin."""
+    """The owner of a page may share it with another member, without an admin."""
     write_new(page, HIS, "Berth seven is free.")
     share(page, whom=f"mia ({MIA})", name="mia", level="read")
 
@@ -221,6 +221,6 @@ def accounts(service: ServiceProcess, headers: dict[str, str]) -> Reply:
 
 @contextmanager
 def visitor(browser: Browser, service: ServiceProcess) -> Iterator[Page]:
-    """Somebody with a browser of their own."""
+    """A person with their own browser."""
     with fresh_page(browser, base_url=service.base) as page:
         yield page

@@ -1,4 +1,4 @@
-"""Finding: the search as one types, the places beside the inbox, and the palette."""
+"""Finding: search while typing, the places beside the inbox, and the palette."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the live updates begin when the app is opened: played in Node, step by step, without a network."""
+"""Where live updates begin when the app is opened: run in Node, step by step, without a network."""
 
 from __future__ import annotations
 

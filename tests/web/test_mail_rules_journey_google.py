@@ -106,7 +106,7 @@ def connects(app: PageWithService, address: str) -> str:
 
 
 def is_refused_the_second_time(app: PageWithService, back: str) -> None:
-    """The state opens one door once; without any there is no door."""
+    """A state is valid once, and no state is refused."""
     app.tolerated += ("403",)
     for address in (back, "/oauth/mail/callback?code=x&state=made-up", "/oauth/mail/callback?code=x"):
         response = app.page.goto(address)

@@ -90,7 +90,7 @@ def test_a_thread_has_its_subject_its_filing_line_and_a_card_for_each_message(ap
 
 
 def test_a_page_given_another_title_renames_the_sender_of_its_rows(app: PageWithService) -> None:
-    """Rule 9: whoever is known by their page is called as the page is."""
+    """Rule 9: a person with a page is shown by its title."""
     page = app.inbox()
     row = page.get_by_role("link", name="Press slot: Tuesday is free if you are quick")
     expect(row).to_contain_text("Della at Kestrel Print")

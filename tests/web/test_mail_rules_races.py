@@ -1,4 +1,4 @@
-"""What happens between two moments: found on walks through the whole program, held here for good."""
+"""Races that were found by walks through the whole program, each kept as a test."""
 
 from __future__ import annotations
 

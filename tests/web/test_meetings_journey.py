@@ -42,7 +42,7 @@ HOLDS = """async () => {
 
 @pytest.fixture(scope="module")
 def hearing(playwright: Playwright) -> Iterator[Browser]:
-    """A browser with a microphone that nobody has to be asked for."""
+    """A browser that gives its microphone without a question."""
     need(CHROMIUM, VENDOR)
     launched = playwright.chromium.launch(executable_path=str(CHROMIUM_PATH), headless=True, args=[*FLAGS, *MICROPHONE])
     yield launched

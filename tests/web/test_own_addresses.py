@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 from tests.support.browser import App
 from tests.web import fake_mail
 from tests.web.fake_accounts import AccountsAnswers
-from tests.web.fake_server import MODULES
 from tests.web.fake_mail import HELLO, HOME, MIA, kept_here
+from tests.web.fake_server import MODULES
 from tests.web.test_accounts_page import card, opened
 from tests.web.writer import draft, people, ready, saved, taken, text
 

@@ -127,7 +127,7 @@ def test_a_theme_is_not_shown_over_the_colours_that_a_person_needs(
 
 
 def test_a_theme_that_is_no_theme_any_more_in_this_browser_is_not_worn(start: Callable[..., App]) -> None:
-    """What a browser kept is looked at like what a stranger says."""
+    """What a browser kept is checked like any untrusted input."""
     app = start(PluginAnswers(me=signed_in()))
     page = app.open("/settings/appearance", ready="[role=radiogroup] .fine")
     page.evaluate(

@@ -37,7 +37,7 @@ KEPT = f"""async () => {{ {IN_STORE}
 
 @contextmanager
 def with_a_worker(browser: Browser, service: ServiceProcess) -> Iterator[Page]:
-    """Somebody whose browser keeps mail for the time without a link."""
+    """A person whose browser keeps mail for offline use."""
     with fresh_page(browser, service_workers="allow", base_url=service.base) as page:
         yield page
 

@@ -13,8 +13,8 @@ from tests.peers.needs import AXE, need
 from tests.support.browser import App
 from tests.web import fake_mail
 from tests.web.fake_identity import JONAS, signed_in
-from tests.web.fake_server import FakeAnswers
 from tests.web.fake_mail import MIA, at
+from tests.web.fake_server import FakeAnswers
 from tests.web.test_app_looks import NARROW, WIDE, check, check_in_a_light
 
 pytestmark = pytest.mark.browser

@@ -1,4 +1,4 @@
-"""What a hosted cell's boot refuses: each in words of its own, with nothing created; and who is told the token."""
+"""What a hosted cell refuses at boot: each with its own words and nothing created; and who is given the token."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ async def test_a_boot_is_refused_in_words_and_leaves_nothing(case: Case, tmp_pat
 
 
 def test_in_a_public_cell_identity_is_never_off_and_a_first_admin_needs_a_token(tmp_path: Path) -> None:
-    """Though it listens on loopback: its proxy hands on whoever comes."""
+    """Though it listens on loopback: its proxy passes on all callers."""
     away = {"escrow": "http://127.0.0.1:1", "kms": "http://127.0.0.1:1", "SVC_PORT": "0", "SVC_INTERNAL_PORT": "0"}
     with pytest.raises(ConfigError, match="SVC_AUTH: identity can't be off in a public cell"):
         config_of(tmp_path / "home", **away, SVC_AUTH="off")

@@ -1,4 +1,4 @@
-"""Links that show one place and lead to another, and the many that only look as if they did."""
+"""Links that show one address and lead to another, and the many that only look like that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A full disk: an account waits and says so, who writes is refused in words, who reads is served, and it passes."""
+"""A full disk: an account waits and says so, writes are refused in words, reads go on, and it recovers."""
 
 from __future__ import annotations
 

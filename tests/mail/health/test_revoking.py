@@ -1,4 +1,4 @@
-"""Letting go of an account at the real provider: the grant is taken back there, and nothing of it stays here."""
+"""Disconnecting an account at the real provider: the grant is revoked there, and nothing of it stays here."""
 
 from __future__ import annotations
 

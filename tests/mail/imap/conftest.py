@@ -27,7 +27,7 @@ def running_dovecot() -> Iterator[Dovecot]:
 
 @pytest.fixture
 def server(running_dovecot: Dovecot) -> Iterator[Dovecot]:
-    """Marked ``needs(DOVECOT)`` by whoever asks for it."""
+    """Tests that use it are marked ``needs(DOVECOT)``."""
     running_dovecot.empty()
     yield running_dovecot
     running_dovecot.relay.settle()

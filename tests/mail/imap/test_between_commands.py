@@ -1,4 +1,4 @@
-"""What other programs do at the server between two commands of ours: in the end both sides have the same."""
+"""Other programs change the mailbox between two of our commands: in the end both sides have the same."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def client(wall: VirtualClock) -> AsyncIterator[FolderClient]:
 
 
 async def test_a_mail_that_moves_after_it_was_met_comes_all_the_same(client: FolderClient) -> None:
-    """Its labels may be what they were, so that nothing more is told of it: who takes it for gone never asks again."""
+    """Labels may be unchanged, so no event follows; a client that dropped the message never asks again."""
     server = client.server
     server.deliver("Boats", letter("First"))
     provider, _ = client.started()
@@ -268,7 +268,7 @@ def _all_due(tx: Any) -> None:
 async def test_what_happened_before_a_change_of_ours_and_is_heard_after_it_does_not_stand_over_it(
     client: FolderClient,
 ) -> None:
-    """Who looked may have died before anybody heard of it."""
+    """The process that looked may have died before it reported the change."""
     client.server.deliver("INBOX", letter("One"))
     provider, _ = client.started()
     client.cursor = (await provider.profile()).cursor

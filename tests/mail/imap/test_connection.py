@@ -1,4 +1,4 @@
-"""A connection is secret before anything is said, ends in words where something is wrong, and never waits for ever."""
+"""A connection is encrypted before anything is said, reports faults in words, and never waits for ever."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ CONFIGURED = Found(
 
 @dataclass
 class WebAndDns:
-    """The web and the DNS, as far as they matter. ``slow``: nobody there answers."""
+    """The web and the DNS, as far as they matter. ``slow``: no server answers."""
 
     documents: Mapping[str, bytes] = field(default_factory=dict)
     mx: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -25,7 +25,7 @@ async def saved(dovecot_account: DovecotAccount, subject: str, **more: object) -
 
 
 async def told(dovecot_account: DovecotAccount) -> None:
-    """The server has heard of everything, and what was found there is decided: nobody waits for the end of a pause."""
+    """The server has all drafts, and all that was found there is decided. No pause is waited for."""
     store = dovecot_account.service.workspace.store
     await store.write(lambda tx: tx.run(_DUE, now=tx.now))
 
@@ -73,7 +73,7 @@ async def test_a_draft_that_is_sent_lies_among_the_sent_mail_alone(dovecot_accou
 
 
 async def test_a_copy_that_was_put_there_before_a_crash_is_found_again(dovecot_account: DovecotAccount) -> None:
-    """Whoever died between the new one and the removal of the old one leaves two of one mark."""
+    """A process that died after it stored the new copy and before it removed the old one leaves two with one mark."""
     await begun(dovecot_account)
     first = await saved(dovecot_account, "Boats")
     await told(dovecot_account)

@@ -32,7 +32,7 @@ CHANGE: Final = {"add": frozenset({TRASH}), "remove": frozenset({UNREAD})}
 async def test_killed_at_any_step_of_a_move_each_mail_is_there_once_under_its_id(
     wall: VirtualClock, way: str, then: str
 ) -> None:
-    """``then``: what whoever is started next does first. One of the mails has a twin where they go."""
+    """``then``: what the next process does first. One of the mails has a duplicate in the target folder."""
     able, tells = WAYS[way]
     server = FolderServer(able=able, tells_copyuid=tells)
     for name in ("One", "Two", "Stays"):

@@ -1,4 +1,4 @@
-"""A mail is submitted whole or not at all, and what is not known is never said to be."""
+"""A mail is submitted whole or not at all; where the outcome is unknown, the answer says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets of UIDs, names of folders, and commands: what is written is what is read again."""
+"""Sets of UIDs, names of folders, and commands: what is written reads back the same."""
 
 from __future__ import annotations
 

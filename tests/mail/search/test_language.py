@@ -1,4 +1,4 @@
-"""The language: what is understood, and that nothing is an error."""
+"""The query language: what is understood, and that no query is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Re-indexing everything: a run that a search does not notice."""
+"""Indexing everything again is a run that does not disturb searches."""
 
 from __future__ import annotations
 

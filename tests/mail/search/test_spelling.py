@@ -1,4 +1,4 @@
-"""A search that finds next to nothing offers the right spelling, from the searcher's own mail."""
+"""A search that finds next to nothing offers the correct spelling, from the searcher's own mail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Searches take turns; who would wait too long is told, and nobody waits in silence."""
+"""Searches queue; one that would wait too long is refused."""
 
 from __future__ import annotations
 

@@ -20,6 +20,6 @@ async def mailer(service: Service) -> Mailer:
 
 @pytest.fixture
 async def hasty(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[Mailer]:
-    """Who sends from here sends at once."""
+    """A mailer without a pause: mail leaves at once."""
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_UNDO_SEND_SECONDS="0") as opened:
         yield await mailer_of(opened)

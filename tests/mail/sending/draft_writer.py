@@ -1,4 +1,4 @@
-"""A person who writes, in memory, with accounts whose servers keep drafts."""
+"""A service with a person who writes drafts, and in-memory mail servers that keep drafts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delivery's own housekeeping: what it remembers while it works, what it says of trouble, what it leaves for later."""
+"""Delivery itself: what it remembers while it works, how it reports trouble, and what it leaves for later."""
 
 from __future__ import annotations
 

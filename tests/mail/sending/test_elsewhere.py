@@ -1,4 +1,4 @@
-"""Drafts that lie at a server and are gone on with in another program: followed here, and never at anybody's cost."""
+"""Drafts at a server that another program continues: their changes are followed here, and nothing is lost."""
 
 from __future__ import annotations
 

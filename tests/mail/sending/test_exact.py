@@ -1,4 +1,4 @@
-"""What a small slip in the code would change unnoticed: limits on both sides, each column in its own field."""
+"""Small mistakes that no other test would notice: limits on both sides, each column in its own field."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is particular about sending by Gmail: large mails, a limiter that holds one up too long, refusals in words."""
+"""Sending by Gmail: large mails, a limiter that waits too long, and refusals in words."""
 
 from __future__ import annotations
 

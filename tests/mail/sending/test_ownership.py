@@ -1,4 +1,4 @@
-"""Drafts, mails on their way and signatures are their owner's; to anybody else they are as if they never were."""
+"""Drafts, outgoing mails and signatures belong to their owner; for anybody else they do not exist."""
 
 from __future__ import annotations
 

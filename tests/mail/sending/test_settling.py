@@ -1,4 +1,4 @@
-"""What becomes of a mail, event by event: what each writes, whom it tells, and what it leaves alone."""
+"""What becomes of a mail, event by event: what each event writes, whom it notifies, and what it leaves alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Out of a mailing: by the one request that the sender signed for, by a mail, or by a page that the person opens."""
+"""Unsubscribing: by the one-click request that the sender signed for, by a mail, or by a page that the person opens."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class PageWithService(AppPage):
         return self.page
 
     def press(self, *keys: str) -> None:
-        """As somebody does who looks what came of one key before they press the next."""
+        """One key after the other, each once the page has settled."""
         for key in keys:
             self.settled()
             self.page.keyboard.press(key)
@@ -145,7 +145,7 @@ def seeded_service(directory: Path, **settings: str) -> Iterator[ServiceProcess]
 
 @contextmanager
 def empty_service(directory: Path, **settings: str) -> Iterator[ServiceProcess]:
-    """No mail, for what is not about mail."""
+    """A service without mail, for tests of other features."""
     with InstalledService(directory) as service:
         service.start(PROVIDERS="fake", **settings)
         yield service
