@@ -7,7 +7,7 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from threading import Barrier
 from time import monotonic
 from typing import Any, Final
@@ -24,12 +24,23 @@ from svc.control_plane.plane import GUESSES_MAX
 from svc.control_plane.settings import DATABASE_URL
 from svc.errors import Unavailable
 from svc.protocol.egress import EgressFault, EgressResponse
+from tests.control_plane.at_database import (
+    busy,
+    end_connections,
+    first_version_held,
+    lines_of,
+    make_and_drop,
+    set_timeout,
+    until_given_up,
+    until_gone,
+    until_ready,
+    until_waiting,
+)
 from tests.control_plane.replicas import KMS_KEY, Replica, config_of, entry, new_key, replicas, token, told
 from tests.peers.needs import PGBOUNCER, POSTGRES, need, needs
 from tests.peers.postgres import ROLE, Postgres, pgbouncer, postgres
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
-from tests.support.waiting import until
 
 SOON_S: Final = 0.5
 """How long is tried what can't be while the database is away."""
@@ -57,7 +68,7 @@ async def test_replicas_that_boot_at_once_make_the_tables_once_and_share_them(
     server.run("drop schema if exists control_plane cascade")
     config = config_of(server.url, [entry("boot")])
     async with replicas(config, config, config, log=log) as (one, two, three):
-        assert sum(len(line["migrations"]) for line in _lines(log, "escrow.booted")) == len(STEPS)
+        assert sum(len(line["migrations"]) for line in lines_of(log, "escrow.booted")) == len(STEPS)
         assert (await one.put("boot", new_key("boot"))).status == 201
         for replica in (two, three):
             answer = await replica.get("boot")
@@ -195,7 +206,7 @@ async def test_a_token_that_is_rotated_while_it_is_in_use_is_refused_from_then_o
             assert await statuses(first) == await statuses(second) == [401, 404]
             async with replicas(old, log=log) as (third,):  # restarted, with the variable as it was
                 assert await statuses(third) == [401, 404]
-    assert [line["id"] for line in _lines(log, "escrow.old_token_ignored")] == ["turning"]
+    assert [line["id"] for line in lines_of(log, "escrow.old_token_ignored")] == ["turning"]
 
 
 async def test_a_credential_has_so_many_calls_a_minute_and_takes_nobody_elses(
@@ -285,29 +296,29 @@ async def test_a_database_that_restarts_or_has_no_connection_left_is_503_until_i
             assert (away.status, away.headers.get("retry-after")) == (503, "2")
             assert (await replica.call("GET", "/readyz")).status == 503
         assert (await replica.call("GET", "/livez")).status == 200
-        await _until_given_up(replica)  # an outage of hours: no attempt sleeps on when the server is back
+        await until_given_up(replica)  # an outage of hours: no attempt sleeps on when the server is back
         server.start()
         back = await replica.get("away")
         assert (back.status, told(back).get("version")) == (200, 1), log.records[-9:]
         assert (await replica.call("GET", "/readyz")).status == 200
-        _end_connections(server)  # nobody notices: each is dead when it is wanted next
+        end_connections(server)  # nobody notices: each is dead when it is wanted next
         assert (await replica.get("away")).status == 200
 
         server.run("alter database escrow set default_transaction_read_only = on")
-        _end_connections(server)
+        end_connections(server)
         assert (await replica.get("away")).status == 503
         assert (await replica.call("GET", "/readyz")).status == 503
         server.run("begin read write; alter database escrow reset default_transaction_read_only; commit")
-        await _until_ready(replica)
+        await until_ready(replica)
         assert (await replica.get("away")).status == 200, log.records[-9:]
 
         server.run(f"alter role {ROLE} connection limit 0")
-        _end_connections(server)
+        end_connections(server)
         with monkeypatch.context() as meanwhile:
             meanwhile.setattr(database, "CONNECTION_S", SOON_S)
             assert (await replica.get("away")).status == 503
         server.run(f"alter role {ROLE} connection limit -1")
-        await _until_ready(replica)
+        await until_ready(replica)
         assert (await replica.get("away")).status == 200
 
 
@@ -329,7 +340,7 @@ async def test_a_connection_from_before_the_server_took_writes_again_serves_no_c
         for connection in old:
             pool._pool.putconn(connection)
         for _ in range(3):
-            await pool.run(_make_and_drop)
+            await pool.run(make_and_drop)
 
 
 async def test_when_the_server_takes_no_writes_any_more_the_first_call_replaces_all_connections(
@@ -369,9 +380,9 @@ async def test_a_drain_lets_calls_in_flight_finish_and_turns_new_ones_away(serve
         async def put() -> None:
             answers.append(await replica.put("slow", new_key("slow")))
 
-        with _first_version_held(server, "slow"):
+        with first_version_held(server, "slow"):
             nursery.start_soon(put)
-            await _until_waiting(server)
+            await until_waiting(server)
             replica.root.drain("SIGTERM")
             ready = await replica.call("GET", "/readyz")
             late = await replica.get("slow")
@@ -391,12 +402,12 @@ async def test_a_drain_is_over_at_its_deadline_and_leaves_nothing_running_at_the
             with pytest.raises(EgressFault):
                 await replica.put("stuck", new_key("stuck"))
 
-        with _first_version_held(server, "stuck"):
+        with first_version_held(server, "stuck"):
             nursery.start_soon(put)
-            await _until_waiting(server)
+            await until_waiting(server)
             replica.root.drain("SIGTERM")
             await replica.ended.wait()
-            await _until_gone(server)
+            await until_gone(server)
 
 
 @needs(PGBOUNCER)
@@ -420,12 +431,12 @@ async def test_behind_a_pooler_in_transaction_mode_all_is_the_same_and_nothing_l
         async with Database(url, ssl="disable", pool_size=2, log=log) as pool:
             with pytest.raises(Unavailable):
                 await pool.run(lambda connection: connection.execute("select pg_sleep(60)"), deadline_s=0.5)
-            timeouts = [await pool.run(_set_timeout) for _ in range(6)]
+            timeouts = [await pool.run(set_timeout) for _ in range(6)]
             assert set(timeouts) == {"5s"}
         with psycopg.connect(url, prepare_threshold=None, autocommit=True) as stranger:
             seen = {stranger.execute("show statement_timeout").fetchone() for _ in range(6)}
             assert seen == {("0",)}
-    assert _busy(server) == []
+    assert busy(server) == []
 
 
 async def test_a_transaction_that_is_cut_short_gives_its_connection_back_even_where_the_server_hangs(
@@ -443,7 +454,7 @@ async def test_a_transaction_that_is_cut_short_gives_its_connection_back_even_wh
     async with Database(server.url, ssl="require", pool_size=2, log=log) as pool:
         with pytest.raises(Unavailable):
             await pool.run(lambda connection: connection.execute("select pg_sleep(60)"), deadline_s=0.3)
-        assert _busy(server) == []
+        assert busy(server) == []
         try:
             with pytest.raises(Unavailable):
                 await pool.run(stand_still, deadline_s=0.3)
@@ -453,16 +464,16 @@ async def test_a_transaction_that_is_cut_short_gives_its_connection_back_even_wh
                     os.kill(pid, signal.SIGSTOP)  # while it lies in the pool: the next call has it
                     stopped.append(pid)
             with trio.fail_after(HANGS_S), pytest.raises(Unavailable):
-                await pool.run(_set_timeout, deadline_s=0.3)
-            assert await pool.run(_set_timeout) == "5s"  # the others like it were replaced
+                await pool.run(set_timeout, deadline_s=0.3)
+            assert await pool.run(set_timeout) == "5s"  # the others like it were replaced
         finally:
             for pid in stopped:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGCONT)
-        assert [await pool.run(_set_timeout) for _ in range(3)] == ["5s"] * 3
+        assert [await pool.run(set_timeout) for _ in range(3)] == ["5s"] * 3
         with pytest.raises(psycopg.errors.DivisionByZero):  # a fault of ours is no trouble of the database's
             await pool.run(lambda connection: connection.execute("select 1 / 0"))
-    assert _busy(server) == []
+    assert busy(server) == []
 
 
 async def test_tls_is_what_was_asked_for(server: Postgres, log: RecordedLog) -> None:
@@ -475,74 +486,4 @@ async def test_tls_is_what_was_asked_for(server: Postgres, log: RecordedLog) -> 
         ) == [(True,)]
     async with Database(server.url, ssl="verify-full", pool_size=2, log=log) as pool:
         with pytest.raises(Unavailable):
-            await pool.run(_set_timeout, deadline_s=2.0)
-
-
-def _lines(log: RecordedLog, event: str) -> list[dict[str, Any]]:
-    return [line for line in log.records if line["event"] == event]
-
-
-def _set_timeout(connection: Rows) -> str:
-    row = connection.execute("show statement_timeout").fetchone()
-    assert row is not None
-    return str(row[0])
-
-
-def _busy(server: Postgres) -> list[tuple[Any, ...]]:
-    return server.run(f"select query from pg_stat_activity where usename = '{ROLE}' and state <> 'idle'")
-
-
-def _end_connections(server: Postgres) -> None:
-    """Returns once they have ended."""
-    server.run(f"select pg_terminate_backend(pid, 60000) from pg_stat_activity where usename = '{ROLE}'")
-
-
-@contextmanager
-def _first_version_held(server: Postgres, credential: str) -> Iterator[None]:
-    """Another transaction is storing the first version and stays open, so a second one has to wait."""
-    with psycopg.connect(server.url) as other:
-        other.execute(
-            """
-            insert into control_plane.wrapped_keys
-                (tenant_id, version, wrapped_key, kms_key_id, context, credential_id)
-            values (%s, 1, 'x', 'x', '{}', 'x')
-            """,
-            (f"tenant-{credential}",),
-        )
-        yield
-        other.rollback()
-
-
-async def _until_waiting(server: Postgres) -> None:
-    waiting = "select 1 from pg_stat_activity where wait_event_type = 'Lock'"
-    await until(lambda: server.run(waiting), what="a connection that waits for a lock")
-
-
-async def _until_gone(server: Postgres) -> None:
-    """The server notices a closed connection a moment later."""
-    open_ones = "select state, query from pg_stat_activity where application_name = 'svc-key-escrow'"
-    await until(
-        lambda: not server.run(open_ones),
-        what="the server to drop the connections of the service",
-        tell=lambda: server.run(open_ones),
-    )
-
-
-async def _until_given_up(replica: Replica) -> None:
-    async def has_none() -> bool:
-        metrics = (await replica.call("GET", "/metrics")).body.decode()
-        return 'svc_escrow_connections{which="open"} 0' in metrics
-
-    await until(has_none, what="the service to give up its connections")
-
-
-async def _until_ready(replica: Replica) -> None:
-    async def is_ready() -> bool:
-        return (await replica.call("GET", "/readyz")).status == 200
-
-    await until(is_ready, what="the service to be ready")
-
-
-def _make_and_drop(connection: Rows) -> None:
-    connection.execute("create table made (a int)")
-    connection.execute("drop table made")
+            await pool.run(set_timeout, deadline_s=2.0)

@@ -19,77 +19,22 @@ from svc.files.partial import KEEP_MS, MAX_UNFINISHED, PartialUpload
 from svc.files.receiving import CHECKPOINT_BYTES, Receiver
 from svc.principal import UNCLAIMED
 from svc.protocol.messages import BytesBody
-from svc.store import CHUNK_BYTES, run_fsck
+from svc.store import CHUNK_BYTES
 from svc.store.parts import Part
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
+from tests.files.tus_client import CONTENT, ask, begun, kept, metadata, offset, problems, sha
 from tests.files.uploads import settled
-from tests.identity.people import Person, sign_in
+from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
-from tests.support.http import Reply
 from tests.support.service import HOST, MIA, Service, open_service
 
 CEILING = 100_000
-CONTENT = os.urandom(1_000)
 
 
 @pytest.fixture
 async def service(tmp_path: Path, wall: VirtualClock, log: RecordedLog) -> AsyncIterator[Service]:
     async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_UPLOAD_MAX_BYTES=str(CEILING)) as it:
         yield it
-
-
-async def ask(by: Service | Person, method: str, target: str, body: bytes = b"", **fields: str) -> Reply:
-    """As a client of tus does. ``upload_offset="0"`` becomes the header of that name; ``"-"`` leaves one out."""
-    wanted = {"tus-resumable": tus.VERSION}
-    if method == "PATCH":
-        wanted["content-type"] = tus.BYTES
-    wanted |= {name.replace("_", "-"): value for name, value in fields.items()}
-    wanted = {name: value for name, value in wanted.items() if value != "-"}
-    if isinstance(by, Person):
-        return await by.service.ask(method, target, body, fields={**wanted, **by.fields})
-    return await by.ask(method, target, body, fields=wanted)
-
-
-def metadata(**pairs: str) -> str:
-    return ",".join(f"{key} {b64encode(value.encode()).decode()}" for key, value in pairs.items())
-
-
-async def begun(by: Service | Person, length: int = len(CONTENT), **fields: str) -> str:
-    reply = await ask(by, "POST", "/files/tus", b"", upload_length=str(length), **fields)
-    assert reply.status == 201, reply.body
-    location = reply.header("location")
-    assert location is not None
-    assert location.startswith("/files/tus/upl_")
-    return location
-
-
-async def offset(by: Service | Person, upload: str) -> int:
-    reply = await ask(by, "HEAD", upload)
-    assert (reply.status, reply.header("cache-control")) == (200, "no-store")
-    return int(reply.header("upload-offset") or "none")
-
-
-async def kept(service: Service) -> tuple[list[str], list[str], int]:
-    """Parts, blobs, and how many uploads are on record."""
-    parts = sorted(path.name for path in (service.workspace.home.blobs / ".parts").iterdir())
-    return (
-        parts,
-        list(service.workspace.blobs.each_sha()),
-        (await service.rows("select count(*) from partial_uploads"))[0][0],
-    )
-
-
-def sha(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
-async def problems(service: Service) -> list[str]:
-    """What ``svc fsck --deep`` says."""
-    workspace = service.workspace
-    invariants = [row for feature in workspace.features for row in feature.invariants]
-    return await workspace.store.read(
-        run_fsck, invariants=invariants, blobs=workspace.blobs, secrets=service.secrets, deep=True
-    )
 
 
 async def test_what_is_spoken_here_is_told_to_everybody(service: Service) -> None:

@@ -60,3 +60,7 @@ def _result(reply: Reply) -> Any:
     if "error" in answer:
         raise RpcError(answer["error"])
     return answer["result"].get("data")
+
+
+async def is_in(person: Person) -> bool:
+    return (await person.ask("GET", "/trpc/mail.accounts")).status == 200

@@ -16,8 +16,8 @@ import pytest
 import trio
 
 from svc.clock import VirtualClock
-from tests.mcp.test_client import AGENT, allow, connect, looked, server, used
 from tests.mcp.test_signing_in import begun
+from tests.mcp.using import AGENT, allow, connect, looked, server, used
 from tests.peers.needs import MCP_CONFORMANCE, MCP_CONFORMANCE_PATH, NODE_PATH, needs
 from tests.recorded_log import RecordedLog
 from tests.sizes import SOAK

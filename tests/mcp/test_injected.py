@@ -12,7 +12,7 @@ from svc.clock import VirtualClock
 from svc.protocol.pinned import PinnedEgress
 from tests.agents.test_injections import BCC, EVIL, MEMORY, SEND, TAGS, NoNetwork, fetch, pages, save
 from tests.mcp.odd import ECHO, Odd
-from tests.mcp.test_client import allow, connect, ended
+from tests.mcp.using import allow, connect, ended
 from tests.recorded_log import RecordedLog
 from tests.support.service import Service, open_service
 from tests.support.waiting import until

@@ -18,7 +18,7 @@ from svc.mcp.signing.way import Way
 from svc.protocol import Headers
 from svc.protocol.egress import EgressResponse
 from tests.mcp.sdk_servers import granting, guarded_by
-from tests.mcp.test_client import AGENT, allow, connect, looked, server, used
+from tests.mcp.using import AGENT, allow, connect, looked, server, used
 from tests.peers.needs import OPENID, needs
 from tests.peers.oidc_provider import openid_provider
 from tests.recorded_log import RecordedLog
