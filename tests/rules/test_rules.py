@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
+from inspect import getsource, isfunction
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import trio
 
 from svc.clock import VirtualClock
 from svc.rules import acting, calls, filing, following
 from svc.store import Tx
 from tests.recorded_log import RecordedLog
 from tests.support.service import RpcError, Service, open_service
+from tests.support.waiting import until
 
 ME: Final = "mia@example.com"
 ANN: Final = "ann@shop.example"
@@ -54,11 +55,8 @@ class MailboxWithRules:
 
     async def until(self, holds: Callable[[], Awaitable[Any]]) -> Any:
         """On virtual time."""
-        with trio.fail_after(LONGEST_S):
-            while True:
-                if found := await holds():
-                    return found
-                await trio.sleep(0.2)
+        what = getsource(holds).strip() if isfunction(holds) else repr(holds)
+        return await until(holds, what=what, within_s=LONGEST_S, longest_pause_s=0.2)
 
     async def settled(self) -> None:
         """Until the consumer is at the newest event."""

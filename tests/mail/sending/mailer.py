@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-import trio
-
 from svc.clock import Millis, VirtualClock, rfc3339
 from svc.fakes.mail.provider import FakeWorld
 from svc.formats import mime
 from svc.store import Invariant, ReadTx
 from tests.support.service import MIA, Service
+from tests.support.waiting import until
 
 TO = "Noa <noa@example.org>"
 
@@ -47,11 +46,15 @@ class Mailer:
 
     async def until(self, outgoing_id: str, *states: str, within_s: float = 7_200) -> dict[str, Any]:
         """How it stands once it is in one of ``states``. Looks often at first, and more rarely as it takes longer."""
-        pause_s = 1.0
-        with trio.fail_after(within_s):
-            while (row := await self.outgoing(outgoing_id))["state"] not in states:
-                await trio.sleep(pause_s)
-                pause_s = min(60.0, pause_s * 1.2)
+        row: dict[str, Any] = {}
+
+        async def is_so() -> bool:
+            nonlocal row
+            row = await self.outgoing(outgoing_id)
+            return row["state"] in states
+
+        what = f"the outgoing mail to be {' or '.join(states)}"
+        await until(is_so, what=what, within_s=within_s, longest_pause_s=60.0, tell=lambda: row)
         return row
 
     def accepted(self, address: str | None = None) -> list[mime.ParsedMessage]:

@@ -55,12 +55,14 @@ from svc.store import ReadTx
 from svc.workspace import Workspace
 from tests.quiet import all_quiet
 from tests.support.mailbox import MIA, MailSync
+from tests.support.waiting import until
 
 Outcome = Literal["ok", "lost", "lost-blind", "cut", "hung", "hung-accepted", "401", "403", "429", "unreachable"]
 Point = Literal["built", "leaving", "accepted", "answered"]
 Action = Literal["cancel", "reschedule", "retry", "poll", "tick", "restart", "ahead", "back"]
 
 POINTS: Final[Sequence[Point]] = ("built", "leaving", "accepted", "answered")
+LONGEST_S: Final = 86_400.0
 LEAVES: Final = frozenset[Outcome]({"ok", "lost", "lost-blind", "hung-accepted"})
 """After these the provider has the mail. After ``lost-blind`` the mailbox can't be read at once either."""
 
@@ -273,10 +275,9 @@ class SteppedSending:
     async def settled(self) -> None:
         """Until nothing of an attempt is under way any more, the look into the mailbox after it included."""
         work = self._open()
-        pause_s = 0.01
-        while work.child_tasks:  # nobody tells when a nursery is empty; the clock jumps
-            await trio.sleep(pause_s)
-            pause_s = min(2 * pause_s, 60)
+        await until(  # a nursery has no event for that
+            lambda: not work.child_tasks, what="the attempt to end", within_s=LONGEST_S, longest_pause_s=60
+        )
 
     async def _do(self, action: Action) -> None:
         store = self.mail_sync.store
