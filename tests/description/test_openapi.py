@@ -16,7 +16,7 @@ from svc.description.routes import CSP
 from svc.feature import routes_of
 from tests.identity.people import sign_in
 from tests.support.service import MIA, Service
-from tests.surface.test_every_row import PROCEDURES, ROUTES, SOCKETS, SUBSCRIPTIONS
+from tests.surface.every_row import PROCEDURES, ROUTES, SOCKETS, SUBSCRIPTIONS
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_every_row_of_the_golden_table_is_described_and_no_other(document: Any) 
     assert described == {
         *((method, "/".join(map(written, path.split("/")))) for method, path in routes),
         *(("GET", path) for path in SOCKETS),
-        *((door.method, f"/trpc/{name}") for name, door in PROCEDURES.items()),
+        *((entry.method, f"/trpc/{name}") for name, entry in PROCEDURES.items()),
         *(("GET", f"/trpc/{name}") for name in SUBSCRIPTIONS),
     }
 
@@ -54,7 +54,7 @@ def written(segment: str) -> str:
 
 
 def test_who_may_ask_is_said_as_the_rows_say_it(document: Any) -> None:
-    access = {f"/trpc/{name}": door.access for name, door in PROCEDURES.items()}
+    access = {f"/trpc/{name}": entry.access for name, entry in PROCEDURES.items()}
     for _, path, operation in operations(document):
         if path in access:
             assert (operation["security"] == []) == (access[path] == "public"), path

@@ -30,7 +30,7 @@ from tests.peers.needs import CHROMIUM, HEADLESS_PATH, need
 from tests.sizes import HOSTILE_OPENED, HOSTILE_SHARES, HOSTILE_SHOWN_WAYS, HOSTILE_WAYS
 from tests.support.browser import FLAGS
 from tests.support.process import READY_DEADLINE_S, ServiceProcess, free_port, until
-from tests.surface.test_every_row import PROBES, doors, target_of
+from tests.surface.every_row import PROBES, entries, target_of
 
 pytestmark = [pytest.mark.journey, pytest.mark.browser]
 
@@ -151,7 +151,7 @@ def attack(service: ServiceProcess) -> Attack:
         ("/trpc/mail.markUnread", {"threadIds": [thread["id"]]}),
         ("/trpc/files.delete", {"id": file["id"]}),
     ]
-    rows = [(target_of(door), door) for _, door in doors()]
+    rows = [(target_of(entry), entry) for _, entry in entries()]
     shown = [
         "/static/ui/base.css",
         "/static/app.js",
@@ -161,9 +161,9 @@ def attack(service: ServiceProcess) -> Attack:
         *(f"{path}?input={quote(json.dumps(wanted))}" for path, wanted in effective if path.startswith("/trpc/")),
     ]
     return Attack(
-        reads=[target for target, door in rows if door.method == "GET"],
+        reads=[target for target, entry in rows if entry.method == "GET"],
         shown=shown,
-        writes=[(door.target, door.wanted) for _, door in rows if door.method == "POST"],
+        writes=[(entry.target, entry.wanted) for _, entry in rows if entry.method == "POST"],
         effective=effective,
         opens=[OUR_FACE, "/auth/me", "/auth/idp/start", "/oauth/mail/start", *shown],
     )

@@ -1,6 +1,6 @@
 """Every route, socket and procedure, asked by everybody who can ask: as they really come, with a cookie or a token.
 
-``test_every_row.py`` holds the table of rows; a new row has to stand there. This file holds who asks, and what each of
+``every_row.py`` holds the table of rows; a new row has to stand there. This file holds who asks, and what each of
 them gets from it: the plain answer where the row is for them, else 401 to nobody and 403 to whom it is not for.
 """
 
@@ -17,7 +17,7 @@ from svc.protocol import Access
 from tests.identity.people import Person, pair, sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, Service, open_service
-from tests.surface.test_every_row import SOCKETS, doors, knock, target_of
+from tests.surface.every_row import SOCKETS, call_entry, entries, target_of
 
 OUTSIDE: dict[Access, int] = {"public": 0, "authenticated": 401, "admin": 401, "terminal": 401}
 MEMBERS: dict[Access, int] = {"public": 0, "authenticated": 0, "admin": 403, "terminal": 403}
@@ -100,16 +100,16 @@ async def test_each_principal_gets_from_each_row_and_socket_what_it_declares(
     principal: str, tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
     expected = {
-        name: EXCEPTIONS.get(principal, {}).get(name) or REFUSALS[principal][door.access] or door.status
-        for name, door in doors()
+        name: EXCEPTIONS.get(principal, {}).get(name) or REFUSALS[principal][entry.access] or entry.status
+        for name, entry in entries()
     }
     async with asking(principal, tmp_path, wall, log) as person:
         for path, access in SOCKETS.items():
             socket = await person.service.socket(path, fields=person.fields)
             assert socket.status == (REFUSALS[principal][access] or 101)
             await socket.client.stream.aclose()
-        in_order = sorted(doors(), key=lambda row: row[0] == LAST)
-        found = {name: (await knock(person.service, door, **person.fields)).status for name, door in in_order}
+        in_order = sorted(entries(), key=lambda row: row[0] == LAST)
+        found = {name: (await call_entry(person.service, entry, **person.fields)).status for name, entry in in_order}
     assert found == expected
 
 
@@ -120,14 +120,14 @@ async def test_what_is_refused_changes_nothing_and_head_tells_no_more_than_get(
     principal: str, tmp_path: Path, wall: VirtualClock, log: RecordedLog
 ) -> None:
     async with asking(principal, tmp_path, wall, log) as person:
-        refused = [door for _, door in doors() if REFUSALS[principal][door.access]]
+        refused = [entry for _, entry in entries() if REFUSALS[principal][entry.access]]
         assert refused
         before = await person.service.dump()
-        for door in refused:
-            await knock(person.service, door, **person.fields)
-            if door.method == "GET" and not door.target.startswith("/trpc/"):  # HEAD says 204 to anybody there
-                head = await person.ask("HEAD", target_of(door))
-                assert (head.status, head.body) == (REFUSALS[principal][door.access], b"")
+        for entry in refused:
+            await call_entry(person.service, entry, **person.fields)
+            if entry.method == "GET" and not entry.target.startswith("/trpc/"):  # HEAD says 204 to anybody there
+                head = await person.ask("HEAD", target_of(entry))
+                assert (head.status, head.body) == (REFUSALS[principal][entry.access], b"")
         assert await person.service.dump() == before
 
 
@@ -135,9 +135,9 @@ async def test_what_is_refused_changes_nothing_and_head_tells_no_more_than_get(
 async def test_a_session_that_was_signed_out_is_nobody_from_then_on(service: Service) -> None:
     mia = await sign_in(service, MIA)
     assert (await mia.ask("POST", "/auth/logout")).status == 204
-    for name, door in doors():
-        if door.access != "public":
-            assert (await knock(service, door, **mia.fields)).status == 401, name
+    for name, entry in entries():
+        if entry.access != "public":
+            assert (await call_entry(service, entry, **mia.fields)).status == 401, name
 
 
 async def test_a_good_cookie_beside_a_bad_token_is_who_the_cookie_says(service: Service) -> None:

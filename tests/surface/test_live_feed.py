@@ -15,7 +15,7 @@ from tests.identity.people import sign_in
 from tests.quiet import all_quiet
 from tests.support.events import EventSource
 from tests.support.service import MIA, Service
-from tests.surface.test_every_row import SUBSCRIPTIONS
+from tests.surface.every_row import SUBSCRIPTIONS
 
 
 async def live(service: Service, *topics: str, fields: dict[str, str] | None = None, **wanted: object) -> EventSource:

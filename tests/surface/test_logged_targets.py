@@ -7,7 +7,7 @@ import pytest
 from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, Service
-from tests.surface.test_every_row import ROUTES
+from tests.surface.every_row import ROUTES
 
 SECRETS = ["q9V-2kHc3Jx8sLw0TzYbN5mRd7fGpU1aEoKi4WjXvQ6", "7KQ2M-XW4RT", "7kq2mxw4rt", "sdt_q9V-2kHc3Jx8"]
 PLACES = [

@@ -11,7 +11,7 @@ import pytest
 from tests.identity.people import JSON, Person, pair, sign_in
 from tests.support.http import Reply
 from tests.support.service import MIA, Service
-from tests.surface.test_every_row import PROCEDURES, SOCKETS, doors, knock
+from tests.surface.every_row import PROCEDURES, SOCKETS, call_entry, entries
 
 UPGRADES: list[dict[str, str]] = [
     {},
@@ -46,13 +46,13 @@ async def test_a_ticket_opens_no_route_and_no_procedure_and_is_not_spent_on_one(
     device = await pair(await sign_in(service, MIA), admin=True, terminal=True)
     ticket, *others = [await ticket_of(device) for _ in SOCKETS]
     before = await service.dump()
-    for name, door in doors():
-        nobody = await knock(service, door)
-        mark = "&" if "?" in door.target else "?"
-        if door.method == "GET" and door.wanted:
-            door = replace(door, target=f"{door.target}?input={quote(json.dumps(door.wanted))}", wanted={})
+    for name, entry in entries():
+        nobody = await call_entry(service, entry)
+        mark = "&" if "?" in entry.target else "?"
+        if entry.method == "GET" and entry.wanted:
+            entry = replace(entry, target=f"{entry.target}?input={quote(json.dumps(entry.wanted))}", wanted={})
             mark = "&"
-        found = await knock(service, replace(door, target=f"{door.target}{mark}ticket={ticket}"), **fields)
+        found = await call_entry(service, replace(entry, target=f"{entry.target}{mark}ticket={ticket}"), **fields)
         assert (found.status, said(found)) == (nobody.status, said(nobody)), name
     assert await service.dump() == before
     for path, unspent in zip(SOCKETS, (ticket, *others), strict=True):
@@ -62,7 +62,7 @@ async def test_a_ticket_opens_no_route_and_no_procedure_and_is_not_spent_on_one(
 @pytest.mark.parametrize("method", ["GET", "POST"])
 async def test_a_ticket_opens_no_batch(service: Service, method: str) -> None:
     ticket = await ticket_of(await pair(await sign_in(service, MIA), admin=True))
-    names = [name for name, door in PROCEDURES.items() if door.method == method and door.access != "public"]
+    names = [name for name, entry in PROCEDURES.items() if entry.method == method and entry.access != "public"]
     for first in range(0, len(names), 40):
         batch = names[first : first + 40]
         target = f"/trpc/{','.join(batch)}?batch=1&ticket={ticket}"

@@ -11,7 +11,7 @@ from svc.mail.model import message_id_of
 from svc.mail.sync.fetch import Fetched, Fetcher
 from tests.mail.sending.mailer import TO, Mailer, at, mailer_of
 from tests.support.service import MIA, RpcError, Service
-from tests.surface.test_every_row import MEMBER
+from tests.surface.every_row import MEMBER
 from tests.virtual_time import hours_pass
 
 BEN = "ben@example.org"
