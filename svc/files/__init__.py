@@ -18,7 +18,7 @@ from svc.files.actions import (
 from svc.files.disposition import content_disposition
 from svc.files.feature import FEATURE
 from svc.files.model import UPLOAD, File
-from svc.files.names import safe_name
+from svc.files.names import numbered_name, safe_name
 from svc.files.queries import files_of
 from svc.files.ranges import requested_range
 
@@ -34,6 +34,7 @@ __all__ = [
     "delete_files",
     "files_of",
     "hand_over_files",
+    "numbered_name",
     "readable_file",
     "requested_range",
     "restate_file",

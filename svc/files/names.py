@@ -59,6 +59,12 @@ def safe_name(raw: str) -> str:
     return _shortened(" ".join(name.split())) or DEFAULT_NAME
 
 
+def numbered_name(name: str, number: int) -> str:
+    """``a (2).txt`` for ``a.txt``: as safe and as short as ``safe_name`` makes it."""
+    stem, ending = _parts(name)
+    return safe_name(_cut(stem, f" ({number}){ending}"))
+
+
 def type_from_headers(values: list[str]) -> str:
     """The media type from ``Content-Type``. Multipart is refused: parsing it would need memory for all of it."""
     if any(value.strip().lower().startswith("multipart/") for value in values):
@@ -80,9 +86,16 @@ def _is_visible(symbol: str) -> bool:
 def _shortened(name: str) -> str:
     if len(name.encode()) <= MAX_NAME_BYTES:
         return name
+    return _STRAY_JOINERS.sub("", _cut(*_parts(name))).rstrip(_TRAILING)
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """The name without its ending, and the ending: empty if it is too long to be one."""
     stem, dot, extension = name.rpartition(".")
     ending = dot + extension
-    if not stem or len(ending.encode()) > MAX_EXTENSION_BYTES:
-        stem, ending = name, ""
-    kept = stem.encode()[: MAX_NAME_BYTES - len(ending.encode())].decode("utf-8", "ignore")
-    return _STRAY_JOINERS.sub("", kept + ending).rstrip(_TRAILING)
+    return (stem, ending) if stem and len(ending.encode()) <= MAX_EXTENSION_BYTES else (name, "")
+
+
+def _cut(stem: str, tail: str) -> str:
+    """At most 255 bytes, with the whole tail."""
+    return stem.encode()[: MAX_NAME_BYTES - len(tail.encode())].decode("utf-8", "ignore") + tail

@@ -8,7 +8,7 @@ from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from svc.files.names import safe_name
@@ -64,6 +64,9 @@ async def test_a_message_without_any_has_no_zip(service: Service) -> None:
 
 
 @given(names=st.lists(st.one_of(st.text(max_size=12), st.sampled_from(["a.txt", "A.TXT", "a (2).txt", ".x", ".X"]))))
+@example(names=["A:", "A:"])  # with a number it looks like a drive of another system
+@example(names=["2 .2", "2 .2"])
+@example(names=["x" * 255] * 3)
 def test_names_are_unique_also_where_case_does_not_count(names: list[str]) -> None:
     unique = unique_names(names)
     assert len({name.casefold() for name in unique}) == len(names)

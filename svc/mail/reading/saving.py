@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Sequence
 from typing import Final
 
 from svc.errors import NotFound
-from svc.files import content_disposition, safe_name
+from svc.files import content_disposition, numbered_name, safe_name
 from svc.mail.model import AttachmentRef
 from svc.mail.reading import queries
 from svc.protocol import Request, Response
@@ -52,12 +52,10 @@ def unique_names(names: Sequence[str]) -> list[str]:
     taken: set[str] = set()
     unique: list[str] = []
     for name in map(safe_name, names):
-        stem, dot, ending = name.rpartition(".")
-        stem, tail = (stem, dot + ending) if stem else (name, "")
         candidate, number = name, 1
         while candidate.casefold() in taken:
             number += 1
-            candidate = f"{stem} ({number}){tail}"
+            candidate = numbered_name(name, number)
         taken.add(candidate.casefold())
         unique.append(candidate)
     return unique
