@@ -19,6 +19,7 @@ from svc.clock import Clock
 from svc.errors import NotFound, Refusal, Unauthenticated
 from svc.log import Log
 from svc.principal import Principal
+from svc.protocol.accepted import AcceptedSocket
 from svc.protocol.envelope import trpc_error_response
 from svc.protocol.guard import SAFE_METHODS, Guard, check_access, check_token_origin, is_rpc
 from svc.protocol.handshake import check_handshake
@@ -41,6 +42,7 @@ _MET_CHARACTERS: Final = 200
 _COMMON: Final = frozenset({"content-type", "cache-control", "vary", SEQ_HEADER})
 """Headers with few different values. A response with no others, besides ours, has its head encoded once."""
 _CLIENT_ERROR: Final = 400
+_SWITCHING: Final = 101
 _READS: Final = frozenset({"GET", "HEAD"})
 
 
@@ -51,14 +53,6 @@ class _Visit:
     began: float = field(default_factory=trio.current_time)
     principal: Principal | None = None
     path: str = NO_ROW
-
-
-@dataclass(frozen=True, kw_only=True)
-class AcceptedSocket:
-    """An upgrade that passed every check: run ``handler``; ``headers`` go into the 101."""
-
-    handler: Callable[[Socket], Awaitable[None]]
-    headers: HeaderList
 
 
 def refusal_in(error: BaseException) -> Refusal | None:
@@ -114,10 +108,11 @@ class Application(Generic[C]):
             response = await self._answer(request, visit)
         except Exception as error:
             response = self._failed(request, error)
-        return self._finish(request, visit, response)
+        return self.finish(request, visit, response)
 
     async def upgrade(self, request: Request, *, front_shook_hands: bool = False) -> Response | AcceptedSocket:
-        """Answer a WebSocket upgrade: accept it, or return an ordinary response without a handshake.
+        """Answer a WebSocket upgrade: accept it, or return an ordinary response without a handshake. An accepted one
+        is counted and logged once its handler has opened or refused it.
 
         ``front_shook_hands``: an ASGI front has checked the handshake (over HTTP/2 it is not visible here).
         """
@@ -132,17 +127,17 @@ class Application(Generic[C]):
                 return await self._accept(match.socket, match, request, visit)
         except Exception as error:
             response = self._failed(request, error)
-        return self._finish(request, visit, response)
+        return self.finish(request, visit, response)
 
     def fault(self, refusal: Refusal, *, peer: str, secure: bool, for_rpc: bool = False) -> Response:
         """The answer to bytes that never became a request. ``for_rpc``: in the form that an RPC client can read."""
         request = Request(method="-", target="-", headers=Headers(), peer=peer, secure=secure)
         visit = self._begin(request)
-        return self._finish(request, visit, trpc_error_response(refusal) if for_rpc else problem(refusal))
+        return self.finish(request, visit, trpc_error_response(refusal) if for_rpc else problem(refusal))
 
     def broke(self, request: Request, error: Exception) -> Response:
         """The answer that replaces one that could not be sent, for a fault found after :meth:`__call__` returned."""
-        return self._finish(request, _Visit(), self._failed(request, error))
+        return self.finish(request, _Visit(), self._failed(request, error))
 
     def _begin(self, request: Request) -> _Visit:
         if not self._ids:
@@ -223,18 +218,7 @@ class Application(Generic[C]):
         request.params, request.opens_socket = match.params, True
         visit.path = match.path
         await self._admit(row, request, visit)
-        context = self._context(request, visit.principal)
-        self._access_line(request, visit, status=101)
-        headers = [("x-request-id", request.id)]
-
-        async def handle(socket: Socket) -> None:
-            self._traffic.opened(row.path)
-            try:
-                await row.handle(context, request, socket)
-            finally:
-                self._traffic.closed(row.path)
-
-        return AcceptedSocket(handler=handle, headers=headers)
+        return _Upgrade(self, row, self._context(request, visit.principal), request, visit)
 
     async def _options(self, request: Request) -> Response:
         self._guard.check_host(request)
@@ -253,7 +237,15 @@ class Application(Generic[C]):
             refusal = Refusal("Something went wrong here. The log knows it by the request id.", code="internal")
         return trpc_error_response(refusal) if is_rpc(request) else problem(refusal)
 
-    def _finish(self, request: Request, visit: _Visit, response: Response) -> Response:
+    def socket_opened(self, row: SocketRoute[C], request: Request, visit: _Visit) -> None:
+        """Log and count the 101 of a socket; :meth:`socket_closed` follows."""
+        self._traffic.opened(row.path)
+        self._access_line(request, visit, status=_SWITCHING)
+
+    def socket_closed(self, row: SocketRoute[C]) -> None:
+        self._traffic.closed(row.path)
+
+    def finish(self, request: Request, visit: _Visit, response: Response) -> Response:
         """Add the headers that every response has, and log and count it."""
         headers = response.headers
         headers += self._guard.cors_headers(request, visit.principal)
@@ -292,6 +284,39 @@ class Application(Generic[C]):
 
     def _logged(self, request: Request) -> str:
         return request.logged or f"{self._router.beginning(request.raw_path)}/{ELSE}"
+
+
+class _Upgrade(AcceptedSocket, Generic[C]):
+    """Ten thousand of them may be open."""
+
+    __slots__ = ("_application", "_context", "_is_open", "_request", "_row", "_visit")
+
+    def __init__(
+        self, application: Application[C], row: SocketRoute[C], context: C, request: Request, visit: _Visit
+    ) -> None:
+        self._application = application
+        self._row = row
+        self._context = context
+        self._request = request
+        self._visit = visit
+        self._is_open = False
+
+    def headers(self) -> HeaderList:
+        return [("x-request-id", self._request.id)]
+
+    async def handle(self, socket: Socket) -> None:
+        try:
+            await self._row.handle(self._context, self._request, socket)
+        finally:
+            if self._is_open:
+                self._application.socket_closed(self._row)
+
+    def opened(self) -> None:
+        self._is_open = True
+        self._application.socket_opened(self._row, self._request, self._visit)
+
+    def refused(self, refusal: Refusal) -> Response:
+        return self._application.finish(self._request, self._visit, problem(refusal))
 
 
 def _may_renew(response: Response) -> bool:

@@ -13,12 +13,13 @@ from typing import Any, Final
 
 import trio
 
-from svc.errors import Invalid, Refusal
+from svc.errors import Forbidden, Invalid, Refusal, Unavailable
 from svc.log import Log
-from svc.protocol.application import AcceptedSocket, Application, refusal_in
+from svc.protocol.accepted import AcceptedSocket
+from svc.protocol.application import Application, refusal_in
 from svc.protocol.drain import Drain
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
-from svc.protocol.messages import Headers, Request, Response, pour, problem
+from svc.protocol.messages import Headers, Request, Response, pour
 from svc.protocol.pace import Pace
 from svc.protocol.response_head import BODILESS, close_body
 from svc.protocol.socket import GOING_AWAY, NORMAL, NUDGE, Nudge, Socket, SocketClosed
@@ -115,7 +116,7 @@ class AsgiFace:
         try:
             async with trio.open_nursery() as beside:
                 beside.start_soon(self._close_on_drain, socket)
-                await accepted.handler(socket)
+                await accepted.handle(socket)
                 beside.cancel_scope.cancel()
         except* SocketClosed:
             pass
@@ -124,38 +125,39 @@ class AsgiFace:
             if refusal is None:
                 self._log.error("socket handler failed", group, request_id=request.id, path=request.logged)
                 refusal = Refusal(code="internal")
-        if refusal is None:
+        if not socket.accepted:
+            answer = accepted.refused(refusal or socket.refusal or Forbidden())
+            await _refuse_upgrade(scope, answer, socket.send_message)
+        elif refusal is None:
             await socket.close()
         else:
-            await self._end(socket, refusal, scope)
+            await socket.close(refusal.row.close_code, refusal.detail)
 
     async def _close_on_drain(self, socket: AsgiSocket) -> None:
         await self._drain.event.wait()
         await socket.close(GOING_AWAY, "The service is shutting down.")
 
-    async def _end(self, socket: AsgiSocket, refusal: Refusal, scope: Scope) -> None:
-        if socket.accepted:
-            await socket.close(refusal.row.close_code, refusal.detail)
-        else:
-            await _refuse_upgrade(scope, problem(refusal), socket.send_message)
-
 
 class AsgiSocket(Socket):
-    """A socket whose frames are read and written by the front."""
+    """A socket whose frames are read and written by the front. ``refusal``: set when it is not to be opened."""
 
     def __init__(self, receive: Receive, send: Send, accepted: AcceptedSocket) -> None:
         self.accepted = False
+        self.refusal: Refusal | None = None
         self.send_message = send
         self._receive = receive
-        self._headers = accepted.headers
+        self._upgrade = accepted
         self._is_closed = False
         self._is_nudged = False
         self._listening: trio.CancelScope | None = None
 
     async def accept(self, *, headers: Iterable[tuple[str, str]] = ()) -> None:
-        fields = _encode_fields([*self._headers, *headers])
-        await self.send_message({"type": "websocket.accept", "headers": fields})
+        if self._is_closed:
+            raise SocketClosed
+        fields = _encode_fields([*self._upgrade.headers(), *headers])
         self.accepted = True
+        self._upgrade.opened()
+        await self.send_message({"type": "websocket.accept", "headers": fields})
 
     async def receive(self) -> str | bytes | None:
         if self._is_closed:
@@ -190,9 +192,13 @@ class AsgiSocket(Socket):
         await self.send_message({"type": "websocket.send", key: message})
 
     async def close(self, code: int = NORMAL, reason: str = "") -> None:
-        if not self._is_closed:
-            self._is_closed = True
+        if self._is_closed:
+            return
+        self._is_closed = True
+        if self.accepted:
             await self.send_message({"type": "websocket.close", "code": code, "reason": reason})
+        else:
+            self.refusal = Unavailable(reason) if code == GOING_AWAY else Forbidden(reason)
 
 
 class AsgiBody:

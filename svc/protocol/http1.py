@@ -23,7 +23,8 @@ import trio
 
 from svc.errors import Refusal
 from svc.log import Log
-from svc.protocol.application import AcceptedSocket, Application
+from svc.protocol.accepted import AcceptedSocket
+from svc.protocol.application import Application
 from svc.protocol.body import StreamBody
 from svc.protocol.direct import Direct
 from svc.protocol.drain import Drain
@@ -73,13 +74,12 @@ async def serve_connection(
             request, socket = accepted
             await serve_socket(
                 stream,
+                accepted=socket,
                 request=request,
                 leftover=leftover,
-                handler=socket.handler,
                 limits=socket_limits or _SOCKET_LIMITS,
                 log=log,
                 drain=drain,
-                headers=socket.headers,
             )
     except PeerGone:
         log.debug("http.connection_lost", peer=peer)

@@ -13,10 +13,9 @@ send: a caller that must not wait brings its own bounded queue.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from http import HTTPStatus
 from typing import Final
 
 import trio
@@ -27,11 +26,13 @@ from wsproto.utilities import generate_accept_token
 
 from svc.errors import Forbidden, Refusal, Unavailable
 from svc.log import Log
+from svc.protocol.accepted import AcceptedSocket
 from svc.protocol.direct import Direct
 from svc.protocol.drain import Drain
 from svc.protocol.handshake import check_handshake
 from svc.protocol.message_bound import MessageBound, too_big
-from svc.protocol.messages import HeaderList, Headers, Request, problem
+from svc.protocol.messages import Headers, Request, Response
+from svc.protocol.response_head import encode_head
 from svc.protocol.socket import (
     GOING_AWAY,
     MESSAGE_TOO_BIG,
@@ -64,31 +65,30 @@ class SocketLimits:
     """Time until a client has answered a Close. Beyond: the connection is cut."""
 
 
-Handler = Callable[[Socket], Awaitable[None]]
-
-
 async def serve_socket(
     stream: trio.abc.Stream,
     *,
+    accepted: AcceptedSocket,
     request: Request,
     leftover: bytes,
-    handler: Handler,
     limits: SocketLimits,
     log: Log,
     drain: Drain,
-    headers: Iterable[tuple[str, str]] = (),
 ) -> None:
-    """Take over ``stream`` after an upgrade request, run ``handler``, close the stream.
+    """Take over ``stream`` after an upgrade request, run the handler, close the stream.
 
-    ``leftover``: the bytes that were read after the request's head; ``headers`` go into the 101 and into every refusal.
-    When ``drain`` begins the socket is closed with 1001.
+    ``leftover``: the bytes that were read after the request's head. When ``drain`` begins the socket is closed with
+    1001, or refused if it is not open yet.
     """
-    socket = WsprotoSocket(stream, request=request, limits=limits, headers=list(headers))
+    socket = WsprotoSocket(stream, accepted=accepted, request=request, limits=limits)
     drain.tell(socket.leave)
     try:
         with socket.life:
-            await _run(handler, socket, request=request, leftover=leftover, log=log)
-        await socket.finish()
+            await _run(accepted, socket, request=request, leftover=leftover, log=log)
+        if socket.accepted:
+            await socket.finish()
+        else:
+            await socket.refuse(accepted.refused(socket.refusal or Forbidden()))
     finally:
         drain.forget(socket.leave)
         await trio.aclose_forcefully(stream)
@@ -109,7 +109,6 @@ class WsprotoSocket(Socket):
         "_faulty",
         "_frames",
         "_gone",
-        "_headers",
         "_heard_at",
         "_inbox",
         "_is_leaving",
@@ -123,21 +122,24 @@ class WsprotoSocket(Socket):
         "_sending",
         "_stream",
         "_torn",
+        "_upgrade",
         "_writing",
         "life",
         "refusal",
     )
 
-    def __init__(self, stream: trio.abc.Stream, *, request: Request, limits: SocketLimits, headers: HeaderList) -> None:
+    def __init__(
+        self, stream: trio.abc.Stream, *, accepted: AcceptedSocket, request: Request, limits: SocketLimits
+    ) -> None:
         self.life = trio.CancelScope()
         """The cancel scope of the handler: once the socket has ended, the handler has a short time to return."""
         self.refusal: Refusal | None = None
-        """Set when the handler closed the socket instead of accepting it."""
+        """Set when the socket is not to be opened."""
         self._stream = stream
         self._direct = Direct.of(stream)
         self._request = request
         self._limits = limits
-        self._headers = headers
+        self._upgrade: AcceptedSocket | None = accepted  # until the socket is open
         self._frames: Connection | None = None  # None until accepted
         self._early = b""
         self._inbox: list[str | bytes] = []
@@ -165,22 +167,25 @@ class WsprotoSocket(Socket):
         self._early = data
 
     async def accept(self, *, headers: Iterable[tuple[str, str]] = ()) -> None:
+        if self._upgrade is None or self._ended:
+            raise SocketClosed
         key = self._request.headers.get("sec-websocket-key") or ""
         fields = [
             ("upgrade", "websocket"),
             ("connection", "Upgrade"),
             ("sec-websocket-accept", generate_accept_token(key.encode("ascii")).decode("ascii")),
-            *self._headers,
+            *self._upgrade.headers(),
             *headers,
         ]
-        head = _head(HTTPStatus.SWITCHING_PROTOCOLS, fields)
+        head = _head(fields)
         bound = MessageBound(self._limits.message_bytes)
         self._frames = Connection(ConnectionType.SERVER, [bound], trailing_data=self._early)  # it may hold a Close
+        self._upgrade.opened()
         await self._write(head)
         self._heard_at = trio.current_time()
         # The handshake's headers, and the code that read it, use as much memory as an idle socket.
         self._request.headers, self._request.gone = _NO_HEADERS, None
-        self._headers = []
+        self._upgrade = None
 
     async def receive(self) -> str | bytes | None:
         await trio.lowlevel.checkpoint()
@@ -242,13 +247,12 @@ class WsprotoSocket(Socket):
         if self._sending is not None:
             self._sending.cancel()
 
-    async def refuse(self, refusal: Refusal) -> None:
+    async def refuse(self, response: Response) -> None:
         """Answer over HTTP instead of the handshake."""
-        response = problem(refusal)
-        body = response.body if isinstance(response.body, bytes) else b""
-        fields = [*response.headers, *self._headers, ("content-length", str(len(body))), ("connection", "close")]
+        assert isinstance(response.body, bytes)
+        head, _ = encode_head(response, is_http11=True, keep=False)
         with suppress(SocketClosed):
-            await self._write(_head(HTTPStatus(response.status), fields) + body)
+            await self._write(head + response.body)
         self._end()
 
     def leave(self) -> None:
@@ -267,8 +271,7 @@ class WsprotoSocket(Socket):
 
     async def finish(self) -> None:
         """End the connection as section 7.1.1 asks: our Close, the peer's Close, then the connection closes."""
-        if self._frames is None:
-            return
+        assert self._frames is not None
         await self._close()
         with trio.move_on_after(self._limits.close_deadline_s):
             if self._writing is not None:
@@ -450,13 +453,13 @@ class WsprotoSocket(Socket):
         self._wake()
 
 
-async def _run(handler: Handler, socket: WsprotoSocket, *, request: Request, leftover: bytes, log: Log) -> None:
-    """Run a handler: an exception becomes a refusal over HTTP or a close code, never a crash."""
+async def _run(accepted: AcceptedSocket, socket: WsprotoSocket, *, request: Request, leftover: bytes, log: Log) -> None:
+    """Run a handler: an exception becomes a close code, or the refusal of a socket that is not open, never a crash."""
     refusal: Refusal | None = None
     try:
         check_handshake(request)
         socket.feed_early(leftover)
-        await handler(socket)
+        await accepted.handle(socket)
     except* SocketClosed:
         pass
     except* Refusal as group:
@@ -464,11 +467,10 @@ async def _run(handler: Handler, socket: WsprotoSocket, *, request: Request, lef
     except* Exception as group:
         log.error("socket handler failed", group, request_id=request.id, path=request.logged)
         refusal = Refusal(code="internal")
-    if socket.accepted:
-        if refusal is not None:
-            await socket.close(refusal.row.close_code, refusal.detail)
-    else:
-        await socket.refuse(refusal or socket.refusal or Forbidden())
+    if refusal is not None and socket.accepted:
+        await socket.close(refusal.row.close_code, refusal.detail)
+    elif refusal is not None:
+        socket.refusal = refusal
 
 
 def _first(group: BaseExceptionGroup[Refusal]) -> Refusal:
@@ -484,8 +486,9 @@ def _is_fault(event: Event, state: ConnectionState) -> bool:
     return isinstance(event, CloseConnection) and state in {ConnectionState.OPEN, ConnectionState.LOCAL_CLOSING}
 
 
-def _head(status: HTTPStatus, fields: Iterable[tuple[str, str]]) -> bytes:
-    lines = [f"HTTP/1.1 {status.value} {status.phrase}", *(f"{name}: {value}" for name, value in fields)]
+def _head(fields: Iterable[tuple[str, str]]) -> bytes:
+    """The head of a 101."""
+    lines = ["HTTP/1.1 101 Switching Protocols", *(f"{name}: {value}" for name, value in fields)]
     if any("\r" in line or "\n" in line for line in lines):
         raise ValueError("a header field holds a line break")
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")

@@ -23,6 +23,7 @@ from svc.meetings.model import (
 )
 from svc.meetings.recognisers.seam import RecogniserFault
 from svc.meetings.writing_down import TRIES_AT_THE_END
+from svc.surface import Surface
 from tests.identity.people import Person, sign_in
 from tests.meetings.recorder import SECOND, opus_packet, quiet, record, tone
 from tests.recorded_log import RecordedLog
@@ -247,7 +248,13 @@ async def test_a_pause_is_as_long_as_one_likes_but_not_for_ever(service: Service
 async def test_one_person_records_a_few_at_a_time(service: Service) -> None:
     for _ in range(MAX_OF_ONE):
         await record(service)
-    assert (await service.socket("/meetings/audio")).status == 409
+    refused = await service.socket("/meetings/audio")
+    assert refused.status == 409
+    assert {b"date", b"x-request-id", b"x-content-type-options", b"content-security-policy"} <= {
+        line.partition(b":")[0] for line in refused.head.split(b"\r\n")
+    }
+    counted = service.workspace.service(Surface).traffic.answers
+    assert (counted["/meetings/audio", 101], counted["/meetings/audio", 409]) == (MAX_OF_ONE, 1)
 
 
 # Writing down

@@ -12,9 +12,11 @@ from wsproto import ConnectionType
 from wsproto.connection import Connection
 from wsproto.events import BytesMessage, CloseConnection, Event, TextMessage
 
+from svc.errors import Refusal
 from svc.log import Log
+from svc.protocol.accepted import AcceptedSocket
 from svc.protocol.drain import Drain
-from svc.protocol.messages import Headers, Request
+from svc.protocol.messages import HeaderList, Headers, Request, Response, problem
 from svc.protocol.socket import Socket
 from svc.protocol.websocket import SocketLimits, serve_socket
 
@@ -35,6 +37,23 @@ def upgrade_request(**changes: str | None) -> Request:
     fields |= {name.replace("_", "-"): value for name, value in changes.items()}
     headers = Headers([(name, value) for name, value in fields.items() if value is not None])
     return Request(method="GET", target="/ws?ticket=x", headers=headers, id="r1")
+
+
+@dataclass
+class AcceptedBy(AcceptedSocket):
+    handler: Callable[[Socket], Awaitable[None]]
+
+    def headers(self) -> HeaderList:
+        return [("x-request-id", "r1")]
+
+    async def handle(self, socket: Socket) -> None:
+        await self.handler(socket)
+
+    def opened(self) -> None:
+        pass
+
+    def refused(self, refusal: Refusal) -> Response:
+        return problem(refusal)
 
 
 @dataclass
@@ -101,13 +120,12 @@ async def served(
     async def serve() -> None:
         await serve_socket(
             far,
+            accepted=AcceptedBy(handler),
             request=request or upgrade_request(),
             leftover=leftover,
-            handler=handler,
             limits=limits or SocketLimits(),
             log=log,
             drain=drain or Drain(),
-            headers=[("x-request-id", "r1")],
         )
 
     async with trio.open_nursery() as nursery:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from svc.protocol.security import DEFAULT_CSP
-from tests.support.http import SmallApplication
+from tests.support.http import SmallApplication, request_bytes
 
 SECURITY = {
     "x-content-type-options": "nosniff",
@@ -48,6 +48,42 @@ async def test_every_answer_carries_the_security_headers_once(method: str, targe
     assert "permissions-policy" in names
     assert "strict-transport-security" not in names
     assert reply.header("date") == "Tue, 27 Oct 2026 08:00:00 GMT"
+
+
+UPGRADE = {
+    "upgrade": "websocket",
+    "connection": "Upgrade",
+    "sec_websocket_version": "13",
+    "sec_websocket_key": "dGhlIHNhbXBsZSBub25jZQ==",
+    "x_as": "member",
+}
+
+
+@pytest.mark.parametrize(("path", "status"), [("/full", 409), ("/shy", 403), ("/broken", 500), ("/late", 503)])
+async def test_a_socket_whose_handler_refuses_is_answered_counted_and_logged_as_any_request(
+    path: str, status: int
+) -> None:
+    app = SmallApplication()
+    reply = await app.ask("GET", path, **UPGRADE)
+    assert reply.status == status
+    assert {name: reply.header(name) for name in SECURITY} == SECURITY
+    assert "permissions-policy" in dict(reply.headers)
+    assert reply.header("date") == "Tue, 27 Oct 2026 08:00:00 GMT"
+    assert reply.header("connection") == "close"
+    assert app.traffic.answers == {(path, status): 1}
+    assert app.traffic.sockets[path] == 0
+    (line,) = app.log_lines
+    assert (line["path"], line["status"], line["request_id"]) == (path, status, reply.header("x-request-id"))
+    assert b"nobody outside" not in reply.body
+
+
+async def test_a_socket_that_opens_is_counted_and_logged_once_as_101() -> None:
+    app = SmallApplication()
+    raw = await app.talk(request_bytes("GET", "/ws", **UPGRADE), half_close=True)
+    assert raw.startswith(b"HTTP/1.1 101 ")
+    assert app.traffic.answers == {("/ws", 101): 1}
+    assert app.traffic.sockets == {"/ws": 0}
+    assert [line["status"] for line in app.log_lines] == [101]
 
 
 async def test_request_ids_are_never_the_same() -> None:

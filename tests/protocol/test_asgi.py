@@ -31,7 +31,7 @@ async def call(app: SmallApplication, scope: dict[str, Any], events: Sequence[Me
     async def send(message: Message) -> None:
         sent.append(message)
 
-    await AsgiFace(app.application, log=app.log, drain=Drain())(scope, receive, send)
+    await AsgiFace(app.application, log=app.log, drain=app.drain)(scope, receive, send)
     return sent
 
 
@@ -161,6 +161,20 @@ async def test_a_refused_upgrade_is_an_answer_where_the_front_can_carry_one() ->
     sent = await call(app, socket_scope("/ws", extensions={"websocket.http.response": {}}), [connect])
     assert (sent[0]["type"], sent[0]["status"]) == ("websocket.http.response.start", 401)
     assert await call(app, socket_scope("/ws"), [connect]) == [{"type": "websocket.close"}]
+
+
+@pytest.mark.parametrize(("path", "status"), [("/full", 409), ("/shy", 403), ("/broken", 500), ("/late", 503)])
+async def test_a_socket_whose_handler_refuses_is_answered_as_any_request(path: str, status: int) -> None:
+    app = SmallApplication()
+    scope = socket_scope(path, extensions={"websocket.http.response": {}}, x_as="member")
+    start, body = await call(app, scope, [{"type": "websocket.connect"}])
+    headers = dict(start["headers"])
+    assert (start["type"], start["status"]) == ("websocket.http.response.start", status)
+    assert {b"date", b"x-request-id", b"content-security-policy", b"x-content-type-options"} <= set(headers)
+    assert int(headers[b"content-length"]) == len(body["body"])
+    assert app.traffic.answers == {(path, status): 1}
+    assert app.traffic.sockets[path] == 0
+    assert [line["status"] for line in app.log_lines] == [status]
 
 
 async def test_a_socket_echoes_until_its_peer_goes() -> None:

@@ -14,6 +14,7 @@ from wsproto.connection import Connection
 from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessage
 
 from svc.errors import NotFound, Refusal
+from svc.protocol.drain import Drain
 from svc.protocol.handshake import check_handshake
 from svc.protocol.messages import BytesBody
 from svc.protocol.socket import Socket, encode_text_frame
@@ -85,6 +86,19 @@ async def test_a_handler_that_closes_or_refuses_before_accepting_answers_over_ht
     for handler, status in ((closes, b"403"), (refuses, b"404")):
         async with served(handler, log) as client:
             assert client.head.startswith(b"HTTP/1.1 " + status)
+
+
+async def test_a_handler_that_opens_nothing_when_the_service_drains_is_cancelled_and_its_client_refused(
+    log: RecordedLog,
+) -> None:
+    drain = Drain()
+
+    async def waits(socket: Socket) -> None:
+        drain.begin()
+        await trio.sleep_forever()
+
+    async with served(waits, log, drain=drain) as client:
+        assert client.head.startswith(b"HTTP/1.1 503 ")
 
 
 async def test_a_handler_that_breaks_is_logged_whole_and_tells_the_client_nothing(log: RecordedLog) -> None:

@@ -14,7 +14,7 @@ from svc.protocol.socket import Socket, SocketClosed
 from svc.protocol.websocket import SocketLimits, serve_socket
 from tests.recorded_log import RecordedLog
 
-from .socket_client import echo, served, upgrade_request
+from .socket_client import AcceptedBy, echo, served, upgrade_request
 
 
 async def test_a_close_from_the_client_is_answered_and_the_server_hangs_up_first(log: RecordedLog) -> None:
@@ -274,9 +274,9 @@ async def test_a_flood_of_pings_from_a_client_that_does_not_read_is_cut(log: Rec
         async def serve() -> None:
             await serve_socket(
                 OneWay(),
+                accepted=AcceptedBy(echo),
                 request=upgrade_request(),
                 leftover=b"",
-                handler=echo,
                 limits=SocketLimits(),
                 log=log,
                 drain=Drain(),

@@ -27,6 +27,7 @@ from svc.protocol.messages import Request, Response, json_response
 from svc.protocol.router import Router
 from svc.protocol.rows import Route, SocketRoute
 from svc.protocol.socket import Socket
+from svc.protocol.traffic import Traffic
 from svc.protocol.websocket import SocketLimits
 
 PORT = 4780
@@ -71,6 +72,7 @@ class SmallApplication:
         self._sink = io.StringIO()
         self.clock = VirtualClock()
         self.log = Log(self._sink, readable=False, clock=self.clock, level="debug")
+        self.traffic = Traffic()
         self.application: Application[Who] = Application(
             router=Router(self.routes(), self.sockets()),
             guard=Guard(
@@ -83,7 +85,14 @@ class SmallApplication:
             context=lambda request, principal: (request, principal),
             log=self.log,
             clock=self.clock,
+            traffic=self.traffic,
         )
+
+    @property
+    def log_lines(self) -> list[dict[str, Any]]:
+        """The lines of the log that tell of a request."""
+        lines = map(json.loads, self.log_text.splitlines())
+        return [line for line in lines if line["event"] == "http.request"]
 
     @property
     def log_text(self) -> str:
@@ -121,6 +130,10 @@ class SmallApplication:
         return [
             SocketRoute(path="/ws", access="authenticated", handle=self.echo_socket, summary=""),
             SocketRoute(path="/pty", access="admin", handle=self.echo_socket, summary=""),
+            SocketRoute(path="/full", access="authenticated", handle=self.full_socket, summary=""),
+            SocketRoute(path="/shy", access="authenticated", handle=self.shy_socket, summary=""),
+            SocketRoute(path="/broken", access="authenticated", handle=self.broken_socket, summary=""),
+            SocketRoute(path="/late", access="authenticated", handle=self.late_socket, summary=""),
         ]
 
     async def hello(self, who: Who, request: Request) -> Response:
@@ -197,6 +210,21 @@ class SmallApplication:
         await socket.accept()
         while (message := await socket.receive()) is not None:
             await socket.send(message)
+
+    async def full_socket(self, who: Who, request: Request, socket: Socket) -> None:
+        raise Conflict("There is no room for another one.")
+
+    async def shy_socket(self, who: Who, request: Request, socket: Socket) -> None:
+        await socket.close(reason="Not today.")
+
+    async def broken_socket(self, who: Who, request: Request, socket: Socket) -> None:
+        raise RuntimeError("the reason nobody outside may read")
+
+    async def late_socket(self, who: Who, request: Request, socket: Socket) -> None:
+        """The service begins to drain before the socket is open."""
+        self.drain.begin()
+        await trio.testing.wait_all_tasks_blocked()
+        await socket.accept()
 
     async def serve(self, stream: trio.abc.Stream, *, idle: Idle | None = None) -> None:
         """``idle``: the caller runs it."""
