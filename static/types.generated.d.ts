@@ -629,6 +629,7 @@ interface InsideTaskRow {
   waitsIn: string;
   waitsFor: string;
   seconds: number | null;
+  atLeast: boolean;
   count: number;
 }
 

@@ -384,4 +384,5 @@ def _own_subsystems(workspace: Workspace) -> Sequence[Subsystem]:
     return (
         Subsystem(name="store", run=write, essential=True),
         workspace.service(Watchdog).subsystem(),
+        workspace.service(Inspector).subsystem(),
     )

@@ -5,7 +5,7 @@ import { accountOf } from "../mail/accounts.js";
 import { Pending, useFetched } from "../settings/fetched.js";
 import { ago, fileSize, fullTime, number, plural } from "../ui/format.js";
 import { html } from "../ui/html.js";
-import { matching, since } from "./tree.js";
+import { matching, since, waits } from "./tree.js";
 
 /** @typedef {OutputOf<"inside.look">} Inside */
 
@@ -62,15 +62,17 @@ function Tasks({ of: { tasks, cut } }) {
       <thead><tr><th>Task</th><th>Since</th><th>Waits in, for</th></tr></thead>
       <tbody>${shown.map((row, index) => html`<${TaskLine} key=${index} row=${row} />`)}</tbody></table></div>
     ${shown.length === 0 && html`<p class="quiet-text">No task of that name.</p>`}
+    <p class="fine">“At least”: such a task has not run since you opened this page, and its time may be up to ten
+      seconds more.</p>
     ${cut && html`<p class="fine">There are more tasks than are shown here.</p>`}
   </section>`;
 }
 
 /** @param {{ row: Inside["tasks"][number] }} props */
-function TaskLine({ row: { depth, kind, name, waitsIn, waitsFor, seconds, count } }) {
+function TaskLine({ row: { depth, kind, name, waitsIn, waitsFor, seconds, atLeast, count } }) {
   return html`<tr data-kind=${kind}>
     <td style=${{ "--depth": depth }}>${called(kind, name, count)}</td>
-    <td>${seconds === null ? "" : since(seconds)}</td><td>${waitsIn}
+    <td>${seconds === null ? "" : waits(seconds, atLeast)}</td><td>${waitsIn}
       ${waitsFor && html`<span class="quiet-text">${waitsFor}</span>`}</td></tr>`;
 }
 

@@ -24,6 +24,12 @@ export function matching(rows, words) {
   return rows.filter((row) => kept.has(row));
 }
 
+/** How long a task waits: "7 s", "at least 7 s". @param {number} seconds @param {boolean} atLeast */
+export function waits(seconds, atLeast) {
+  if (!atLeast) return since(seconds);
+  return seconds < 1 ? "a few seconds or less" : `at least ${since(seconds)}`;
+}
+
 /** "40 ms", "7 s", "12 min", "3 h", "2 days". @param {number} seconds */
 export function since(seconds) {
   if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;

@@ -15,8 +15,8 @@ class TaskRow(Wire, frozen=True):
 
     ``kind``: a `task`; a `nursery` of the task above it, if that task has several; or `more` tasks of one name, which
     wait less long than those shown. ``count``: the number of tasks in a nursery, or behind `more`. ``waits_in``: the
-    place in the code; ``waits_for``: the function that it called. ``seconds``: the time since it last ran; ``None`` if
-    it has not run since the observation began.
+    place in the code; ``waits_for``: the function that it called. ``seconds``: the time since it last ran, of each
+    task; ``at_least``: it may be some seconds more, because the task has not run since somebody first looked.
     """
 
     depth: int
@@ -25,6 +25,7 @@ class TaskRow(Wire, frozen=True):
     waits_in: str
     waits_for: str
     seconds: float | None
+    at_least: bool
     count: int
 
 
@@ -101,6 +102,7 @@ def task_row(row: TreeRow) -> TaskRow:
         waits_in=row.waits_in,
         waits_for=row.waits_for,
         seconds=None if row.seconds is None else round(row.seconds, 3),
+        at_least=row.at_least,
         count=row.count,
     )
 

@@ -1,7 +1,8 @@
 """The live tree of tasks: the parent of each task, what it waits for, where, and for how long.
 
-Trio knows all of it but the time. An instrument records the time, from the first look until nobody has looked for a
-while. So a service that nobody inspects pays nothing, and the first look shows no times.
+Trio knows all of it but the time. While people look, an instrument records when each task runs, until nobody has looked
+for a while. For a task that has not run since the first look, the samples of :mod:`svc.nursery.samples` say how long it
+waits at least. So a service that nobody inspects pays for a sample once in some seconds.
 
 Shows only names of functions, files and lines, never values: a task's values may be a user's mail.
 """
@@ -20,7 +21,10 @@ import trio
 from trio.abc import Instrument
 from trio.lowlevel import Task
 
+from svc.nursery.autojump import time_is_virtual
+from svc.nursery.samples import Samples
 from svc.nursery.stack_alarm import place
+from svc.nursery.subsystem import Child, Subsystem
 
 LOOKED_AT_S: Final = 60.0
 """How long after the last look the times are still recorded."""
@@ -36,8 +40,9 @@ Kind = Literal["task", "nursery", "more"]
 @dataclass(frozen=True, kw_only=True)
 class TreeRow:
     """One line of the tree. ``waits_in`` is the innermost place in our own code, ``waits_for`` the trio function that
-    it called. ``seconds``: since the task last ran, if known. ``count``: the number of tasks in a nursery, or the
-    number that a row of ``more`` stands for. Nurseries without tasks are left out."""
+    it called. ``seconds``: since the task last ran; ``at_least``: it may be up to ``SAMPLE_S`` more. ``count``: the
+    number of tasks in a nursery, or the number that a row of ``more`` stands for. Nurseries without tasks are left
+    out."""
 
     depth: int
     kind: Kind
@@ -45,16 +50,27 @@ class TreeRow:
     waits_in: str = ""
     waits_for: str = ""
     seconds: float | None = None
+    at_least: bool = False
     count: int = 1
 
 
 class Inspector:
-    """Costs something only while people look at it. ``began_s``: when this run began, by Trio's clock."""
+    """``began_s``: when this run began, by Trio's clock. ``samples``: kept by the subsystem."""
 
     def __init__(self) -> None:
         self.began_s = trio.current_time()
+        self.samples = Samples()
         self._times = _StepTimes()
         self._looked_at_s = 0.0
+
+    def subsystem(self) -> Subsystem:
+        """Samples the tasks. In virtual time it returns at once: a simulated day would have thousands of samples."""
+        return Subsystem(name="inspector", run=self._sample, independent=True, drain_s=0.0)
+
+    async def _sample(self, child: Child) -> None:
+        child.started()
+        if not time_is_virtual():
+            await self.samples.keep()
 
     def look(self) -> tuple[Sequence[TreeRow], bool]:
         """The tree from the first task of this run, and whether something is left out."""
@@ -80,11 +96,16 @@ class Inspector:
             name=_short(task.name),
             waits_in=waits_in,
             waits_for=waits_for,
-            seconds=self._times.since(task),
+            seconds=self._waits_s(task),
+            at_least=self._times.since(task) is None,
         )
         in_use = [nursery for nursery in task.child_nurseries if nursery.child_tasks]
         for nursery in in_use:
             yield from self._nursery(nursery, depth + 1, is_one_of_many=len(in_use) > 1)
+
+    def _waits_s(self, task: Task) -> float:
+        exact = self._times.since(task)
+        return self.samples.waits_at_least_s(task) if exact is None else exact
 
     def _nursery(self, nursery: trio.Nursery, depth: int, *, is_one_of_many: bool) -> Iterator[TreeRow]:
         """If a task has only one nursery, the tasks of that nursery are listed directly below the task."""
@@ -94,7 +115,7 @@ class Inspector:
         counts = Counter(task.name for task in nursery.child_tasks)
         for name, count in counts.items():
             alike = (task for task in nursery.child_tasks if task.name == name)
-            for task in heapq.nlargest(ALIKE_SHOWN, alike, key=lambda one: self._times.since(one) or 0.0):
+            for task in heapq.nlargest(ALIKE_SHOWN, alike, key=self._waits_s):
                 yield from self._task(task, depth)
             if count > ALIKE_SHOWN:
                 yield TreeRow(depth=depth, kind="more", name=_short(name), count=count - ALIKE_SHOWN)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from svc.nursery import Watchdog
+import trio
+
+from svc.nursery import Inspector, Watchdog
 from tests.support.service import MIA, Service
 
 
@@ -31,6 +33,16 @@ async def test_tasks_parts_queues_and_accounts_are_there(service: Service) -> No
     assert named(seen["lines"], "threads")["most"] > 0
     assert seen["upSeconds"] >= 0
     assert seen["version"]
+
+
+async def test_each_task_says_at_least_how_long_it_waits_also_at_the_first_look(service: Service) -> None:
+    samples = service.workspace.service(Inspector).samples
+    await samples.take()
+    await trio.sleep(25)
+    await samples.take()
+    tasks = [row for row in (await service.query("inside.look"))["tasks"] if row["kind"] == "task"]
+    assert all(row["seconds"] is not None and row["atLeast"] for row in tasks)
+    assert len([row for row in tasks if row["seconds"] >= 25]) > 10
 
 
 async def test_no_mail_and_no_address_is_in_it(service: Service) -> None:

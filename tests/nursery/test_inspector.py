@@ -6,8 +6,10 @@ import inspect
 
 import trio
 
-from svc.nursery import Inspector, Wake
+from svc.nursery import Inspector, Root, Wake
 from svc.nursery.inspector import ALIKE_SHOWN, LOOKED_AT_S, ROWS_MAX, TreeRow
+from svc.nursery.samples import SAMPLE_S, TASKS_AT_ONCE, Samples
+from tests.nursery.conftest import Running
 
 
 async def waits_at_a_wake(wake: Wake) -> None:
@@ -61,26 +63,99 @@ async def test_of_a_task_with_several_nurseries_each_that_has_tasks_is_a_row() -
         nursery.cancel_scope.cancel()
 
 
-async def test_how_long_it_waits_is_known_from_the_first_look_on() -> None:
+async def test_how_long_it_waits_is_known_to_the_millisecond_from_the_first_look_on() -> None:
     inspector, wake = Inspector(), Wake()
 
-    def waiter() -> TreeRow:
-        (row,) = named(list(inspector.look()[0]), "waiter")
-        return row
+    def waiter(name: str) -> tuple[float | None, bool]:
+        (row,) = named(list(inspector.look()[0]), name)
+        return row.seconds, row.at_least
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(waits_at_a_wake, wake, name="waiter")
         await trio.testing.wait_all_tasks_blocked()
-        assert waiter().seconds is None
+        assert waiter("waiter") == (0, True)
         nursery.start_soon(waits_at_a_wake, Wake(), name="later")
         await trio.sleep(7)
-        assert waiter().seconds is None
-        (later,) = named(list(inspector.look()[0]), "later")
-        assert later.seconds == 7
+        assert waiter("later") == (7, False)
         nursery.cancel_scope.cancel()
 
 
-async def test_where_nobody_looks_any_more_nothing_is_noted() -> None:
+async def test_at_least_how_long_it_waits_is_known_at_the_first_look() -> None:
+    inspector, wake = Inspector(), Wake()
+
+    async def moves() -> None:
+        while True:
+            await wake.wait()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(waits_at_a_wake, Wake(), name="waiter")
+        nursery.start_soon(moves, name="moves")
+        await trio.testing.wait_all_tasks_blocked()
+        await inspector.samples.take()
+        await trio.sleep(SAMPLE_S)
+        wake.call()
+        nursery.start_soon(waits_at_a_wake, Wake(), name="new")
+        await trio.testing.wait_all_tasks_blocked()
+        await inspector.samples.take()
+        await trio.sleep(3)
+        wake.call()
+        await trio.testing.wait_all_tasks_blocked()
+        rows = list(inspector.look()[0])
+        told = {name: [(row.seconds, row.at_least) for row in named(rows, name)] for name in ("waiter", "new", "moves")}
+        assert told == {"waiter": [(SAMPLE_S + 3, True)], "new": [(3, True)], "moves": [(0, True)]}
+        assert all(row.seconds is not None for row in rows if row.kind == "task")
+        nursery.cancel_scope.cancel()
+
+
+async def test_it_samples_again_and_again_but_not_in_virtual_time(root: Root, running: Running) -> None:
+    inspector = Inspector()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(inspector.samples.keep)
+        nursery.start_soon(waits_at_a_wake, Wake(), name="waiter")
+        await trio.sleep(5 * SAMPLE_S)
+        (row,) = named(list(inspector.look()[0]), "waiter")
+        assert row.seconds is not None
+        assert row.seconds >= 4 * SAMPLE_S
+        nursery.cancel_scope.cancel()
+    async with running(inspector.subsystem()):
+        await trio.testing.wait_all_tasks_blocked()
+        assert root.states()["inspector"].phase == "stopped"
+
+
+async def test_other_tasks_run_while_many_are_sampled() -> None:
+    samples = Samples()
+    async with trio.open_nursery() as nursery:
+        for _ in range(5 * TASKS_AT_ONCE):
+            nursery.start_soon(trio.sleep_forever)
+        await trio.testing.wait_all_tasks_blocked()
+        turns = 0
+
+        async def other() -> None:
+            nonlocal turns
+            while True:
+                await trio.lowlevel.checkpoint()
+                turns += 1
+
+        nursery.start_soon(other)
+        await samples.take()
+        assert turns >= 3
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_task_that_ended_is_in_no_sample() -> None:
+    samples = Samples()
+    async with trio.open_nursery() as nursery:
+        for _ in range(100):
+            nursery.start_soon(trio.sleep_forever)
+        await trio.testing.wait_all_tasks_blocked()
+        await samples.take()
+        many = samples.count
+        nursery.cancel_scope.cancel()
+    await samples.take()
+    assert many - samples.count == 100
+
+
+async def test_where_nobody_looks_any_more_no_step_is_noted() -> None:
     inspector = Inspector()
     inspector.look()
     async with trio.open_nursery() as nursery:
@@ -88,7 +163,7 @@ async def test_where_nobody_looks_any_more_nothing_is_noted() -> None:
         await trio.sleep(LOOKED_AT_S + 1)
         await trio.sleep(1)  # a round of the loop ends it
         (row,) = named(list(inspector.look()[0]), "waiter")
-        assert row.seconds is None
+        assert (row.seconds, row.at_least) == (0, True)
         nursery.cancel_scope.cancel()
 
 
@@ -120,8 +195,8 @@ async def test_a_tree_that_is_too_large_is_cut_and_says_so() -> None:
 
 
 def test_no_value_of_a_frame_is_read() -> None:
-    """The values of a task may be mail."""
-    from svc.nursery import inspector, stack_alarm
+    """What a task holds may be somebody's mail."""
+    from svc.nursery import inspector, samples, stack_alarm
 
-    for module in (inspector, stack_alarm):
+    for module in (inspector, samples, stack_alarm):
         assert "f_locals" not in inspect.getsource(module)

@@ -7,13 +7,18 @@ from typing import Any, Final
 from tests.web.fake_mail import at
 
 
-def _task(depth: int, name: str, waits_in: str, waits_for: str, seconds: float | None = None) -> dict[str, Any]:
-    shown = {"depth": depth, "kind": "task", "name": name, "count": 1, "seconds": seconds}
+def _task(depth: int, name: str, waits_in: str, waits_for: str, seconds: float | None) -> dict[str, Any]:
+    shown = {"depth": depth, "kind": "task", "name": name, "count": 1, "seconds": seconds, "atLeast": False}
     return {**shown, "waitsIn": waits_in, "waitsFor": waits_for}
 
 
+def _long(task: dict[str, Any]) -> dict[str, Any]:
+    """A task that has not run since the first look."""
+    return {**task, "atLeast": True}
+
+
 def _group(depth: int, kind: str, name: str, count: int) -> dict[str, Any]:
-    return {**_task(depth, name, "", ""), "kind": kind, "count": count}
+    return {**_task(depth, name, "", "", None), "kind": kind, "count": count}
 
 
 def _part(name: str, phase: str = "running", restarts: int = 0, error: str = "") -> dict[str, Any]:
@@ -33,11 +38,11 @@ LOOK: Final[dict[str, Any]] = {
     "connections": 12,
     "connectionsMost": 10_000,
     "tasks": [
-        _task(0, "app.serve", "svc/nursery/root.py:55 run", "Event.wait", 7_529.0),
+        _long(_task(0, "app.serve", "svc/nursery/root.py:55 run", "Event.wait", 7_529.0)),
         _group(1, "nursery", "nursery", 2),
         _task(2, "mail:acc_1", "svc/nursery/task_group.py:24 open_task_group", "Nursery", 12.0),
         _task(3, "mail.sync.tasks.AccountLoop._poll_for_ever", "svc/nursery/wake.py:23 wait", "Event.wait", 12.0),
-        _task(2, "http", "svc/doors/door.py:44 serve_port", "serve_listeners"),
+        _long(_task(2, "http", "svc/doors/door.py:44 serve_port", "serve_listeners", 0.0)),
         _group(1, "nursery", "nursery", 11),
         _task(2, "_highlevel_serve_listeners", "svc/protocol/wire_input.py:40 receive", "SocketStream", 0.04),
         _group(2, "more", "_highlevel_serve_listeners", 10),

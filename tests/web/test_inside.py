@@ -28,6 +28,8 @@ def test_the_tree_is_searched_and_what_stands_out_is_seen(start: Callable[..., A
     expect(rows(page, "The tree of tasks")).to_have_count(8)
     expect(rows(page, "The tree of tasks").nth(1)).to_contain_text("nursery: 2 tasks")
     expect(rows(page, "The tree of tasks").last).to_contain_text("10 more tasks _highlevel_serve_listeners")
+    waits = rows(page, "The tree of tasks").locator("td:nth-child(2)")
+    expect(waits).to_have_text(["at least 2 h", "", "12 s", "12 s", "a few seconds or less", "", "40 ms", ""])
     page.get_by_placeholder("Find a task").fill("poll wake.py")
     shown = rows(page, "The tree of tasks").locator("td:first-child")
     expect(shown).to_have_text(
