@@ -38,6 +38,8 @@ ERRORS: Final[Mapping[str, ErrorRow]] = MappingProxyType(
         "internal": ErrorRow(500, "Internal Server Error", "INTERNAL_SERVER_ERROR", -32603, 1011),
         "not_configured": ErrorRow(501, "Not Implemented", "NOT_IMPLEMENTED", -32603, 1011),
         "unavailable": ErrorRow(503, "Service Unavailable", "SERVICE_UNAVAILABLE", -32603, 1013),
+        # tRPC's own code for what a client sends beside the input of a call.
+        "unparsable": ErrorRow(400, "Bad Request", "PARSE_ERROR", -32700, 1008),
         # Answers of the protocol itself: HTTP statuses, with their reason phrase in snake_case.
         "request_timeout": ErrorRow(408, "Request Timeout", "TIMEOUT", -32008, 1008),
         "precondition_failed": ErrorRow(412, "Precondition Failed", "PRECONDITION_FAILED", -32012, 1008),

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from svc.clock import Millis
+from svc.errors import Invalid
+from svc.pages import page_title
 
 AudioFormat = Literal["pcm16", "opus"]
 State = Literal["recording", "finishing", "done"]
@@ -93,3 +95,14 @@ class Choice:
     server_url: str = ""
     model: str = ""
     language: str = ""
+
+
+def meeting_title(text: str) -> str:
+    """The title of a meeting, and of its page. Raises :class:`Invalid`."""
+    title = " ".join(text.split()) or DEFAULT_TITLE
+    try:
+        if len(title) > MAX_TITLE_CHARS:
+            raise Invalid
+        return page_title(title, path="")
+    except Invalid as error:
+        raise Invalid(f"A title has at most {MAX_TITLE_CHARS} characters, and no control characters.") from error

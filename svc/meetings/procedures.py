@@ -10,7 +10,7 @@ from svc.errors import Invalid, NotFound
 from svc.files import readable_file
 from svc.meetings import actions, queries, wire
 from svc.meetings.actions import NO_MEETING
-from svc.meetings.model import Meeting, RecogniserName
+from svc.meetings.model import Meeting, RecogniserName, meeting_title
 from svc.meetings.recognisers.choice import TITLES, Recognisers
 from svc.meetings.recognisers.local import is_installed
 from svc.meetings.settings import STT_VENDOR
@@ -25,7 +25,7 @@ from svc.meetings.wire import (
     SettingsOut,
     TranscriptOut,
 )
-from svc.pages import page_title, readable_titles
+from svc.pages import readable_titles
 from svc.principal import Principal
 from svc.protocol import Nothing, Procedure
 from svc.store import ReadTx
@@ -67,8 +67,9 @@ async def get(context: RequestContext, wanted: MeetingInput) -> TranscriptOut:
 
 
 async def rename(context: RequestContext, wanted: RenameInput) -> Nothing:
-    title = page_title(" ".join(wanted.title.split()), path="meetings/meeting")
-    await context.workspace.store.write(actions.rename, context.principal, meeting_id=wanted.id, title=title)
+    await context.workspace.store.write(
+        actions.rename, context.principal, meeting_id=wanted.id, title=meeting_title(wanted.title)
+    )
     return Nothing()
 
 

@@ -17,9 +17,8 @@ import msgspec
 from svc.errors import Invalid
 from svc.identity import CLOSE_SIGNED_OUT, until_revoked
 from svc.meetings.live import LiveMeeting, Meetings, encoded
-from svc.meetings.model import DEFAULT_RATE, DEFAULT_TITLE, MAX_RATE, MAX_TITLE_CHARS, MIN_RATE
+from svc.meetings.model import DEFAULT_RATE, MAX_RATE, MAX_TITLE_CHARS, MIN_RATE, meeting_title
 from svc.nursery import open_task_group
-from svc.pages import page_title
 from svc.protocol import Request, Socket, SocketClosed
 from svc.workspace import RequestContext
 
@@ -65,7 +64,7 @@ async def _begun(context: RequestContext, socket: Socket, wanted: _Wanted) -> Li
     rate = int(wanted.rate)
     if not MIN_RATE <= rate <= MAX_RATE:
         raise Invalid(f"rate is a whole number from {MIN_RATE} to {MAX_RATE}.")
-    title = page_title(" ".join(wanted.title.split()) or DEFAULT_TITLE, path="")
+    title = meeting_title(wanted.title)
     meetings = context.workspace.service(Meetings)
     live = await meetings.begin(context.principal, title=title, format=wanted.format, rate=rate)
     try:
@@ -85,7 +84,7 @@ async def _resumed(context: RequestContext, socket: Socket, wanted: _Wanted) -> 
 
 def _wanted(request: Request) -> _Wanted:
     try:
-        return msgspec.convert(request.query(), _Wanted)
+        return msgspec.convert(request.strict_query(), _Wanted)
     except msgspec.ValidationError as error:
         raise Invalid(f"This is no address of a meeting: {error}.") from error
 

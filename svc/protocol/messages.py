@@ -141,9 +141,19 @@ class Request:
         return self.target.partition("?")[2]
 
     def query(self) -> dict[str, str]:
-        """Query parameters; of a repeated name the first counts."""
+        """Query parameters; of a repeated name the first counts. Bytes that are not UTF-8 are replaced."""
+        return self._query("replace")
+
+    def strict_query(self) -> dict[str, str]:
+        """As :meth:`query`, but raises :class:`Invalid` for bytes that are not UTF-8: for text that is kept."""
+        try:
+            return self._query("strict")
+        except UnicodeDecodeError as error:
+            raise Invalid("The query is not UTF-8.") from error
+
+    def _query(self, errors: str) -> dict[str, str]:
         found: dict[str, str] = {}
-        for name, value in parse_qsl(self.raw_query, keep_blank_values=True):
+        for name, value in parse_qsl(self.raw_query, keep_blank_values=True, errors=errors):
             found.setdefault(name, value)
         return found
 

@@ -13,6 +13,7 @@ what a procedure does.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -239,9 +240,9 @@ def _check_connection_params(query: Mapping[str, str]) -> None:
     try:
         _connection_params.decode(said)
     except (msgspec.ValidationError, UnicodeError) as error:
-        raise Invalid("Invalid connection params shape") from error
+        raise Refusal("Invalid connection params shape", code="unparsable") from error
     except (msgspec.DecodeError, RecursionError) as error:
-        raise Invalid("Not JSON-parsable query params") from error
+        raise Refusal("Not JSON-parsable query params", code="unparsable") from error
 
 
 _connection_params: Final = msgspec.json.Decoder(dict[str, str] | None)
@@ -314,11 +315,24 @@ def _decode(decode: Callable[[bytes], T], data: bytes) -> T:
     try:
         return decode(data)
     except msgspec.DecodeError as error:
-        raise Invalid(str(error)) from error
+        raise Invalid(_HALF_A_PAIR if _ends_after_half_a_pair(data) else str(error)) from error
     except UnicodeDecodeError as error:
         raise Invalid("The input is not UTF-8.") from error
     except RecursionError as error:
         raise Invalid("The input is nested too deeply.") from error
+
+
+def _ends_after_half_a_pair(data: bytes) -> bool:
+    """Whether the last characters of a text that could not be decoded are half of a surrogate pair and what closes the
+    text. msgspec calls such a text truncated, because it has no room for the other half."""
+    found = _HALF_AT_THE_END.search(data[-_TAIL_BYTES:])
+    return found is not None and _BEGUN_ESCAPE.fullmatch(found[1]) is None
+
+
+_HALF_A_PAIR: Final = "The input has half of a surrogate pair."
+_TAIL_BYTES: Final = 32
+_HALF_AT_THE_END: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89abAB][0-9a-fA-F]{2}(.{0,5})\Z", re.DOTALL)
+_BEGUN_ESCAPE: Final = re.compile(rb"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?")
 
 
 # The calls and the answer.

@@ -26,6 +26,7 @@ from svc.meetings.writing_down import TRIES_AT_THE_END
 from svc.surface import Surface
 from tests.identity.people import Person, sign_in
 from tests.meetings.recorder import SECOND, opus_packet, quiet, record, tone
+from tests.protocol.socket_world import KEY
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, Service, open_service
 
@@ -135,6 +136,8 @@ async def test_opus_packets_are_an_ogg_file_in_the_end(service: Service) -> None
         "rate=-1",
         f"title={'x' * 161}",
         "title=%00",
+        "title=%ff",
+        "title=a&meeting=%c3",
         "title=a%E2%80%A8b",
     ],
 )
@@ -145,6 +148,19 @@ async def test_an_address_that_means_nothing_is_refused_before_the_handshake(ser
         return
     assert socket.status == 400
     assert (await service.query("meetings.list"))["meetings"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "detail"),
+    [
+        ("title=%00", "A title has at most 160 characters, and no control characters."),
+        ("title=%ff", "The query is not UTF-8."),
+    ],
+)
+async def test_a_title_that_can_be_none_is_refused_with_the_reason(service: Service, query: str, detail: str) -> None:
+    upgrade = {"upgrade": "websocket", "sec-websocket-key": KEY, "sec-websocket-version": "13"}
+    reply = await service.ask("GET", f"/meetings/audio?{query}", fields={**upgrade, "connection": "Upgrade"})
+    assert (reply.status, reply.json["detail"]) == (400, detail)
 
 
 async def test_a_frame_that_means_nothing_is_answered_and_survived(service: Service) -> None:

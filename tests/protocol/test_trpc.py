@@ -255,6 +255,26 @@ async def test_cancelling_a_call_is_not_an_answer(procedures: SomeProcedures) ->
     assert procedures.seen == ["begin 1"]
 
 
+HALF = "The input has half of a surrogate pair."
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b'{"section":"\\ud83d"}', HALF),
+        (b'{"section":"a\\uD83D!"}', HALF),
+        (b'{"section":"\\ud83d\\n"}', HALF),
+        (b'{"section":"\\\\ud83d', "Input data was truncated"),
+        (b'{"section":"\\ud83d', "Input data was truncated"),
+        (b'{"section":"\\ud83d\\ude', "Input data was truncated"),
+        (b'{"section":"x', "Input data was truncated"),
+    ],
+)
+async def test_half_a_character_is_told_from_a_cut_input(world: RpcWorld, raw: bytes, message: str) -> None:
+    status, answer = await world.ask(mutation("touch", raw))
+    assert (status, answer["error"]["message"]) == (400, message)
+
+
 async def test_the_pause_is_told_however_its_header_is_spelled() -> None:
     response = trpc_error_response(Unavailable("Draining.", headers={"Retry-After": "7"}), path="a")
     assert json.loads(await body_of(response)) == error("unavailable", "Draining.", "a", retryAfter=7)

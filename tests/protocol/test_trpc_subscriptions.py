@@ -135,7 +135,8 @@ async def test_connection_params_have_a_form(procedures: Ticking, said: str, mes
     request.target += f"&connectionParams={said}"
     response = await procedures.ask(request)
     assert response.status == 400
-    assert json.loads(await body_of(response))["error"]["message"] == message
+    found = json.loads(await body_of(response))["error"]
+    assert (found["message"], found["code"], found["data"]["code"]) == (message, -32700, "PARSE_ERROR")
 
 
 async def test_it_ends_with_its_reader_and_with_the_service(procedures: Ticking) -> None:
