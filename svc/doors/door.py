@@ -116,7 +116,7 @@ async def _serve(stream: trio.SocketStream, *, doors: Sequence[Door], crowd: Cro
     anything."""
     door = next((one for one in doors if _enters(one)), None)
     if door is None:
-        await turn_away(stream, crowd=crowd)
+        await turn_away(stream, crowd=crowd, date=doors[0].application.http_date())
         return
     if door is doors[0]:
         crowd.within()

@@ -48,6 +48,7 @@ from svc.protocol.rows import (
     Tell,
     Wire,
 )
+from svc.protocol.security import secure_headers
 from svc.protocol.socket import Nudge, Socket, SocketClosed, encode_text_frame
 from svc.protocol.static import Asset, StaticTree
 from svc.protocol.strict_connection import StrictConnection
@@ -112,6 +113,7 @@ __all__ = [
     "is_rpc",
     "json_response",
     "redirect",
+    "secure_headers",
     "serve_connection",
     "set_cookie",
     "stream_pair",

@@ -43,6 +43,7 @@ _COMMON: Final = frozenset({"content-type", "cache-control", "vary", SEQ_HEADER}
 """Headers with few different values. A response with no others, besides ours, has its head encoded once."""
 _CLIENT_ERROR: Final = 400
 _SWITCHING: Final = 101
+_UNAUTHORIZED: Final = 401
 _READS: Final = frozenset({"GET", "HEAD"})
 
 
@@ -69,7 +70,8 @@ class Application(Generic[C]):
 
     ``known_names`` are the names of procedures: a log may show them in place of a path parameter. ``logged_as``: the
     event of the access log. ``unknown``: the page for a browser at an address that no row begins with; without it, and
-    for all other clients, the answer is a problem in JSON. ``traffic`` counts the answers.
+    for all other clients, the answer is a problem in JSON. ``traffic`` counts the answers. ``challenge``: what a 401
+    asks for (RFC 9110, 11.6.1), never a scheme for which a browser opens a dialog of its own.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Application(Generic[C]):
         logged_as: str = "http.request",
         unknown: Unknown | None = None,
         traffic: Traffic | None = None,
+        challenge: str = "Bearer",
     ) -> None:
         self._router = router
         self._guard = guard
@@ -96,6 +99,7 @@ class Application(Generic[C]):
         self._logged_as = logged_as
         self._unknown = unknown
         self._traffic = traffic or Traffic()
+        self._challenge = challenge
         self._probes = frozenset(row.path for row in router.rows() if isinstance(row, Route) and row.host_exempt)
         self._date = (0, "")
         self._ids: list[str] = []  # drawn in advance
@@ -252,10 +256,12 @@ class Application(Generic[C]):
         if request.renewed is not None and _may_renew(response) and (cookie := request.renewed()) is not None:
             headers.append(cookie)
         names = tuple([name for name, _ in headers])
-        headers += secure_headers(names, secure=request.secure)
+        headers += secure_headers(names, pins_https=self._guard.pins_https(request))
         if _COMMON.issuperset(names):
             response.common = len(headers)
-        headers += [("x-request-id", request.id), ("date", self._http_date())]
+        headers += [("x-request-id", request.id), ("date", self.http_date())]
+        if response.status == _UNAUTHORIZED:
+            headers.append(("www-authenticate", self._challenge))
         self._access_line(request, visit, status=response.status)
         return response
 
@@ -276,7 +282,8 @@ class Application(Generic[C]):
             peer=request.peer,
         )
 
-    def _http_date(self) -> str:
+    def http_date(self) -> str:
+        """The value of ``Date`` now."""
         second = self._clock.now() // 1_000
         if second != self._date[0]:
             self._date = (second, formatdate(second, usegmt=True))

@@ -68,9 +68,15 @@ class Guard:
         """
         if self._only_public or self._came_for_https(request):
             return True
-        if request.secure or not self._forwarded.believed:
+        return request.secure or self._is_forwarded_https(request)
+
+    def pins_https(self, request: Request) -> bool:
+        """Whether the browser is told to use HTTPS only for the name in this request. Not for a name of this machine:
+        other programs serve pages under it over http. Behind a proxy the browser's name may be another one."""
+        if not request.secure or self._only_public or self._is_forwarded_https(request):
             return request.secure
-        return (self._forwarded.said(request, FORWARDED_PROTO_HEADER) or "").lower() == "https"
+        host = request.headers.get("host")
+        return host is not None and not _is_loopback(host.lower())
 
     def check_host(self, request: Request) -> None:
         """Raises 421 unless ``Host`` is one of our names: this machine's names on any port, others with our port or
@@ -140,6 +146,10 @@ class Guard:
     def _is_listed(self, request: Request) -> bool:
         origins = request.headers.all("origin")
         return _has_cors(request) and len(origins) == 1 and origins[0] in self._cors_origins
+
+    def _is_forwarded_https(self, request: Request) -> bool:
+        said = self._forwarded.said(request, FORWARDED_PROTO_HEADER) if self._forwarded.believed else None
+        return (said or "").lower() == "https"
 
     def _came_for_https(self, request: Request) -> bool:
         if self._public_origin is None or not self._public_origin.startswith("https://"):

@@ -1,7 +1,7 @@
 """The headers that tell a browser what it may do with our answers.
 
 Every response carries them. A response may bring its own ``content-security-policy`` (the app shell, a file), which is
-then kept. Owns the policies and their wording; per request it decides only whether TLS is in use.
+then kept. Owns the policies and their wording, and decides nothing about a request.
 """
 
 from __future__ import annotations
@@ -75,8 +75,11 @@ def confined_worker_csp() -> str:
 
 
 @lru_cache(maxsize=256)
-def secure_headers(names: tuple[str, ...], *, secure: bool) -> HeaderList:
-    """The headers that a response with headers of these ``names`` still lacks. Do not change the list."""
+def secure_headers(names: tuple[str, ...], *, pins_https: bool = False) -> HeaderList:
+    """The headers that a response with headers of these ``names`` still lacks. Do not change the list.
+
+    ``pins_https``: the browser is told to come by HTTPS only from now on.
+    """
     missing = [field for field in _DEFAULTS if field[0] not in names]
-    hsts = [("strict-transport-security", HSTS)] if secure else []
+    hsts = [("strict-transport-security", HSTS)] if pins_https else []
     return [*missing, *_ALWAYS, *hsts]

@@ -128,7 +128,7 @@ async def _serve(plain: trio.SocketStream, *, shared: _Shared, tls: SSLContext |
     try:
         slots.acquire_nowait()
     except trio.WouldBlock:
-        await turn_away(stream, crowd=shared.crowd)
+        await turn_away(stream, crowd=shared.crowd, date=shared.application.http_date())
         return
     shared.crowd.within()
     connection = _Connection(shared, stream)

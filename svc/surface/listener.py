@@ -127,9 +127,12 @@ class Surface:
             known_names=frozenset(row.name for row in self.rpc.rows()),
             unknown=self.static.missing,
             traffic=self.traffic,
+            challenge=_CHALLENGE,
         )
 
 
+_CHALLENGE: Final = 'DeviceToken header="X-SVC-Device-Token"'
+"""The token of a device is in a header of its own here, so `Bearer` would send a client the wrong way."""
 _INTERNAL: Final = ("/internal/", "/.well-known/workflow/")
 """Places of the internal listener."""
 

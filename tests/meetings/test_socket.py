@@ -26,7 +26,7 @@ from svc.meetings.writing_down import TRIES_AT_THE_END
 from svc.surface import Surface
 from tests.identity.people import Person, sign_in
 from tests.meetings.recorder import SECOND, opus_packet, quiet, record, tone
-from tests.protocol.socket_world import KEY
+from tests.protocol.socket_client import KEY
 from tests.recorded_log import RecordedLog
 from tests.support.service import MIA, Service, open_service
 

@@ -6,17 +6,7 @@ import json
 
 import pytest
 
-from svc.protocol.security import DEFAULT_CSP
-from tests.support.http import SmallApplication, request_bytes
-
-SECURITY = {
-    "x-content-type-options": "nosniff",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "content-security-policy": DEFAULT_CSP,
-    "cache-control": "no-store",
-}
+from tests.support.http import SECURITY, SmallApplication, request_bytes
 
 
 @pytest.mark.parametrize(
@@ -48,6 +38,17 @@ async def test_every_answer_carries_the_security_headers_once(method: str, targe
     assert "permissions-policy" in names
     assert "strict-transport-security" not in names
     assert reply.header("date") == "Tue, 27 Oct 2026 08:00:00 GMT"
+
+
+async def test_a_401_says_how_to_come_back_and_never_so_that_a_browser_asks_for_a_password() -> None:
+    app = SmallApplication()
+    for target in ("/mine", "/trpc/x"):
+        reply = await app.ask("GET", target)
+        assert (reply.status, reply.header("www-authenticate")) == (401, "Bearer")
+    assert (await app.ask("GET", "/mine", x_as="member")).header("www-authenticate") is None
+    assert (await app.ask("GET", "/theirs", x_as="member")).header("www-authenticate") is None
+    socket = await app.ask("GET", "/ws", **{**UPGRADE, "x_as": "nobody"})
+    assert (socket.status, socket.header("www-authenticate")) == (401, "Bearer")
 
 
 UPGRADE = {

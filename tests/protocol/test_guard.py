@@ -280,11 +280,38 @@ def test_the_page_of_a_public_origin_is_ours_over_https_alone(
             guard.check_origin(request)
 
 
+@pytest.mark.parametrize(
+    ("host", "target", "pinned"),
+    [
+        ("mail.example.org", "/hello", True),
+        ("mail.example.org:4780", "/nowhere", True),
+        (HOST, "/hello", False),
+        ("localhost", "/nowhere", False),
+        ("LOCALHOST:1", "/mine", False),
+        ("127.0.0.1:4780", "/hello", False),
+        ("[::1]:4780", "/hello", False),
+        ("other.example.org", "/hello", True),
+    ],
+)
+async def test_a_browser_is_told_to_use_https_only_but_for_a_name_of_this_machine(
+    host: str, target: str, pinned: bool
+) -> None:
+    """There, other programs serve pages over http, and a browser would refuse them all."""
+    app = SmallApplication(secure=True, public_origin="https://mail.example.org")
+    reply = await app.ask("GET", target, host=host)
+    assert (reply.header("strict-transport-security") is not None) == pinned
+
+
+async def test_a_request_without_a_name_pins_nothing() -> None:
+    raw = await SmallApplication(secure=True).talk(b"GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n")
+    assert raw.startswith(b"HTTP/1.1 400 ")
+    assert b"strict-transport-security" not in raw
+
+
 async def test_over_tls_our_origin_is_https() -> None:
     app = SmallApplication(secure=True)
     assert (await app.ask("POST", "/ignore", origin=f"https://{HOST}")).status == 200
     assert (await app.ask("POST", "/ignore", origin=OURS)).status == 403
-    assert (await app.ask("GET", "/hello")).header("strict-transport-security")
 
 
 # Access

@@ -270,8 +270,8 @@ HALF = "The input has half of a surrogate pair."
         (b'{"section":"x', "Input data was truncated"),
     ],
 )
-async def test_half_a_character_is_told_from_a_cut_input(world: RpcWorld, raw: bytes, message: str) -> None:
-    status, answer = await world.ask(mutation("touch", raw))
+async def test_half_a_character_is_told_from_a_cut_input(procedures: SomeProcedures, raw: bytes, message: str) -> None:
+    status, answer = await procedures.ask(mutation("touch", raw))
     assert (status, answer["error"]["message"]) == (400, message)
 
 

@@ -26,6 +26,7 @@ from svc.protocol.limits import Limits
 from svc.protocol.messages import Request, Response, json_response
 from svc.protocol.router import Router
 from svc.protocol.rows import Route, SocketRoute
+from svc.protocol.security import DEFAULT_CSP
 from svc.protocol.socket import Socket
 from svc.protocol.traffic import Traffic
 from svc.protocol.websocket import SocketLimits
@@ -38,6 +39,16 @@ ADMIN = Principal(user_id="usr_a", device_id="dev_a", is_admin=True, via="sessio
 MEMBER = Principal(user_id="usr_m", device_id="dev_m", is_admin=False, via="session")
 DEVICE = Principal(user_id="usr_m", device_id="dev_d", is_admin=False, via="device")
 PRINCIPALS = {"admin": ADMIN, "member": MEMBER, "device": DEVICE, "off": AUTH_OFF}
+
+SECURITY = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "content-security-policy": DEFAULT_CSP,
+    "cache-control": "no-store",
+}
+"""Headers of every answer that brings none of its own."""
 
 Who = tuple[Request, Principal | None]
 

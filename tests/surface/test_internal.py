@@ -12,9 +12,10 @@ from svc.app import FEATURES
 from svc.clock import VirtualClock
 from svc.feature import routes_of
 from svc.protocol import Route
+from tests.identity.people import sign_in
 from tests.recorded_log import RecordedLog
 from tests.support.http import Reply, read_to_end
-from tests.support.service import HOST, Service, open_service
+from tests.support.service import HOST, MIA, Service, open_service
 
 OWN = "127.0.0.1:4782"
 
@@ -52,6 +53,15 @@ async def test_whoever_is_let_in_everywhere_is_not_here_without_the_token(servic
     assert (await service.get("/auth/me")).status == 200
     reply = await service.ask("GET", "/livez", host=OWN, listener=service.internal)
     assert reply.status == 401
+
+
+async def test_a_401_of_each_port_asks_for_what_that_port_takes(service: Service) -> None:
+    assert (await ask(service, "/livez", token="wrong")).header("www-authenticate") == "Bearer"
+    await sign_in(service, MIA)
+    for target in ("/openapi.json", "/trpc/auth.sessions"):
+        reply = await service.get(target)
+        assert reply.status == 401
+        assert reply.header("www-authenticate") == 'DeviceToken header="X-SVC-Device-Token"'
 
 
 @pytest.mark.parametrize("host", ["example.org", "10.0.0.1:4782", "127.0.0.1.example.org", "0.0.0.0:4782"])

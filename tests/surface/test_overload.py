@@ -18,7 +18,7 @@ from svc.workspace import Workspace
 from tests.quiet import all_quiet
 from tests.recorded_log import RecordedLog
 from tests.sizes import HANGS_S
-from tests.support.http import read_to_end
+from tests.support.http import SECURITY, read_to_end, replies
 from tests.support.service import Service, open_service
 
 BOUND = 3
@@ -75,7 +75,11 @@ async def test_beyond_the_reserve_too_the_answer_is_a_503_before_a_word_was_said
             said += piece
     assert said.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
     assert b"retry-after: 5" in said
-    assert b"\r\nx-request-id: " in said
+    reply = replies(said)[0]
+    assert {name: reply.header(name) for name in SECURITY} == SECURITY
+    assert reply.header("date") == "Tue, 27 Oct 2026 08:00:00 GMT"
+    assert len(reply.header("x-request-id") or "") == 16
+    assert reply.json["code"] == "unavailable"
     await late.aclose()
     await let_go(idle)
 
