@@ -24,6 +24,13 @@ def is_readable(socket: trio.socket.SocketType) -> bool:
     return bool(look.poll(0))
 
 
+def has_come(stream: trio.abc.Stream) -> bool:
+    """Whether bytes, or the end of the stream, have arrived at its socket and are not yet received. No, if the stream
+    has no socket, and on systems where sockets are no files."""
+    socket = getattr(stream, "socket", None)
+    return socket is not None and sys.platform != "win32" and is_readable(socket)
+
+
 class Direct:
     """For one connection, on which one task reads and one task writes."""
 
@@ -53,10 +60,6 @@ class Direct:
     def fileno(self) -> int:
         """The descriptor, for the system to send a file to. Negative once the socket is closed."""
         return self._socket.fileno()
-
-    def is_readable(self) -> bool:
-        """Whether bytes, or the end of the stream, have arrived and are not yet received."""
-        return is_readable(self._socket)
 
     async def writable(self) -> None:
         """Return once the system accepts more. Raises ``trio.ClosedResourceError``."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import errno
 import math
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Final, Literal
 
@@ -26,13 +26,14 @@ from svc.log import Log
 from svc.protocol.accepted import AcceptedSocket
 from svc.protocol.application import Application
 from svc.protocol.body import StreamBody
-from svc.protocol.direct import Direct
+from svc.protocol.direct import Direct, has_come
 from svc.protocol.drain import Drain
 from svc.protocol.head import Head, HeadParser
 from svc.protocol.idle import Idle
 from svc.protocol.limits import DEFAULT_LIMITS, Limits
 from svc.protocol.messages import BytesBody, FileBody, Producer, Request, Response, Sendable, pour
 from svc.protocol.response_head import BODILESS, close_body, encode_head
+from svc.protocol.strict import HEAD_END
 from svc.protocol.websocket import SocketLimits, serve_socket
 from svc.protocol.wire_input import PeerGone, WireInput
 
@@ -40,6 +41,7 @@ _BAD_REQUEST: Final = 400
 _TOO_LARGE: Final = frozenset({"uri_too_long", "request_header_fields_too_large"})
 _RPC_LINE: Final = re.compile(rb"(?:\r\n)?[A-Z]{1,10} /trpc/")
 _CANNOT_SEND: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP})  # a file or a system that can't do it
+_HTTP2_BEGINS: Final = b"PRI * HTTP/2.0"  # RFC 9113, 3.4: to HTTP/1.1 it is a head, so that none takes it for a request
 _NO_BODY: Final = BytesBody()
 _SOCKET_LIMITS: Final = SocketLimits()
 
@@ -58,17 +60,24 @@ async def serve_connection(
     secure: bool = False,
     limits: Limits = DEFAULT_LIMITS,
     socket_limits: SocketLimits | None = None,
+    http2: Callable[[bytes], Awaitable[None]] | None = None,
 ) -> None:
     """Serve ``stream`` until either side closes it. Raises nothing but bugs and cancellation.
 
-    The task that runs ``idle`` closes a connection that waits too long for a request, and on drain.
+    The task that runs ``idle`` closes a connection that waits too long for a request, and on drain. ``http2`` takes
+    over a connection that begins as HTTP/2, with the bytes that have come; without it, that is a version not spoken.
     """
     connection = _Connection(
         stream, application, log=log, peer=peer, secure=secure, limits=limits, drain=drain, idle=idle
     )
+    connection.may_be_http2 = http2 is not None
     try:
         accepted = await connection.run()
-        if accepted is not None:
+        if connection.is_http2 and http2 is not None:
+            begun = _HTTP2_BEGINS + HEAD_END + bytes(connection.wire.buffer)
+            del connection
+            await http2(begun)
+        elif accepted is not None:
             leftover = bytes(connection.wire.buffer)
             del connection  # a socket lives long, and needs nothing of the connection
             request, socket = accepted
@@ -114,9 +123,10 @@ class _Connection:
         self._scope = trio.CancelScope()
         self._phase: Phase = "idle"
         self._accepted: tuple[Request, AcceptedSocket] | None = None
+        self.may_be_http2 = self.is_http2 = False
 
     async def run(self) -> tuple[Request, AcceptedSocket] | None:
-        """Answer requests. An accepted upgrade is returned, with the stream still open."""
+        """Answer requests. The stream stays open for an accepted upgrade, which is returned, and for ``is_http2``."""
         with self._drain.on_begin(self._linger_shorter), self._scope:
             try:
                 await self._cycle()
@@ -133,15 +143,12 @@ class _Connection:
 
     def close_if_idle(self) -> None:
         """Close the connection if it is idle. A request that has arrived but is not read yet is still answered."""
-        if self._phase == "idle" and not self._has_come():
+        if self._phase == "idle" and not has_come(self._stream):
             self._scope.cancel()
 
     def _linger_shorter(self) -> None:
         if self._phase == "over":
             self._scope.deadline = trio.current_time() + self._limits.drain_idle_s
-
-    def _has_come(self) -> bool:
-        return self._direct is not None and self._direct.is_readable()
 
     async def _cycle(self) -> None:
         for remaining in range(self._limits.requests_per_connection - 1, -1, -1):
@@ -172,6 +179,10 @@ class _Connection:
         else:
             self._idle.end(self)
         self._phase = "answer"
+        if self.may_be_http2 and raw == _HTTP2_BEGINS:
+            self.is_http2 = True
+            return None
+        self.may_be_http2 = False
         try:
             return self._heads.parse(raw)
         except Refusal:
@@ -180,7 +191,7 @@ class _Connection:
 
     async def _receive_in_drain(self) -> int:
         """The last request of this connection may be on its way. Bytes that come with the deadline are taken."""
-        if self._has_come():
+        if has_come(self._stream):
             return await self.wire.receive()
         with trio.move_on_after(self._limits.drain_idle_s):
             return await self.wire.receive()

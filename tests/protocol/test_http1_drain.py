@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from contextlib import suppress
 from functools import partial
 
@@ -9,7 +10,7 @@ import pytest
 import trio
 import trio.testing
 
-from svc.protocol.idle import Idle
+from svc.protocol.idle import Idle, Waiting
 from tests.support.http import SmallApplication, read_to_end, replies, request_bytes
 
 
@@ -49,6 +50,50 @@ async def test_a_request_on_its_way_when_the_drain_begins_is_answered_and_told_t
         await asks.aclose()
         assert await read_to_end(streams[1][0]) == b""
         assert trio.current_time() - began == pytest.approx(app.limits.drain_idle_s)
+
+
+class _Watched(Idle):
+    waiting: Waiting
+
+    def begin(self, one: Waiting) -> None:
+        self.waiting = one
+        super().begin(one)
+
+
+class _OnSocket(trio.abc.Stream):
+    """A stream above a socket, as TLS is."""
+
+    def __init__(self, plain: trio.SocketStream) -> None:
+        self.socket = plain.socket
+        self._plain = plain
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        await self._plain.send_all(data)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._plain.wait_send_all_might_not_block()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        return await self._plain.receive_some(max_bytes)
+
+    async def aclose(self) -> None:
+        await self._plain.aclose()
+
+
+@pytest.mark.wall_clock
+@pytest.mark.parametrize("is_plain", [True, False], ids=["plain", "above a socket"])
+async def test_a_connection_whose_next_request_has_come_is_not_idle(app: SmallApplication, is_plain: bool) -> None:
+    idle = _Watched()
+    theirs, ours = socket.socketpair()
+    plain = trio.SocketStream(trio.socket.from_stdlib_socket(theirs))
+    with ours:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(partial(app.serve, plain if is_plain else _OnSocket(plain), idle=idle))
+            ours.sendall(request_bytes("GET", "/hello"))
+            await trio.testing.wait_all_tasks_blocked(0.01)
+            ours.sendall(request_bytes("GET", "/hello", connection="close"))
+            idle.waiting.close_if_idle()
+        assert ours.recv(65_536).count(b"HTTP/1.1 200 ") == 2
 
 
 async def test_whoever_watches_the_idle_waits_for_nobody_who_has_gone(app: SmallApplication) -> None:
