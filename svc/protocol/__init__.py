@@ -51,7 +51,6 @@ from svc.protocol.rows import (
 from svc.protocol.security import secure_headers
 from svc.protocol.socket import Nudge, Socket, SocketClosed, encode_text_frame
 from svc.protocol.static import Asset, StaticTree
-from svc.protocol.strict_connection import StrictConnection
 from svc.protocol.traffic import Traffic
 from svc.protocol.trpc import RpcLayer
 from svc.protocol.websocket import SocketLimits
@@ -101,7 +100,6 @@ __all__ = [
     "SocketLimits",
     "SocketRoute",
     "StaticTree",
-    "StrictConnection",
     "Tell",
     "Traffic",
     "Wire",

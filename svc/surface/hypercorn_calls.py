@@ -1,4 +1,4 @@
-"""One request behind Hypercorn: what it hands to our application, and what it gets back.
+"""One request of HTTP/2 behind Hypercorn: what it hands to our application, and what it gets back.
 
 Hypercorn hands over a few pieces of a body and then waits until one is read. If the application answers and reads no
 more, as when it refuses a long upload, it would wait for ever: with the connection, all its other requests, and its
@@ -25,23 +25,26 @@ _GONE: Final = frozenset({"http.disconnect", "websocket.disconnect"})
 
 
 class Face(ASGIWrapper):
-    """Our application, as Hypercorn calls it for one connection. ``running``: the calls that have not returned."""
+    """Our application, as Hypercorn calls it for one connection. ``running``: the calls that have not returned;
+    ``methods``: of the requests that are to be called, by stream, as their clients wrote them."""
 
     def __init__(self, app: ASGIFramework, *, message_bytes: int) -> None:
         super().__init__(app)
         self._message_bytes = message_bytes
         self.running = 0
+        self.methods: dict[int, str] = {}
 
     async def __call__(self, scope: Any, receive: Any, send: Any, sync_spawn: Any, call_soon: Any) -> None:
-        stream = getattr(send, "__self__", None)  # Hypercorn's end of this one request
+        stream = send.__self__  # Hypercorn's end of this one request
+        method = self.methods.pop(stream.stream_id)
         if isinstance(stream, WSStream):
             stream.handshake = _Handshake(scope["headers"], scope["http_version"], message_bytes=self._message_bytes)
-        if stream is not None:
-            stream.app_put = inbox = _Inbox(stream.app_put, receive.__self__)
-            send = partial(_tell, send, inbox)
+        else:
+            scope["method"] = method
+        stream.app_put = inbox = _Inbox(stream.app_put, receive.__self__)
         self.running += 1
         try:
-            await super().__call__(scope, receive, send, sync_spawn, call_soon)
+            await super().__call__(scope, receive, partial(_tell, send, inbox), sync_spawn, call_soon)
         finally:
             self.running -= 1
 

@@ -1,5 +1,5 @@
-"""What a start behind Hypercorn wants, and which faults of TLS it tells. What it serves is tried in a browser
-(`tests/web/test_app_journey.py`) and beside our own connection (`tests/protocol/test_asgi.py`)."""
+"""What a start of the second front wants, and which faults of TLS it tells. What it serves is tried in a browser
+(`tests/web/test_app_journey.py`) and beside our own front (`tests/surface/test_both_fronts.py`)."""
 
 from __future__ import annotations
 
@@ -193,6 +193,7 @@ async def test_on_drain_a_kept_connection_may_ask_once_more_and_the_others_close
     async with served(tmp_path, limits=replace(PATIENT, drain_idle_s=3.0)) as (app, slots, draining):
         asks, silent = await answered(app, "/hello", b"200"), await answered(app, "/hello", b"200")
         draining.set()
+        await wait_all_tasks_blocked()
         again = request_bytes("GET", "/hello", host=f"127.0.0.1:{app.port}")
         await asks.send_all(again)
         told = await read_to_end(asks)
@@ -307,17 +308,6 @@ async def test_a_next_head_is_as_strictly_read_however_early_it_comes(
 
 
 @pytest.mark.wall_clock
-async def test_nothing_is_read_after_chunks_which_two_programs_may_end_elsewhere(tmp_path: Path) -> None:
-    async with served(tmp_path) as (app, _, _):
-        stream = await trio.open_tcp_stream("127.0.0.1", app.port)
-        head = f"POST /upload HTTP/1.1\r\n{HOST}Transfer-Encoding: chunked\r\n\r\n"
-        await stream.send_all(f"{head}5\r\nhello\r\n0\r\n\n{SMUGGLED}".encode())
-        (reply,) = replies(await read_to_end(stream), ("GET", "GET"))
-        assert (reply.status, reply.header("connection")) == (200, "close")
-        assert [one for one in app.seen if one != "resolve"] == ["upload 5"]
-
-
-@pytest.mark.wall_clock
 async def test_no_request_asks_its_way_to_http2_past_a_proxy(tmp_path: Path) -> None:
     async with served(tmp_path) as (app, _, _):
         wish = {"upgrade": "h2c", "connection": "Upgrade, HTTP2-Settings", "http2_settings": "AAMAAABkAAQAAP__"}
@@ -399,8 +389,10 @@ async def test_a_fault_of_one_connection_is_logged_and_ends_no_other(
             async def fail(connection: object) -> None:
                 raise RuntimeError("a fault of Hypercorn's")
 
-            patched.setattr("svc.surface.hypercorn_front._Connection._read_data", fail)
-            assert await read_to_end(await trio.open_tcp_stream("127.0.0.1", app.port)) == b""
+            patched.setattr("svc.surface.hypercorn_http2._Connection._read_data", fail)
+            broken = await trio.open_tcp_stream("127.0.0.1", app.port)
+            await broken.send_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
+            await read_to_end(broken)
             while slots.value < 2:  # it is logged, then the place is free
                 await trio.lowlevel.checkpoint()
         assert "a fault of Hypercorn's" in app.log_text

@@ -26,10 +26,11 @@ from hypercorn.events import RawData
 from hypercorn.protocol.h2 import H2Protocol
 from trio.testing import wait_all_tasks_blocked
 
+from svc.principal import Principal
 from svc.protocol.messages import Request, Response
-from svc.surface.hypercorn_front import FRAMES_BYTES, MAX_RUNNING
+from svc.surface.hypercorn_http2 import FRAMES_BYTES, MAX_RUNNING
 from tests.support.http import SmallApplication, Who
-from tests.surface.test_second_front import PATIENT, ignore_all_that_comes, served
+from tests.surface.test_second_front import PATIENT, all_free, ignore_all_that_comes, served
 
 pytestmark = pytest.mark.wall_clock
 
@@ -44,8 +45,12 @@ class _Client:
         self._stream = stream
         self._authority = f"127.0.0.1:{port}"
 
-    def begin(self, stream_id: int, method: str, path: str, *, ends: bool = True) -> None:
+    def begin(self, stream_id: int, method: str, path: str, *, ends: bool = True, **fields: str) -> None:
+        """``sec_websocket_version="13"`` becomes a field; ``protocol="websocket"`` the one with a colon before it."""
         head = [(":method", method), (":path", path), (":scheme", "http"), (":authority", self._authority)]
+        if "protocol" in fields:
+            head.append((":protocol", fields.pop("protocol")))
+        head += [(name.replace("_", "-"), value) for name, value in fields.items()]
         self.protocol.send_headers(stream_id, head, end_stream=ends)
 
     async def send(self, *, all_but: int = 0) -> None:
@@ -239,3 +244,71 @@ async def test_a_query_hears_that_its_client_has_gone(tmp_path: Path, monkeypatc
             await client.send()
             await begun.wait()
         await heard.wait()
+
+
+_SOCKET: Final = {"protocol": "websocket", "sec_websocket_version": "13", "x_as": "member"}
+_NO_SOCKETS: Final = {
+    "another version": ("CONNECT", "/ws", {**_SOCKET, "sec_websocket_version": "8"}, 426),
+    "no version": ("CONNECT", "/ws", {"protocol": "websocket", "x_as": "member"}, 426),
+    "another protocol": ("CONNECT", "/ws", {**_SOCKET, "protocol": "webtransport"}, 405),
+    "a method in small letters": ("connect", "/ws", {"sec_websocket_version": "13", "x_as": "member"}, 405),
+}
+
+
+@pytest.mark.parametrize(("method", "path", "fields", "status"), _NO_SOCKETS.values(), ids=_NO_SOCKETS)
+async def test_who_opens_no_websocket_gets_none_and_hears_why(
+    tmp_path: Path, method: str, path: str, fields: dict[str, str], status: int
+) -> None:
+    async with served(tmp_path) as (app, _, _), _connected(app) as client:
+        client.protocol.config.validate_outbound_headers = False
+        client.begin(1, method, path, ends=False, **fields)
+        await client.send()
+        told = await _answer(client, 1)
+        assert told["status"] == str(status)
+        assert told["content-type"] == "application/problem+json"
+        assert told["x-request-id"]
+        assert told.get("sec-websocket-version") == ("13" if status == 426 else None)
+
+
+@pytest.mark.parametrize("method", ["get", "head", "Get"])
+async def test_a_method_in_small_letters_is_another_method(tmp_path: Path, method: str) -> None:
+    async with served(tmp_path) as (app, _, _), _connected(app) as client:
+        client.begin(1, method, "/hello")
+        await client.send()
+        told = await _answer(client, 1)
+        assert (told["status"], told["allow"]) == ("405", "GET, HEAD, OPTIONS")
+        assert app.seen == []
+
+
+async def test_a_frame_before_the_answer_to_its_handshake_ends_its_stream_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve = SmallApplication.resolve
+
+    async def resolve_late(app: SmallApplication, request: Request) -> Principal | None:
+        await wait_all_tasks_blocked(0.05)
+        return await resolve(app, request)
+
+    monkeypatch.setattr(SmallApplication, "resolve", resolve_late)
+    async with served(tmp_path) as (app, slots, _):
+        async with _connected(app) as client:
+            client.begin(1, "CONNECT", "/ws", ends=False, **_SOCKET)
+            client.protocol.send_data(1, b"\x81\x80\0\0\0\0")
+            client.begin(3, "GET", "/hello")
+            await client.send()
+            told = await client.until(StreamReset, 1)
+            assert isinstance(told, StreamReset)
+            assert told.error_code == ErrorCodes.PROTOCOL_ERROR
+            await client.send()
+            client.begin(5, "GET", "/hello")
+            await client.send()
+            await client.until(StreamEnded, 5)
+        await all_free(slots)
+        assert '"level":"error"' not in app.log_text
+
+
+async def _answer(client: _Client, stream_id: int) -> dict[str, str]:
+    """The head of the answer; ``status`` is in it, without its colon."""
+    told = await client.until(ResponseReceived, stream_id)
+    assert isinstance(told, ResponseReceived)
+    return {name.decode().lstrip(":"): value.decode() for name, value in told.headers}
