@@ -24,7 +24,7 @@ from tests.surface.test_second_front import KEY, read
 
 pytestmark = pytest.mark.wall_clock
 
-LIMITS: Final = Limits(idle_s=10 * HANGS_S, drain_idle_s=0.1, linger_silence_s=0.05)
+LIMITS: Final = Limits(idle_s=10 * HANGS_S)
 SLOTS: Final = 3
 Front = Literal["own", "hypercorn", "hypercorn with TLS"]
 OWN: Final[Front] = "own"
