@@ -86,10 +86,12 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   const geometry = layOut(lists.map((list) => extentOf(list, sizes.row)), sizes);
   const place = remembered.get(address) ?? 0; // reading it from the element would force an extra layout
   const shift = shown.current === address ? shiftOf(anchor.current, lists, geometry) : 0;
-  const scrolled = useRef("");
-  const rests = usePainted(`${address} ${sizes.row}`, OVERSCAN_AFTER_MS);
+  const looks = `${address} ${sizes.row}`;
+  const moved = useRef({ looks, isScrolled: false });
+  if (moved.current.looks !== looks) moved.current = { looks, isScrolled: false };
+  const isStill = usePainted(looks, OVERSCAN_AFTER_MS);
   const view = { top: place < 1 ? 0 : place + shift, height: sizes.height,
-    overscan: rests || scrolled.current === address ? Math.ceil(OVERSCAN_PX / (sizes.row || 1)) : 0 };
+    overscan: isStill || moved.current.isScrolled ? Math.ceil(OVERSCAN_PX / (sizes.row || 1)) : 0 };
 
   useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), alone, setMeasured), []);
   useLayoutEffect(() => watchPull(/** @type {HTMLDivElement} */ (scroller.current), () => void checkMail(accountId)),
@@ -123,7 +125,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
 
   const onScroll = () => {
     const element = /** @type {HTMLDivElement} */ (scroller.current);
-    scrolled.current = address;
+    if (remembered.get(address) !== element.scrollTop) moved.current.isScrolled = true; // not by an effect above
     remembered.set(address, element.scrollTop);
     anchor.current = pickAnchor(element.scrollTop, lists, geometry, sizes.height);
     setPlace(Math.floor(element.scrollTop / (sizes.row || 1)));

@@ -246,8 +246,11 @@ def test_a_row_that_left_is_not_drawn_before_the_list_is_measured_anew(app: App)
 def test_the_first_frame_after_a_thread_has_only_the_rows_in_sight(start: Callable[..., App]) -> None:
     app = start(FakeAnswers(threads=fake_mail.many(200)))
     page = app.open()
+    beyond = """() => [...document.querySelectorAll("[data-thread]")].some(one =>
+        one.getBoundingClientRect().top > document.querySelector(".lists").getBoundingClientRect().bottom)"""
+    app.until(beyond)
     app.press("j", "Enter")
-    page.locator("iframe").first.wait_for()
+    page.locator(".thread-pane").wait_for()
     page.evaluate(
         """() => addEventListener("keydown", () => requestAnimationFrame(() => {
             const seen = document.querySelector(".lists").getBoundingClientRect();
@@ -255,7 +258,7 @@ def test_the_first_frame_after_a_thread_has_only_the_rows_in_sight(start: Callab
             window.firstFrame = [lines.length, lines.filter(({ top }) => top < seen.bottom).length];
         }), { capture: true, once: true })"""
     )
-    app.press("u")
+    app.press("u")  # the list beside the thread was there for a moment only
     app.until("() => window.firstFrame")
     drawn_rows, in_sight = page.evaluate("window.firstFrame")
     assert drawn_rows == in_sight
