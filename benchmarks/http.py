@@ -99,7 +99,7 @@ def _profile(seconds: float) -> Iterator[Table]:
     """The same server under cProfile, once with load and once without: the difference is what requests cost."""
     idle, busy = _own_times(0.0), _own_times(seconds)
     extra = {where: cost.less(idle.get(where, NO_COST)) for where, cost in busy.items()}
-    requests = next(cost.calls for where, cost in extra.items() if where.function == "_finish")
+    requests = next(cost.calls for where, cost in extra.items() if where.function == "finish")
     costs = {where: cost for where, cost in extra.items() if cost.calls > requests / 2 and "poll" not in where.function}
     total = sum(cost.own_s for cost in costs.values())
     areas: dict[str, float] = defaultdict(float)

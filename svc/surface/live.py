@@ -39,7 +39,7 @@ MAX_COMPLAINT: Final = 500
 """Characters of the message of an `error` frame. Beyond: it is cut."""
 MAX_DIGITS: Final = 18
 """Digits of the id of an event that is resumed from. Beyond: 400 `BAD_REQUEST`."""
-TOLD_AT_ONCE: Final = 200
+TOLD_AT_ONCE: Final = 500
 """Sockets that an event is sent to before other tasks have their turn. Beyond: the next ones come after that."""
 CLOSE_TRY_AGAIN: Final = 1013
 
