@@ -91,8 +91,8 @@ function take(found) {
 
 /** @param {Preferences} found */
 function apply({ language, hours, dateOrder, weekStart, keys }) {
-  useIfOther(dateStyle, { language, hours, order: dateOrder, weekStart });
-  useIfOther(keyChanges, keys);
+  setIfOther(dateStyle, { language, hours, order: dateOrder, weekStart });
+  setIfOther(keyChanges, keys);
 }
 
 /**
@@ -100,7 +100,7 @@ function apply({ language, hours, dateOrder, weekStart, keys }) {
  * @template Value
  * @param {import("@preact/signals").Signal<Value>} signal @param {Value} value
  */
-function useIfOther(signal, value) {
+function setIfOther(signal, value) {
   if (JSON.stringify(signal.peek()) !== JSON.stringify(value)) signal.value = value;
 }
 
