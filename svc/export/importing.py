@@ -4,7 +4,8 @@ is stored.
 The order: people who may sign in, files, mail and drafts, pages, what people have set, meetings. Mail that was to be
 sent becomes a draft, so that two homes do not send it twice. Pages keep their paths and files their ids, so that links
 still work. If the archive is not complete, the home does not change. Each step may be repeated: an interrupted import
-continues when the same archive is given again. Until the end the home knows it by the hash of its manifest.
+continues when the same archive is given again, and one that was complete changes nothing. The home knows the archive
+by the hash of its manifest.
 """
 
 from __future__ import annotations
@@ -52,8 +53,10 @@ from svc.tools import bring_mark_back
 T = TypeVar("T")
 
 ME: Final = system("import")
-UNDER_WAY: Final = "import"
-"""The mark of an unfinished import: the hash of the archive's manifest."""
+MARK: Final = "import"
+"""The mark of an import: the hash of the archive's manifest, after :data:`COMPLETE` at the end. Only one write tells
+of the end: a process that dies right after it was not heard, and the same command is given again."""
+COMPLETE: Final = "complete "
 NOT_EMPTY: Final = "The home is not empty: give a new one in SVC_HOME. An import never changes what is there."
 ANY_SIZE: Final = 2**50
 ADDRESSED: Final = "@"
@@ -205,7 +208,7 @@ class Importing:
 
     async def run(self) -> None:
         store, home = self.opened.store, self.opened.home.path
-        Home.tell(home, UNDER_WAY, self.bag.digest())
+        Home.tell(home, MARK, self.bag.digest())
         people = [(one.email, one.name, one.role) for one in self.bag.json("data/users.json", form=list[UserIn])]
         async with open_task_group() as nursery:
             nursery.start_soon(partial(store.run_writer, started=lambda: None))
@@ -223,7 +226,7 @@ class Importing:
                 wanted: object = msgspec.json.decode(one.wanted)
                 await store.write(bring_preferences_back, user_id=self._user(one.owner), wanted=wanted)
             await self._choices()
-            Home.tell(home, UNDER_WAY, "")
+            Home.tell(home, MARK, COMPLETE + self.bag.digest())
             nursery.cancel_scope.cancel()
 
     def _user(self, address: str | None) -> str | None:
@@ -443,14 +446,19 @@ async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
         yield piece
 
 
-def _goes_on(opened: OpenedHome, bag: Bag) -> bool:
-    """Whether an interrupted import of this archive goes on. Raises :class:`Conflict` where the home has anything
-    else."""
-    if Home.told(opened.home.path, UNDER_WAY) == bag.digest():
-        return True
-    if not opened.store.read_now(rows.is_empty):
-        raise Conflict(NOT_EMPTY)
-    return False
+Begun = Literal["new", "interrupted", "complete"]
+
+
+def _begun(opened: OpenedHome, bag: Bag) -> Begun:
+    """How far an earlier import of this archive came. Raises :class:`Conflict` where the home has anything else."""
+    digest, mark = bag.digest(), Home.told(opened.home.path, MARK)
+    if mark == digest:
+        return "interrupted"
+    if opened.store.read_now(rows.is_empty):
+        return "new"
+    if mark == COMPLETE + digest:
+        return "complete"
+    raise Conflict(NOT_EMPTY)
 
 
 def run(call: Invocation, *, hooks: Sequence[ClaimHook]) -> int:
@@ -461,11 +469,14 @@ def run(call: Invocation, *, hooks: Sequence[ClaimHook]) -> int:
     """
     with open_bag(Path(call.given["source"])) as bag, ExitStack() as homes:
         opened = homes.enter_context(call.home()) if Home.exists(call.config[HOME]) else None
-        goes_on = opened is not None and _goes_on(opened, bag)
+        begun = "new" if opened is None else _begun(opened, bag)
+        if begun == "complete":
+            print("This export was imported here before: nothing is changed.", file=sys.stderr, flush=True)
+            return OK
         count = bag.check()
         print(f"The export is whole: {counted(count, 'file')}", file=sys.stderr, flush=True)
         opened = opened or homes.enter_context(call.home(may_create=True))
-        going = Importing(call=call, opened=opened, bag=bag, hooks=hooks, goes_on=goes_on)
+        going = Importing(call=call, opened=opened, bag=bag, hooks=hooks, goes_on=begun == "interrupted")
         trio.run(going.run)
     print(f"Imported {', '.join(going.told)}", file=sys.stderr, flush=True)
     if going.users:

@@ -192,10 +192,11 @@ async def test_nothing_is_lost_on_the_way_out_and_in_again(
         return await trio.to_thread.run_sync(partial(cli.main, [str(word) for word in words]))
 
     assert await svc("new", "import", tmp_path / "all.tar") == 0
-    assert await svc("new", "import", tmp_path / "all.tar") == 1  # it is not empty any more
+    assert await svc("new", "import", tmp_path / "all.tar") == 0  # its end was not heard perhaps: nothing is changed
     assert await svc("new", "fsck", "--deep") == 0
     assert await svc("new", "export", tmp_path / "again.tar") == 0
     assert await svc("new", "export", tmp_path / "again.tar") == 1  # nothing is written over
+    assert await svc("new", "import", tmp_path / "again.tar") == 1  # it is not empty any more
     again = bag_of((tmp_path / "again.tar").read_bytes())
     assert said(again) == said(bag)
     assert all(said(bag)["choices"].values())
@@ -224,7 +225,7 @@ async def test_nothing_is_lost_on_the_way_out_and_in_again(
         assert await svc("cut", "import", tmp_path / "all.tar") == 1
     assert await svc("cut", "import", tmp_path / "again.tar") == 1, "another archive does not go on"
     assert await svc("cut", "import", tmp_path / "all.tar") == 0
-    assert await svc("cut", "import", tmp_path / "all.tar") == 1
+    assert await svc("cut", "import", tmp_path / "all.tar") == 0
     assert await svc("cut", "fsck", "--deep") == 0
     assert await svc("cut", "export", tmp_path / "third.tar") == 0
     assert said(bag_of((tmp_path / "third.tar").read_bytes())) == said(bag)
