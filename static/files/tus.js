@@ -28,6 +28,11 @@ const PASSES = new Set([0, 408, 409, 423, 429, 500, 502, 503, 504]);
 
 /** @typedef {{ sent: (bytes: number) => void, waits: (waits: boolean) => void, signal: AbortSignal }} Watch */
 
+/** Whether another try may succeed after this status. @param {number} status */
+export function mayPass(status) {
+  return PASSES.has(status);
+}
+
 /** Why an upload ended early: the status of the answer, 0 for none. */
 export class UploadRefused extends Error {
   /** @param {number} status */
@@ -53,7 +58,7 @@ export async function sendResumably(file, watch) {
       return answer;
     }
     if (answer !== null) {
-      if (!PASSES.has(answer)) {
+      if (!mayPass(answer)) {
         forget(file);
         throw new UploadRefused(answer);
       }

@@ -7,7 +7,7 @@ import { fileSize } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { request } from "./requests.js";
-import { UploadRefused, sendResumably } from "./tus.js";
+import { UploadRefused, mayPass, sendResumably } from "./tus.js";
 
 /**
  * `stop` ends the upload; `again` starts a failed one again.
@@ -150,7 +150,11 @@ function stateOf({ state, sent, size }) {
 
 /** @param {File} file @param {import("./tus.js").Watch} watch @returns {Promise<StoredFile>} */
 async function start(file, watch) {
-  if (file.size < RESUMABLE_FROM_BYTES) return sendWhole(file, watch);
+  if (file.size < RESUMABLE_FROM_BYTES) {
+    const answer = await sendWhole(file, watch);
+    if (answer.status === CREATED) return /** @type {StoredFile} */ (answer.body);
+    if (!mayPass(answer.status) || watch.signal.aborted) throw new UploadRefused(answer.status);
+  } // one that broke off is tried again as a large one is
   const id = await sendResumably(file, watch);
   const said = { id, name: file.name, mime: file.type || "application/octet-stream", size: file.size };
   return query("files.get", { id }).catch(() => said); // the file is stored, even if this query fails
@@ -160,9 +164,7 @@ async function start(file, watch) {
 async function sendWhole(file, { signal: ending, sent }) {
   const headers = { "content-type": file.type || "application/octet-stream",
     "x-svc-filename": encodeURIComponent(file.name.replace(/\p{Surrogate}/gu, "\ufffd")) };
-  const answer = await request({ method: "POST", url: "/files", headers, body: file, signal: ending, progress: sent });
-  if (answer.status !== CREATED) throw new UploadRefused(answer.status);
-  return /** @type {StoredFile} */ (answer.body);
+  return request({ method: "POST", url: "/files", headers, body: file, signal: ending, progress: sent });
 }
 
 /** @param {unknown} error */

@@ -43,6 +43,8 @@ let told = Promise.resolve();
 let dropOffer = () => {};
 /** Takes the newest step back if the server does not know of it yet. @type {(() => void) | null} */
 let takeBackHere = null;
+/** How many steps of this page can still be undone, the newest first. */
+let undoable = 0;
 
 /**
  * Resolves to whether it succeeded; so do the other actions. `group`: of the steps that are undone with it; `quiet`:
@@ -210,6 +212,7 @@ export async function undo() {
   if (takeBackHere) {
     const run = takeBackHere;
     takeBackHere = null;
+    undoable -= 1;
     run();
     return null;
   }
@@ -223,7 +226,8 @@ export async function undo() {
     const undone = await mine;
     const words = undone ? await undoneWords(undone) : "There is nothing to undo.";
     dropOffer();
-    dropOffer = toast(words);
+    undoable = undone ? Math.max(undoable - 1, 0) : 0;
+    dropOffer = toast(words, undoable ? { action: { label: "Undo one more", run: () => onUndo.run() } } : {});
     if (liveState.value !== "live") refetchLists();
     return undone;
   } catch (error) {
@@ -309,12 +313,20 @@ async function run(threads, { patch, tell, failure, done, heard }) {
   }
 }
 
-/** Makes another step the newest one; with `done`, shows a notice that offers undo. @param {string} [done] */
+/**
+ * Makes another step the newest one; with `done`, shows a notice that offers undo. Returns a function for when the step
+ * did not happen. @param {string} [done]
+ */
 export function offerUndo(done) {
   dropOffer();
   takeBackHere = null;
-  if (done) dropOffer = toast(done, { action: { label: "Undo", run: () => onUndo.run() } });
-  return dropOffer;
+  undoable += 1;
+  const drop = done ? toast(done, { action: { label: "Undo", run: () => onUndo.run() } }) : () => {};
+  dropOffer = drop;
+  return () => {
+    undoable = Math.max(undoable - 1, 0);
+    drop();
+  };
 }
 
 /**

@@ -95,7 +95,7 @@ PREPARE: Final = """(held, lateMs) => {
     window.fetch = async (...given) => {
         window.asked += 1;
         try {
-            await late();
+            if (!given[1]?.keepalive) await late(); // such a one leaves with the page, or never
             return await fetch(...given);
         } finally {
             window.asked -= 1;

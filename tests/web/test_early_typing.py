@@ -219,6 +219,40 @@ def test_words_for_an_answer_that_does_not_open_are_no_commands_until_the_person
     assert app.calls("mail.archive") == app.calls("mail.trash") == []
 
 
+@pytest.mark.parametrize("typed", ["", "Pleas"])
+@pytest.mark.thorough
+def test_words_for_an_answer_that_did_not_open_stand_in_it_once_it_does(start: Callable[..., App], typed: str) -> None:
+    """Also those that come after the failure, which may be all of them."""
+    app = start(alone=True)
+    app.tolerated = ("404",)
+    app.answers.failing["mail.prepare"] = Refusal("NOT_FOUND", 404, "There is no such thread.")
+    page = app.page
+    page.clock.install()
+    app.open()
+    app.press("j")
+    app.selects("thr_00")
+    prepare = app.hold("mail.prepare")
+    app.press("r")
+    prepare.asked()
+    page.clock.pause_at(datetime.now(UTC) + timedelta(seconds=5))
+    page.keyboard.type(typed)
+    prepare.let_go()
+    again = page.get_by_role("button", name="Try again")
+
+    def told() -> bool:
+        page.clock.run_for(20)  # the page draws
+        return again.is_visible()
+
+    until(page, told, what="the page to tell why")
+    page.keyboard.type("e!")
+    page.clock.resume()
+    app.answers.failing.clear()
+    again.click()
+    ready(page)
+    expect(text(page)).to_contain_text(f"{typed}e!")
+    assert app.calls("mail.archive") == []
+
+
 @pytest.mark.thorough
 def test_words_for_the_message_that_opens_next_stand_in_it_even_if_the_one_before_is_moved_meanwhile(app: App) -> None:
     page = app.open("/p/mail/t/thr_00", ready="iframe")

@@ -78,7 +78,7 @@ def test_a_person_keeps_files(browser: Browser, service: ServiceProcess, folder:
         page.goto("/p/files")
         expect(page.get_by_text("No files yet")).to_be_visible()
         check(page, "desktop-files-empty")
-        several_come_at_once(page, folder)
+        several_come_at_once_though_one_broke_off(page, folder, problems)
         a_large_one_goes_on_after_its_link_broke(page, folder, problems)
         they_are_found_and_sorted(page, service)
         they_are_looked_at_and_nothing_of_them_runs(page)
@@ -95,12 +95,26 @@ def test_a_person_keeps_files(browser: Browser, service: ServiceProcess, folder:
         assert page.locator(".viewer-title > span").evaluate_all(below), "its size takes the room of its name"
 
 
-def several_come_at_once(page: Page, folder: Path) -> None:
+def several_come_at_once_though_one_broke_off(page: Page, folder: Path, problems: list[str]) -> None:
+    """It is tried again by itself, as a large one is."""
+    broken: list[str] = []
+
+    def break_once(route: Route) -> None:
+        if broken:
+            route.fallback()
+        else:
+            broken.append(route.request.url)
+            route.abort("connectionreset")
+
+    intercept(page, "**/files", break_once)
     page.locator("#files-pick").set_input_files([folder / name for name in FILES])
     expect(page.locator(".file-row")).to_have_count(len(FILES))
     expect(page.locator(".upload")).to_have_count(0)
     expect(page.locator(".file-storage")).to_contain_text("5 files")
     expect(page.locator(".file-icon img")).to_have_js_property("naturalWidth", 192)
+    page.unroute("**/files")
+    assert len(broken) == len(problems) == 1
+    problems.clear()
 
 
 def a_large_one_goes_on_after_its_link_broke(page: Page, folder: Path, problems: list[str]) -> None:

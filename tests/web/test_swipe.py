@@ -60,6 +60,23 @@ def test_drawn_to_the_right_it_is_archived_and_can_be_taken_back(phone: App) -> 
 
 
 @pytest.mark.thorough
+def test_after_several_each_can_be_taken_back(phone: App) -> None:
+    """One after the other, the newest first: a phone has no key for it."""
+    page = phone.page
+    for thread_id in ("thr_01", "thr_02"):
+        finger = Finger(page, thread_id)
+        finger.move(0.5 * finger.width)
+        finger.lift()
+        expect(phone.row(thread_id)).to_have_count(0)
+    page.get_by_role("button", name="Undo", exact=True).click()
+    phone.row("thr_02").wait_for()
+    page.get_by_role("button", name="Undo one more").click()
+    phone.row("thr_01").wait_for()
+    expect(page.get_by_text("Back from the archive")).to_have_count(1)
+    expect(page.locator(".toast-action")).to_have_count(0)
+
+
+@pytest.mark.thorough
 def test_drawn_to_the_left_it_asks_until_when_to_snooze(phone: App) -> None:
     finger = Finger(phone.page, "thr_01")
     finger.move(-0.5 * finger.width)

@@ -9,8 +9,8 @@ const FIELDS = "input, textarea, select, [contenteditable]:not([contenteditable=
 const PAUSE_MS = 1_000;
 
 let words = "";
-/** Ends the time in which letters do nothing. @type {ReturnType<typeof setTimeout> | undefined} */
-let resting;
+/** Ends the time in which letters are no commands, because no message opened for them. */
+let resting = () => {};
 /** @type {File[]} */
 let files = [];
 
@@ -65,21 +65,39 @@ export function forgetTyped() {
   files = [];
 }
 
-/** No message opens. Ignore letters until a pause, because the person may still type. */
+/**
+ * No message opens. The person may still type for it, so letters are no commands until a pause, even if none was typed
+ * yet. `giveBack` gives all of that to the message that opens now instead.
+ */
 export function loseTyped() {
-  if (words) rest();
+  stopResting();
+  const lost = { words, files };
   forgetTyped();
+  const more = (/** @type {KeyboardEvent} */ event) => {
+    if (event.target instanceof Element && event.target.closest(".toasts")) return; // such as "Try again"
+    [words, files] = [lost.words, lost.files];
+    typeAhead(event);
+    [lost.words, lost.files] = [words, files];
+    forgetTyped();
+    if (event.defaultPrevented) wait();
+  };
+  const wait = () => {
+    clearTimeout(timer);
+    timer = setTimeout(stopResting, PAUSE_MS);
+  };
+  let timer = setTimeout(stopResting, PAUSE_MS);
+  addEventListener("keydown", more, { capture: true });
+  resting = () => {
+    clearTimeout(timer);
+    removeEventListener("keydown", more, { capture: true });
+  };
+  return { giveBack: () => {
+    [words, files] = [lost.words, lost.files];
+  } };
 }
 
-function rest() {
-  clearTimeout(resting);
-  resting = setTimeout(() => removeEventListener("keydown", stillTyped, { capture: true }), PAUSE_MS);
-  addEventListener("keydown", stillTyped, { capture: true });
-}
-
-/** @param {KeyboardEvent} event */
-function stillTyped(event) {
-  typeAhead(event);
-  forgetTyped();
-  if (event.defaultPrevented) rest();
+/** Letters are commands again, or go into the message that opens now. */
+export function stopResting() {
+  resting();
+  resting = () => {};
 }

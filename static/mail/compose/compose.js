@@ -13,8 +13,8 @@ import { popOut } from "./places.js";
 import { rememberFor } from "./remembered.js";
 
 export { AnswerBar, ComposeBar, shortName } from "./bar.js";
-export { bringBack, composeAnswer, composeBlank, continueDraft, deleteDiscarded, discardKept, openDraft
-  } from "./composer.js";
+export { bringBack, composeAnswer, composeBlank, continueDraft, discardKept, openDraft } from "./composer.js";
+export { deleteDiscarded } from "./deleting.js";
 export { drafted, onDraftEvent } from "./drafts.js";
 export { AnswerSlot } from "./slot.js";
 export { SendingNotices } from "./notices.js";

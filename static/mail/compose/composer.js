@@ -8,30 +8,24 @@
 import { batch, effect, signal } from "@preact/signals";
 import { Uploads } from "../../files/uploads.js";
 import { keyboardTaken } from "../../keys.js";
-import { RpcError, mutate, mutateAtLast, query } from "../../rpc.js";
+import { RpcError, mutate, query } from "../../rpc.js";
 import { mailPlace } from "../address.js";
 import { dismiss, takeBack } from "../../tasks/outgoing.js";
 import { toast } from "../../ui/toast.js";
 import { accounts } from "../accounts.js";
-import { offerUndoHere } from "../actions.js";
 import { connectOpen } from "../connect.js";
 import { select, selectedId } from "../selection.js";
-import { forgetTyped, loseTyped, pasteAhead, typeAhead } from "./ahead.js";
+import { forgetTyped, loseTyped, pasteAhead, stopResting, typeAhead } from "./ahead.js";
 import { composing, composition, fetching, full, inside, minimised, opening, place, preparing } from "./current.js";
+import { deleteAtLast, deleteSoon } from "./deleting.js";
 import { Draft } from "./draft.js";
-import { drafts, hideDraft, loadDrafts } from "./drafts.js";
+import { drafts, loadDrafts } from "./drafts.js";
 import { startPlaces, toThread } from "./places.js";
 import { quotedHtmlOf, rememberQuote } from "./quotes.js";
 import { forget } from "./remembered.js";
 import { bodyWith, signatureOf } from "./signature.js";
 import { handOverLater, mayGoLater, startRefusedMail } from "./waiting.js";
 import { blankFields, fromDraft, fromPrepared } from "./wire.js";
-
-/** How long a discarded draft can be restored. Its notice leaves then, if it is still there. */
-const DELETE_AFTER_MS = 15_000;
-
-/** The drafts that are deleted soon, each with what deletes it now. @type {Map<string, () => Promise<void>>} */
-const leaving = new Map();
 
 /** @typedef {import("./current.js").Composition} Composition */
 
@@ -70,8 +64,7 @@ export function startComposer() {
   document.addEventListener("visibilitychange", keep);
   addEventListener("pagehide", () => {
     keep();
-    for (const id of leaving.keys()) mutateAtLast("mail.deleteDraft", { id });
-    leaving.clear();
+    deleteAtLast();
   });
   addEventListener("blur", () => void composition.value?.draft.saveIfTouched());
 }
@@ -256,46 +249,6 @@ export function discardKept(id) {
 }
 
 /**
- * Deletes a draft once it can't be restored any more: after a while, or when the page is left.
- * @param {string | null} id
- * @param {() => void} bringBack
- */
-function deleteSoon(id, bringBack) {
-  const deleteNow = () => {
-    clearTimeout(timer);
-    tooLate();
-    return deleteDraft(id);
-  };
-  if (id !== null) {
-    hideDraft(id, true);
-    leaving.set(id, deleteNow);
-  }
-  const timer = setTimeout(() => void deleteNow(), DELETE_AFTER_MS);
-  const tooLate = offerUndoHere("Draft deleted.", () => {
-    clearTimeout(timer);
-    if (id !== null && leaving.delete(id)) hideDraft(id, false);
-    bringBack();
-  });
-}
-
-/** Deletes what is discarded, because the person signs out: afterwards nobody may. */
-export async function deleteDiscarded() {
-  await Promise.all([...leaving.values()].map((deleteNow) => deleteNow()));
-}
-
-/** @param {string | null} id */
-async function deleteDraft(id) {
-  if (id === null || !leaving.delete(id)) return;
-  try {
-    await mutate("mail.deleteDraft", { id });
-  } catch (error) {
-    if (error instanceof RpcError && error.code === "NOT_FOUND") return;
-    hideDraft(id, false);
-    toast(`Could not delete the draft: ${reason(error)}`, { tone: "error" });
-  }
-}
-
-/**
  * Passes the message to the server for sending. Resolves to the answer, or to null if that failed: the message stays
  * open and shows the reason.
  * @param {string} [sendAt]
@@ -377,6 +330,7 @@ async function open(make) {
   if (!composition.value) before = document.activeElement instanceof HTMLElement ? document.activeElement : null;
   opening.value = true;
   fetching.value += 1;
+  stopResting();
   try {
     await putAside();
     const made = await make();
@@ -390,8 +344,14 @@ async function open(make) {
     });
     return true;
   } catch (error) {
-    loseTyped();
-    toast(`Could not open the message: ${reason(error)}`, { tone: "error" });
+    const typed = loseTyped();
+    const again = () => {
+      if (opening.value) return;
+      typed.giveBack();
+      void open(make);
+    };
+    toast(`Could not open the message: ${reason(error)}`,
+      { tone: "error", action: { label: "Try again", run: again } });
     if (!composition.value) giveFocusBack();
     return false;
   } finally {
