@@ -9,6 +9,7 @@ import { mailPlace, parseMailAddress } from "./address.js";
 import { SHORTCUTS, TRIAGE_SHORTCUTS } from "./commands.js";
 import { ComposeDock, SendingNotices, deleteDiscarded, onDraftEvent, refetchCompose, startCompose
   } from "./compose/compose.js";
+import { startDragging } from "./dragging.js";
 import { DRAFT_SHORTCUTS } from "./drafts_list.js";
 import { loadActing } from "./everything.js";
 import { startFrameFocus } from "./frame.js";
@@ -58,6 +59,7 @@ export const FEATURE = {
     const at = mailPlace.value;
     if (at) listsOf(at.view, at.accountId)[0]?.start(); // together with the accounts, not only once these are shown
     startRefusals();
+    startDragging();
     void loadActing();
     void loadTriage();
     startCompose();

@@ -28,7 +28,7 @@ import { returned } from "./returned.js";
 import { Row } from "./row.js";
 import { AskKinds, kindWords } from "./row_kinds.js";
 import { entered, hovered, onPointerLeave, onPointerOver } from "./row_acts.js";
-import { onClick, onContextMenu, onFocusOut, onKeyDown, onPointerDown, onPointerEnd, onPointerMove
+import { onClick, onContextMenu, onDragStart, onFocusOut, onKeyDown, onPointerDown, onPointerEnd, onPointerMove
   } from "./row_events.js";
 import { focusWanted, folded, isPicked, picked, pickedList, selectedId, toggleSection } from "./selection.js";
 import { BelowDrawn, drawn } from "./swipe.js";
@@ -139,6 +139,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     onKeyDown=${onKeyDown}
     onFocusOut=${onFocusOut}
     onPointerDown=${(/** @type {PointerEvent} */ event) => onPointerDown(event, lists)}
+    onDragStart=${(/** @type {DragEvent} */ event) => onDragStart(event, lists)}
     onPointerMove=${onPointerMove}
     onPointerUp=${onPointerEnd}
     onPointerCancel=${onPointerEnd}

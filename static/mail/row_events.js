@@ -2,6 +2,7 @@
 /** Handles mouse, touch and keys on a row of the list. */
 import { navigate } from "../router.js";
 import { mailPath } from "./address.js";
+import { beginDrag } from "./dragging.js";
 import { actsAt, enter, entered, linkAt, threadAt } from "./row_acts.js";
 import { openRowMenu } from "./row_menu.js";
 import { neighbour, outermost, pickTo, picked, pickedThreads, select, togglePick } from "./selection.js";
@@ -59,11 +60,18 @@ function isTap(event) {
 export function onPointerDown(event, lists) {
   const { row, thread } = rowAt(event, lists);
   if (!row || !thread) return;
+  row.draggable = event.pointerType === "mouse"; // a finger that rests on it picks it
   takeHold(event, row, thread);
   pressBegins(event, () => {
     letGo(event);
     togglePick(thread.id);
   });
+}
+
+/** @param {DragEvent} event @param {ThreadList[]} lists */
+export function onDragStart(event, lists) {
+  const { thread } = rowAt(event, lists);
+  if (thread) beginDrag(event, thread);
 }
 
 /** @param {PointerEvent} event */

@@ -11,7 +11,8 @@ from tests.support.browser import App
 
 pytestmark = pytest.mark.browser
 
-HINT = "Star: next time press s."
+HINT = "next time press s."
+"""What the button does then is not told apart: a slow browser draws a star late."""
 
 
 def opened(app: App) -> tuple[Page, Locator]:
