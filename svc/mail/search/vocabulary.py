@@ -8,7 +8,7 @@ deleted. Each account has its own rows: nobody sees a word of another person's m
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from itertools import islice
@@ -60,20 +60,24 @@ class Changes:
     """Collects what several messages add and remove, to write it together: most of it is the same words."""
 
     def __init__(self) -> None:
-        self._counted: Counter[tuple[str, Entry]] = Counter()
+        self._counted: defaultdict[str, Counter[Entry]] = defaultdict(Counter)
         self._written: dict[Entry, str] = {}
 
     def add(self, account: str, entries: Entries) -> None:
-        self._counted.update((account, entry) for entry in entries)
+        self._counted[account].update(entries.keys())
         self._written.update(entries)
 
     def take_away(self, account: str, entries: Iterable[Entry]) -> None:
-        self._counted.subtract((account, entry) for entry in entries)
+        self._counted[account].subtract(iter(entries))
 
     def write(self, tx: Tx) -> None:
-        changed = sorted((key, by) for key, by in self._counted.items() if by)
-        more = [self._row(*key, by) for key, by in changed if by > 0]
-        fewer = [self._row(*key, by) for key, by in changed if by < 0]
+        changed = [
+            (account, entry, by)
+            for account, counted in sorted(self._counted.items())
+            for entry, by in sorted(counted.items())
+        ]
+        more = [self._row(*one) for one in changed if one[2] > 0]
+        fewer = [self._row(*one) for one in changed if one[2] < 0]
         tx.run_many(
             """
             insert into mail_search_vocabulary (account, language, stem, word, written, messages)
@@ -87,8 +91,9 @@ class Changes:
         tx.run_many(f"delete from mail_search_vocabulary where {which} and messages <= 0", fewer)
 
     def _row(self, account: str, entry: Entry, by: int) -> dict[str, str | int]:
-        written = self._written.get(entry, entry.word)
-        return {"account": account, **entry._asdict(), "written": written, "by": by}
+        language, stem, word = entry
+        written = self._written.get(entry, word)
+        return {"account": account, "language": language, "stem": stem, "word": word, "written": written, "by": by}
 
 
 def forget_all(tx: Tx) -> None:
