@@ -28,6 +28,7 @@ class Socket:
         self.topics: set[str] = set()
         self.writing = threading.Lock()
         self.late: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self.over = False
 
     def serve(self) -> None:
         key = self.handler.headers["sec-websocket-key"].encode()
@@ -48,6 +49,7 @@ class Socket:
                 self.hear(json.loads(message))
         with self.answers.lock:
             self.answers.sockets.remove(self)
+        self.over = True  # a thousand late frames would take minutes
         self.late.put(None)
         if self.handler.served.chance:
             sender.join()
@@ -80,7 +82,7 @@ class Socket:
 
     def send_late(self) -> None:
         """One after the other, as a socket does."""
-        while (frame := self.late.get()) is not None:
+        while (frame := self.late.get()) is not None and not self.over:
             self.handler.served.be_late()
             self.write(frame)
 
