@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Uploads a large file by the tus protocol (https://tus.io). After a lost connection it continues from what the server
- * has; after a reload, too, once the user chooses the same file again.
+ * Uploads a large file, or a small one that broke off, by the tus protocol (https://tus.io). After a lost connection it
+ * continues from what the server has; after a reload, too, once the user chooses the same file again.
  *
  * Theory. `POST` begins an upload and returns its URL; `PATCH` sends the rest of the file; if an answer is missing,
  * `HEAD` asks how many bytes the server has. With the last byte, the server returns the id of the stored file.
@@ -28,11 +28,6 @@ const PASSES = new Set([0, 408, 409, 423, 429, 500, 502, 503, 504]);
 
 /** @typedef {{ sent: (bytes: number) => void, waits: (waits: boolean) => void, signal: AbortSignal }} Watch */
 
-/** Whether another try may succeed after this status. @param {number} status */
-export function mayPass(status) {
-  return PASSES.has(status);
-}
-
 /** Why an upload ended early: the status of the answer, 0 for none. */
 export class UploadRefused extends Error {
   /** @param {number} status */
@@ -58,7 +53,7 @@ export async function sendResumably(file, watch) {
       return answer;
     }
     if (answer !== null) {
-      if (!mayPass(answer)) {
+      if (!PASSES.has(answer)) {
         forget(file);
         throw new UploadRefused(answer);
       }

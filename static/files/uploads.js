@@ -7,7 +7,7 @@ import { fileSize } from "../ui/format.js";
 import { html } from "../ui/html.js";
 import { Icon } from "../ui/icons.js";
 import { request } from "./requests.js";
-import { UploadRefused, mayPass, sendResumably } from "./tus.js";
+import { UploadRefused, sendResumably } from "./tus.js";
 
 /**
  * `stop` ends the upload; `again` starts a failed one again.
@@ -22,6 +22,8 @@ const RESUMABLE_FROM_BYTES = 5_000_000;
 const AT_ONCE = 3;
 
 const CREATED = 201;
+/** The statuses after which nothing of an upload is stored, and another try may succeed; 0: no answer came. */
+const SAFE_AGAIN = new Set([0, 408, 429, 503]);
 const REASONS = /** @type {Record<number, string>} */ ({
   0: "The server can’t be reached, or broke the upload off. Nothing was stored; try again.",
   401: "You are not signed in any more.",
@@ -151,9 +153,14 @@ function stateOf({ state, sent, size }) {
 /** @param {File} file @param {import("./tus.js").Watch} watch @returns {Promise<StoredFile>} */
 async function start(file, watch) {
   if (file.size < RESUMABLE_FROM_BYTES) {
-    const answer = await sendWhole(file, watch);
+    let left = file.size;
+    const answer = await sendWhole(file, { ...watch, sent: (bytes) => {
+      left = file.size - bytes;
+      watch.sent(bytes);
+    } });
     if (answer.status === CREATED) return /** @type {StoredFile} */ (answer.body);
-    if (!mayPass(answer.status) || watch.signal.aborted) throw new UploadRefused(answer.status);
+    const isStored = answer.status === 0 && left === 0; // perhaps: its answer may be lost, and it would be there twice
+    if (isStored || !SAFE_AGAIN.has(answer.status) || watch.signal.aborted) throw new UploadRefused(answer.status);
   } // one that broke off is tried again as a large one is
   const id = await sendResumably(file, watch);
   const said = { id, name: file.name, mime: file.type || "application/octet-stream", size: file.size };

@@ -43,7 +43,7 @@ let told = Promise.resolve();
 let dropOffer = () => {};
 /** Takes the newest step back if the server does not know of it yet. @type {(() => void) | null} */
 let takeBackHere = null;
-/** How many steps of this page can still be undone, the newest first. */
+/** How many steps of this page can still be undone, as far as this page knows. */
 let undoable = 0;
 
 /**
@@ -212,7 +212,7 @@ export async function undo() {
   if (takeBackHere) {
     const run = takeBackHere;
     takeBackHere = null;
-    undoable -= 1;
+    undoable = Math.max(undoable - 1, 0);
     run();
     return null;
   }
@@ -319,8 +319,8 @@ async function run(threads, { patch, tell, failure, done, heard }) {
  */
 export function offerUndo(done) {
   dropOffer();
+  if (!takeBackHere) undoable += 1; // else it takes the place of one that can't be undone any more
   takeBackHere = null;
-  undoable += 1;
   const drop = done ? toast(done, { action: { label: "Undo", run: () => onUndo.run() } }) : () => {};
   dropOffer = drop;
   return () => {

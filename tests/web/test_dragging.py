@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.support.browser import App
+from tests.web import fake_mail
+from tests.web.fake_server import FakeAnswers
 
 pytestmark = pytest.mark.browser
+
+MANY = 520
+"""More than can be picked one by one."""
 
 
 @pytest.fixture
@@ -52,6 +58,20 @@ def test_a_picked_row_takes_all_picked_along(mail: App) -> None:
 
 
 @pytest.mark.thorough
+def test_all_that_match_go_together_and_no_star_is_taken_away(start: Callable[..., App]) -> None:
+    rows = fake_mail.many(MANY)
+    for row in rows:
+        row["starred"] = True
+    app = start(FakeAnswers(threads=rows))
+    app.open()
+    app.press("*", "*")
+    app.page.get_by_text(f"All {MANY} threads in Inbox are picked.").last.wait_for()
+    drag(app, "thr_m000000", link(app, "Starred"))  # all have one
+    drag(app, "thr_m000000", link(app, "Spam"))
+    assert [one["do"] for one in app.called("mail.actOnAll")] == ["spam"]
+
+
+@pytest.mark.thorough
 def test_onto_the_places(mail: App) -> None:
     drag(mail, "thr_00", link(mail, "All mail"))
     assert mail.called("mail.archive")[0]["threadIds"] == ["thr_00"]
@@ -72,7 +92,11 @@ def test_where_it_would_change_nothing_nothing_happens(mail: App) -> None:
     drag(mail, "thr_01", link(mail, "Starred"))  # the star is not taken away
     drag(mail, "thr_00", link(mail, "All mail"))
     mail.called("mail.archive")
+    mail.page.keyboard.down("Control")
+    drag(mail, "thr_08", link(mail, "Travel"))  # it has the label
+    mail.page.keyboard.up("Control")
     assert [name for name, _ in mail.answers.calls if name == "mail.setLabels"] == ["mail.setLabels"]
+    drag(mail, "thr_02", link(mail, "hello@"))  # a mail stays in its account
     assert mail.calls("mail.unarchive") == []
     expect(mail.page.locator(".dragged-over, .drag-image")).to_have_count(0)
     mail.at("/p/mail")

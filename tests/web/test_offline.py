@@ -153,13 +153,13 @@ def test_what_is_anothers_goes_when_somebody_else_signs_in(page: Page, service: 
 
 WAITING = f"""async () => {{ {IN_STORE} const acts = await ask(db.transaction("queue").objectStore("queue").getAll());
     return acts.map(({{ name, triedAt }}) => [name, triedAt]); }}"""
-PRESS = """async base => {
-    const [{ inOrder }, { act }] = await Promise.all(
-        ["mail/actions", "offline/queue"].map(name => import(`${base}/${name}.js`)));
+PRESS = """base => void Promise.all(
+    ["mail/actions", "offline/queue"].map(name => import(`${base}/${name}.js`))).then(([{ inOrder }, { act }]) => {
     // As the mail page does it: the second act begins only once the first one is answered or stored.
     void inOrder(() => act("mail.archive", { threadIds: ["thr_hers"] }));
     void inOrder(() => act("mail.markUnread", { threadIds: ["thr_hers"] }));
-}"""
+})"""
+"""It returns at once, since the page is left then."""
 SLOW_STORE = """() => {
     const add = IDBObjectStore.prototype.add;
     IDBObjectStore.prototype.add = function (...given) {

@@ -66,13 +66,22 @@ export function forgetTyped() {
 }
 
 /**
- * No message opens. The person may still type for it, so letters are no commands until a pause, even if none was typed
- * yet. `giveBack` gives all of that to the message that opens now instead.
+ * No message opens. The person may still type for it, so letters are no commands until a pause; with `always`, even if
+ * none was typed yet. `giveBack` gives the words and files to the message that opens now instead.
+ * @param {{ always?: boolean }} [how]
  */
-export function loseTyped() {
+export function loseTyped({ always = false } = {}) {
   stopResting();
   const lost = { words, files };
   forgetTyped();
+  if (lost.words || always) rest(lost);
+  return { giveBack: () => {
+    [words, files] = [lost.words, lost.files];
+  } };
+}
+
+/** @param {{ words: string, files: File[] }} lost takes what is typed until the pause */
+function rest(lost) {
   const more = (/** @type {KeyboardEvent} */ event) => {
     if (event.target instanceof Element && event.target.closest(".toasts")) return; // such as "Try again"
     [words, files] = [lost.words, lost.files];
@@ -91,9 +100,6 @@ export function loseTyped() {
     clearTimeout(timer);
     removeEventListener("keydown", more, { capture: true });
   };
-  return { giveBack: () => {
-    [words, files] = [lost.words, lost.files];
-  } };
 }
 
 /** Letters are commands again, or go into the message that opens now. */

@@ -311,6 +311,7 @@ const OPENING = { openDraft: (/** @type {string} */ id) => void openDraft(id), o
  * @template Answer @param {Promise<Answer>} answer
  */
 async function whileKeysRest(answer) {
+  stopResting();
   fetching.value += 1;
   try {
     const found = await answer;
@@ -344,14 +345,14 @@ async function open(make) {
     });
     return true;
   } catch (error) {
-    const typed = loseTyped();
+    const typed = loseTyped({ always: true });
     const again = () => {
       if (opening.value) return;
       typed.giveBack();
       void open(make);
     };
     toast(`Could not open the message: ${reason(error)}`,
-      { tone: "error", action: { label: "Try again", run: again } });
+      { tone: "error", action: { label: "Try again", run: again }, stays: true });
     if (!composition.value) giveFocusBack();
     return false;
   } finally {

@@ -35,9 +35,9 @@ TOGETHER: Final = 20
 """Messages whose words are extracted in one call to a thread: a call costs as much as a short message."""
 
 STEPS_ASIDE_S: Final = 2.0
-"""At most so long after a batch. It still keeps up with 50 messages a second; large providers send no faster."""
-ARRIVES_WITHIN_S: Final = 0.25
-"""Mail that is read in arrives faster than this, page by page."""
+"""At most so long after a batch, so that the index never stands still, however long the mailbox is."""
+ARRIVES_WITHIN_S: Final = 1.0
+"""Within this time the next page of a mailbox arrives, where the writer is what its mail waits for."""
 
 CLEARED_AT_A_TIME: Final = 200
 MAX_HELD_CHARS: Final = 16 * 1024 * 1024
