@@ -138,5 +138,5 @@ def test_an_answer_that_cannot_be_prepared_says_why_and_gives_the_keys_back(app:
     page = app.open()
     app.press("j", "r")
     page.get_by_text("Could not open the message: There is no such thread.").wait_for()
-    app.press("j")
+    app.press("ArrowDown")  # letters are no commands until the person pauses: tests/web/test_early_typing.py
     app.selects("thr_01")
