@@ -35,8 +35,8 @@ export function startDragging() {
 /** @param {DragEvent} event @param {Thread} thread of the row that is dragged; a picked one takes all picked along */
 export function beginDrag(event, thread) {
   const whole = everything.value;
-  const isOne = whole?.list.get(thread.id) ? isPicked(whole.list, thread) : picked.value.has(thread.id);
-  const threads = isOne ? pickedThreads() : [thread];
+  const isPickedRow = whole?.list.get(thread.id) ? isPicked(whole.list, thread) : picked.value.has(thread.id);
+  const threads = isPickedRow ? pickedThreads() : [thread];
   if (!event.dataTransfer || !threads.every(({ accountId }) => mayAct(accountId))) return;
   dragged = threads;
   event.dataTransfer.effectAllowed = "all";

@@ -187,10 +187,8 @@ def test_what_another_tab_saved_is_taken_without_the_words_typed_before_the_edit
     expect(text(page)).to_have_text("theirs")
 
 
-@pytest.mark.thorough
-def test_words_for_an_answer_that_does_not_open_are_no_commands_until_the_person_pauses(
-    start: Callable[..., App],
-) -> None:
+def answer_that_does_not_open(start: Callable[..., App], typed: str) -> App:
+    """Typed while it was prepared; the notice says why it did not open, and the page's clock stands."""
     app = start(alone=True)
     app.tolerated = ("404",)
     app.answers.failing["mail.prepare"] = Refusal("NOT_FOUND", 404, "There is no such thread.")
@@ -202,7 +200,7 @@ def test_words_for_an_answer_that_does_not_open_are_no_commands_until_the_person
     prepare = app.hold("mail.prepare")
     app.press("r")
     prepare.asked()
-    page.keyboard.type("Pleas")
+    page.keyboard.type(typed)
     page.clock.pause_at(datetime.now(UTC) + timedelta(seconds=5))
     prepare.let_go()
 
@@ -211,9 +209,17 @@ def test_words_for_an_answer_that_does_not_open_are_no_commands_until_the_person
         return page.get_by_text("Could not open the message: There is no such thread.").is_visible()
 
     until(page, told, what="the page to tell why")
-    page.keyboard.type("e#")
-    page.clock.run_for(2_000)
-    page.clock.resume()
+    return app
+
+
+@pytest.mark.thorough
+def test_words_for_an_answer_that_does_not_open_are_no_commands_until_the_person_pauses(
+    start: Callable[..., App],
+) -> None:
+    app = answer_that_does_not_open(start, "Pleas")
+    app.page.keyboard.type("e#")
+    app.page.clock.run_for(2_000)
+    app.page.clock.resume()
     app.press("j")
     app.selects("thr_01")
     assert app.calls("mail.archive") == app.calls("mail.trash") == []
@@ -223,33 +229,13 @@ def test_words_for_an_answer_that_does_not_open_are_no_commands_until_the_person
 @pytest.mark.thorough
 def test_words_for_an_answer_that_did_not_open_stand_in_it_once_it_does(start: Callable[..., App], typed: str) -> None:
     """Also those that come after the failure, which may be all of them."""
-    app = start(alone=True)
-    app.tolerated = ("404",)
-    app.answers.failing["mail.prepare"] = Refusal("NOT_FOUND", 404, "There is no such thread.")
-    page = app.page
-    page.clock.install()
-    app.open()
-    app.press("j")
-    app.selects("thr_00")
-    prepare = app.hold("mail.prepare")
-    app.press("r")
-    prepare.asked()
-    page.clock.pause_at(datetime.now(UTC) + timedelta(seconds=5))
-    page.keyboard.type(typed)
-    prepare.let_go()
-    again = page.get_by_role("button", name="Try again")
-
-    def told() -> bool:
-        page.clock.run_for(20)  # the page draws
-        return again.is_visible()
-
-    until(page, told, what="the page to tell why")
-    page.keyboard.type("e!")
-    page.clock.resume()
+    app = answer_that_does_not_open(start, typed)
+    app.page.keyboard.type("e!")
+    app.page.clock.resume()
     app.answers.failing.clear()
-    again.click()
-    ready(page)
-    expect(text(page)).to_contain_text(f"{typed}e!")
+    app.page.get_by_role("button", name="Try again").click()
+    ready(app.page)
+    expect(text(app.page)).to_contain_text(f"{typed}e!")
     assert app.calls("mail.archive") == []
 
 

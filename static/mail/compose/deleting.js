@@ -34,7 +34,7 @@ export function deleteSoon(id, bringBack) {
   });
 }
 
-/** Deletes them with the page, which is left. */
+/** Deletes the discarded drafts now, because the page is left. */
 export function deleteAtLast() {
   for (const id of leaving.keys()) mutateAtLast("mail.deleteDraft", { id });
   leaving.clear();

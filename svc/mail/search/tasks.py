@@ -4,9 +4,6 @@ The queue is a table that a durable consumer of stored mail fills: nothing is lo
 does not have to call the indexer. The outbox says that there may be work; events recorded until then are queued first.
 Bodies that were just parsed are passed in memory; others are read from their blobs. With a debounce of 0 the indexer is
 synchronous: the code that stored mail waits until the mail can be found.
-
-While a whole mailbox is read in, its mail comes first: words and mail need the same writer and the same processors. So
-the indexer steps aside after each batch while more mail arrives, and goes on at full speed once it stops.
 """
 
 from __future__ import annotations
@@ -34,11 +31,6 @@ BATCH: Final = 100
 TOGETHER: Final = 20
 """Messages whose words are extracted in one call to a thread: a call costs as much as a short message."""
 
-STEPS_ASIDE_S: Final = 2.0
-"""At most so long after a batch, so that the index never stands still, however long the mailbox is."""
-ARRIVES_WITHIN_S: Final = 1.0
-"""Within this time the next page of a mailbox arrives, where the writer is what its mail waits for."""
-
 CLEARED_AT_A_TIME: Final = 200
 MAX_HELD_CHARS: Final = 16 * 1024 * 1024
 MAX_BODY_BLOB_BYTES: Final = 64 * 1024 * 1024
@@ -60,8 +52,6 @@ class Indexer:
     _bodies: dict[str, str] = field(default_factory=dict)
     held_chars: int = field(default=0, init=False)
     _turn: trio.Lock = field(default_factory=trio.Lock)
-    _arrived: bool = False
-    """Whether mail was stored since the indexer last looked."""
     _begun: int = 0
     _ended: int = 0
     """``_begun``: the number of the turn that began last; ``_ended``: of the last turn that completed all its work."""
@@ -82,7 +72,6 @@ class Indexer:
     async def stored(self, account_id: str, messages: Sequence[Incoming]) -> None:
         """Called when these messages were just stored. If the indexer is synchronous, returns once they can be
         found."""
-        self._arrived = True
         for message in messages:
             if message.readable is not None:
                 self._hold(message_id_of(account_id, message.provider_message_id), message.readable)
@@ -102,21 +91,12 @@ class Indexer:
                 await self.store.write(actions.queue_outdated)
             while waiting := await self.store.read(queries.waiting, limit=BATCH):
                 await self.store.write(actions.take, messages=await self.words(waiting))
-                if len(waiting) == BATCH and not self.is_synchronous:
-                    await self._step_aside()
             self._let_go(held)  # these bodies belong to no waiting message; bodies stored since may
             while await self.store.read_small(queries.has_gone):
                 await self.store.write(actions.clear, limit=CLEARED_AT_A_TIME)
             while (await self.store.read_small(queries.state)).wants_compacting:
                 await self.store.write(actions.compact)
             self._ended = self._begun
-
-    async def _step_aside(self) -> None:
-        """Return once no more mail arrives, or after :data:`STEPS_ASIDE_S`."""
-        with trio.move_on_after(STEPS_ASIDE_S):
-            while self._arrived:
-                self._arrived = False
-                await trio.sleep(ARRIVES_WITHIN_S)
 
     async def words(self, messages: Sequence[Waiting]) -> list[Words]:
         """The messages' words, from the bodies in memory or from their blobs."""

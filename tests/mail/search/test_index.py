@@ -15,7 +15,7 @@ from svc.clock import VirtualClock
 from svc.mail.accounts import queries as account_queries
 from svc.mail.ingest_steps import INGEST_STEPS
 from svc.mail.model import Incoming
-from svc.mail.search import actions, procedures, tasks
+from svc.mail.search import actions, procedures
 from svc.mail.search.find import LIMITS, Limits
 from svc.mail.search.invariants import INVARIANTS
 from svc.mail.search.queries import Waiting, waiting
@@ -365,30 +365,6 @@ async def test_with_a_debounce_the_index_follows_a_moment_later(
         await trio.sleep(0.2)
         assert len((await service.query("mail.search", query="harbour"))["threads"]) == 1
         assert (await service.query("mail.search", query="harbour"))["notices"] == []
-
-
-@pytest.mark.parametrize("arrives", [True, False])
-async def test_while_a_mailbox_is_read_in_its_mail_comes_first(
-    mail_sync: MailSync, indexer: Indexer, monkeypatch: pytest.MonkeyPatch, arrives: bool
-) -> None:
-    """After each full batch; and once nothing arrives, the index waits for nothing."""
-    monkeypatch.setattr(tasks, "BATCH", 2)
-    indexer.debounce_s = 1.5
-    account_id = await mail_sync.synced("One", "Two", "Three", "Four", "Five")
-
-    async def arrive() -> None:
-        while True:
-            await indexer.stored(account_id, [])
-            await trio.sleep(tasks.ARRIVES_WITHIN_S / 2)
-
-    async with trio.open_nursery() as nursery:
-        if arrives:
-            nursery.start_soon(arrive)
-        began = trio.current_time()
-        await indexer.catch_up()
-        assert trio.current_time() - began == (2 * tasks.STEPS_ASIDE_S if arrives else 0)
-        nursery.cancel_scope.cancel()
-    assert await mail_sync.rows("select count(*) from mail_search") == [(5,)]
 
 
 async def test_without_one_what_is_stored_is_found(service: Service) -> None:
