@@ -227,7 +227,7 @@ export async function undo() {
     const words = undone ? await undoneWords(undone) : "There is nothing to undo.";
     dropOffer();
     undoable = undone ? Math.max(undoable - 1, 0) : 0;
-    dropOffer = toast(words, undoable ? { action: { label: "Undo one more", run: () => onUndo.run() } } : {});
+    dropOffer = toast(words, undoable ? { action: { label: "Undo more", run: () => onUndo.run() } } : {});
     if (liveState.value !== "live") refetchLists();
     return undone;
   } catch (error) {

@@ -70,7 +70,7 @@ def test_after_several_each_can_be_taken_back(phone: App) -> None:
         expect(phone.row(thread_id)).to_have_count(0)
     page.get_by_role("button", name="Undo", exact=True).click()
     phone.row("thr_02").wait_for()
-    page.get_by_role("button", name="Undo one more").click()
+    page.get_by_role("button", name="Undo more").click()
     phone.row("thr_01").wait_for()
     expect(page.get_by_text("Back from the archive")).to_have_count(1)
     expect(page.locator(".toast-action")).to_have_count(0)
