@@ -102,6 +102,12 @@ def test_what_has_no_boundary_is_no_answer(kind: str) -> None:
     assert answers_of(batch(part(0, answer(b"a")), kind=kind), requests=1) == {}
 
 
+@pytest.mark.parametrize("body", [b"see --x here\r\n", b"a--x\nb", b"--xy\r\n--x y\n", b"\r--x\r\n"])
+def test_only_a_line_of_its_own_is_a_boundary(body: bytes) -> None:
+    found = answers_of(batch(part(0, answer(body)), part(1, answer(b"b"))), requests=2)
+    assert {place: one.body for place, one in found.items()} == {0: body, 1: b"b"}
+
+
 def test_many_boundaries_are_read_in_a_moment() -> None:
     assert answers_of(batch(b"--x\r\n" * 200_000), requests=1) == {}
 

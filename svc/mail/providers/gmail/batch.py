@@ -7,7 +7,7 @@ Other parts are ignored, and the caller repeats each request without an answer a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from svc.protocol.egress import EgressResponse
@@ -39,11 +39,9 @@ def answers_of(answer: EgressResponse, *, requests: int) -> dict[int, EgressResp
     found = _BOUNDARY_PARAMETER.match(answer.headers.get("content-type") or "")
     if found is None:
         return {}
-    delimiter = re.escape((found[1] or found[2]).encode("ascii", "replace"))
-    parts = re.split(rb"(?:\A|\r?\n)--" + delimiter + rb"(?:--)?[ \t]*(?=\r?\n|\Z)", answer.body)
     answers: dict[int, EgressResponse] = {}
     twice: set[int] = set()
-    for part in parts[1:]:
+    for part in _parts(answer.body, (found[1] or found[2]).encode("ascii", "replace")):
         parsed = _parsed(part)
         if parsed is None or parsed[0] >= requests:
             continue
@@ -52,6 +50,19 @@ def answers_of(answer: EgressResponse, *, requests: int) -> dict[int, EgressResp
             twice.add(place)
         answers[place] = one
     return {place: one for place, one in answers.items() if place not in twice}
+
+
+def _parts(body: bytes, boundary: bytes) -> Iterator[bytes]:
+    """What follows each delimiter line. The pattern begins with fixed text, because one that begins with a line end is
+    tried at every byte of the mails: that took a sixth of the whole time of a first sync."""
+    start: int | None = None
+    for found in re.finditer(rb"--" + re.escape(boundary) + rb"(?:--)?[ \t]*(?=\r?\n|\Z)", body):
+        if found.start() == 0 or body[found.start() - 1 : found.start()] == b"\n":
+            if start is not None:
+                yield body[start : found.start()].removesuffix(b"\n").removesuffix(b"\r")
+            start = found.end()
+    if start is not None:
+        yield body[start:]
 
 
 def _parsed(part: bytes) -> tuple[int, EgressResponse] | None:
