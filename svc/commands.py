@@ -46,7 +46,7 @@ from svc.errors import Refusal
 from svc.export import import_archive
 from svc.listening import Front, Role
 from svc.log import Log
-from svc.nursery import ThreadPool, share_memory
+from svc.nursery import ThreadPool, share_memory, shorten_turns
 from svc.preflight import serve_rules
 from svc.settings import HOME, INTERNAL_PORT, LOG, PORT, WORKER_PROCESS
 from svc.store import CannotOpen, Home, KeyRefused, StoreBroken, damage, run_fsck
@@ -61,6 +61,7 @@ _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 def run(name: str, given: Mapping[str, Any]) -> int:
     """Run the command with that name."""
     share_memory()
+    shorten_turns()
     if name == "serve" and _role(given) == "worker":
         return process.main()  # written so that `cli` did not recognize it
     command = next(row for row in all_commands() if row.name == name)

@@ -20,7 +20,7 @@ from svc.nursery.schedule import every
 from svc.nursery.signals import watch_signals
 from svc.nursery.subsystem import Child, ChildState, Phase, Subsystem
 from svc.nursery.task_group import open_task_group
-from svc.nursery.thread_pool import ThreadPool
+from svc.nursery.thread_pool import ThreadPool, shorten_turns
 from svc.nursery.turns import Turns
 from svc.nursery.verdict import NOT_SERVING, Verdict, verdict_on
 from svc.nursery.vitals import open_descriptors, resident_bytes
@@ -56,6 +56,7 @@ __all__ = [
     "process_group",
     "resident_bytes",
     "share_memory",
+    "shorten_turns",
     "verdict_on",
     "watch_signals",
 ]

@@ -6,14 +6,26 @@ stopped. A call that may hang belongs in the process pool.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 import trio
 
 from svc.nursery.autojump import autojump_held
 
 T = TypeVar("T")
+
+TURN_S: Final = 0.0005
+
+
+def shorten_turns() -> None:
+    """Lets a thread that computes keep the interpreter's lock (GIL) for only :data:`TURN_S` while others wait for it.
+
+    Python's default is 5 ms. Each call into SQLite gives the lock away and needs it back, and so does each step of the
+    event loop: beside a thread that computes they waited for most of the time.
+    """
+    sys.setswitchinterval(TURN_S)
 
 
 class ThreadPool:

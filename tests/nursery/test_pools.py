@@ -16,13 +16,24 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from svc.cli import main
 from svc.nursery import ProcessPool, ThreadPool, WorkerCrashed, WorkerTimeout
+from svc.nursery.thread_pool import TURN_S
 from tests.nursery import jobs
 from tests.sizes import HANGS_S
 
 LONG_S = HANGS_S
+PYTHONS_OWN_S = 0.005
 
 # Threads
+
+
+def test_every_command_has_threads_give_the_interpreter_away_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = list[float]()
+    monkeypatch.setattr(sys, "setswitchinterval", told.append)
+    assert main(["config"]) == 0
+    assert told == [TURN_S]
+    assert TURN_S < PYTHONS_OWN_S / 2
 
 
 async def test_time_stands_still_while_a_thread_works(threads: ThreadPool, clock: MockClock) -> None:
