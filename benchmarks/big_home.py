@@ -30,8 +30,8 @@ from svc.config import read_config
 from svc.log import Log
 from svc.mail.search.model import COLUMNS, Column
 from svc.mail.search.plan import account_word
-from svc.mail.search.text import VERSION
-from svc.mail.search.vocabulary import Entry, entries_of
+from svc.mail.search.version import VERSION
+from svc.mail.search.vocabulary import entries_of
 from svc.workspace import Workspace
 
 CACHE: Final = REPOSITORY / ".cache" / "bench"
@@ -218,10 +218,10 @@ def _count_words(connection: sqlite3.Connection, bodies: Sequence[str]) -> None:
         having[account_word(account_id)][number] = messages
     entries = [entries_of({**_NO_WORDS, "subject": "The budget of week", "body": body}) for body in bodies]
     for account, numbers in having.items():
-        counted: Counter[Entry] = Counter()
+        counted: Counter[tuple[str, str, str]] = Counter()
         for number, messages in numbers.items():
-            for entry in entries[number]:
-                counted[entry] += messages
+            for stem, word, _ in entries[number].forms:
+                counted[entries[number].language, stem, word] += messages
         connection.executemany(
             "insert into mail_search_vocabulary (account, language, stem, word, messages) values (?, ?, ?, ?, ?)",
             [(account, *entry, messages) for entry, messages in sorted(counted.items())],

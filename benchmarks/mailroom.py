@@ -36,6 +36,7 @@ from svc.principal import UNCLAIMED
 from svc.store import Blobs, Consumer, Following, Store
 from svc.store.consumers import register
 from tests.formats.mime import corpus
+from tests.support.process import ServiceProcess, until
 
 ADDRESS: Final = "bench@example.org"
 FIRST_ARRIVAL_MS: Final = 1_700_000_000_000
@@ -84,6 +85,7 @@ class Mailroom:
             store=self.store,
             blobs=self.fetcher.blobs,
             threads=self.threads,
+            processes=self.processes,
             log=self.fetcher.log,
             follow=partial(following.catch_up, SEARCH_CONSUMER.name),
             debounce_s=1,
@@ -198,5 +200,20 @@ def _made_up(number: int) -> bytes:
 
 
 def sync_disks() -> None:
-    """Before a round: what the round before left to be written is not charged to the next."""
+    """Before a round: what the round before left to be written is not charged to the next.
+
+    No round deletes its files before the last one has ended: ext4 without a journal looks at each inode that became
+    free in the last minutes before it gives a new one, and that took up to a third of the next round.
+    """
     os.sync()
+
+
+def wait_for_rows(service: ServiceProcess, table: str, wanted: int, *, deadline_s: float) -> None:
+    """Wait until the table has so many rows. One connection looks often: each new one reads the whole schema, and that
+    took a part of a processor from the service."""
+    with service.reading() as database:
+
+        def is_there() -> bool:
+            return bool(database.execute(f"select count(*) = ? from {table}", (wanted,)).fetchone()[0])
+
+        until(is_there, what=f"{wanted} rows in {table}", deadline_s=deadline_s, tell=service.log)

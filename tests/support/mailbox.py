@@ -88,7 +88,13 @@ class MailSync:
     def indexer(self) -> Indexer:
         """Not running: it works when it is told."""
         return Indexer(
-            store=self.store, blobs=self.blobs, threads=self.threads, log=self.log, follow=self.follow, debounce_s=0
+            store=self.store,
+            blobs=self.blobs,
+            threads=self.threads,
+            processes=self.processes,
+            log=self.log,
+            follow=self.follow,
+            debounce_s=0,
         )
 
     async def inject(

@@ -12,13 +12,14 @@ from typing import Final, cast
 
 from svc.clock import Millis
 from svc.erase import Left
+from svc.formats.words.entries import Entries
 from svc.mail.search import queries
 from svc.mail.search.model import COLUMNS, NAMED, Column
 from svc.mail.search.plan import IDS_A_SECOND, account_word, id_floor
-from svc.mail.search.text import VERSION
-from svc.mail.search.vocabulary import Changes, Entries, entries_of, forget_account, forget_all
+from svc.mail.search.version import VERSION
+from svc.mail.search.vocabulary import Changes, entries_of, forget_account, forget_all
 from svc.mail.threads.thread_rows import retell
-from svc.store import Tx, records
+from svc.store import Tx, json_array, records
 
 CONSUMER_NAME: Final = "mail-search"
 """The consumer's name. All messages before its cursor are in the queue, or were."""
@@ -38,8 +39,6 @@ class Words:
 
     message_id: str
     columns: Mapping[Column, str]
-    entries: Entries
-    """The entries that the message adds to the vocabulary."""
     snippet: str | None = None
     """The preview line as this version makes it; ``None`` if it needs no update, or the body is lost."""
 
@@ -55,22 +54,26 @@ def queue(tx: Tx, *, message_ids: Sequence[str]) -> None:
     )
 
 
-def take(tx: Tx, *, messages: Sequence[Words]) -> None:
-    """Add these messages to the index, or replace their words, and remove them from the queue."""
-    entries = queries.state(tx).entries
+def take(tx: Tx, *, messages: Sequence[tuple[Words, Entries]]) -> None:
+    """Add these messages to the index, or replace their words, and remove them from the queue. With each come the
+    entries that it adds to the vocabulary."""
+    ids = json_array([message.message_id for message, _ in messages])
+    places = _places(tx, ids)
+    entry = queries.state(tx).entries
     changes = Changes()
-    ids = []
-    for message in messages:
-        place = _place(tx, message.message_id)
-        if place is not None:
-            entries += 1
-            ids.append(_put(tx, place, message, entry=entries, changes=changes))
-            changes.add(account_word(place.account_id), message.entries)
-            if message.snippet is not None:
-                retell(tx, message_id=message.message_id, snippet=message.snippet)
-        tx.run("delete from mail_search_queue where message_id = :id", id=message.message_id)
+    row_ids = []
+    for message, entries in messages:
+        place = places.get(message.message_id)
+        if place is None:
+            continue
+        entry += 1
+        row_ids.append(_put(tx, place, message, entry=entry, changes=changes))
+        changes.add(account_word(place.account_id), entries)
+        if message.snippet is not None:
+            retell(tx, message_id=message.message_id, snippet=message.snippet)
+    tx.run("delete from mail_search_queue where message_id in (select value from json_each(:ids))", ids=ids)
     # The full-text rows are written last, together: that is faster by a quarter.
-    for row_id in ids:
+    for row_id in row_ids:
         tx.run(
             f"""
             insert into mail_search_fts (rowid, {_WORDS}) select id, {_WORDS} from mail_search_words where id = :id
@@ -78,7 +81,7 @@ def take(tx: Tx, *, messages: Sequence[Words]) -> None:
             id=row_id,
         )
     changes.write(tx)
-    tx.run("update mail_search_state set entries = :entries where one = 1", entries=entries)
+    tx.run("update mail_search_state set entries = :entry where one = 1", entry=entry)
 
 
 def erase(tx: Tx, *, account_id: str) -> Left:
@@ -189,19 +192,28 @@ class _Place:
     sent_at: Millis
 
 
-def _place(tx: Tx, message_id: str) -> _Place | None:
-    """The message's current data; ``None`` if it was deleted since its words were extracted, or is being erased."""
-    row = tx.one(
+def _places(tx: Tx, message_ids: str) -> dict[str, _Place]:
+    """The messages' current data. Those are missing that were deleted since their words were extracted, or are being
+    erased. ``message_ids``: as JSON."""
+    rows = tx.all(
         """
-        select s.id, m.account_id, m.thread_id, m.labels, m.attachments, m.sent_at
+        select m.id, s.id, m.account_id, m.thread_id, m.labels, m.attachments, m.sent_at
         from mail_messages m join mail_accounts a on a.id = m.account_id left join mail_search s on s.message_id = m.id
-        where m.id = :id and not a.erasing
+        where m.id in (select value from json_each(:ids)) and not a.erasing
         """,
-        id=message_id,
+        ids=message_ids,
     )
-    if row is None:
-        return None
-    return _Place(id=row[0], account_id=row[1], thread_id=row[2], labels=row[3], attachments=row[4], sent_at=row[5])
+    return {
+        message_id: _Place(
+            id=row_id,
+            account_id=account_id,
+            thread_id=thread_id,
+            labels=labels,
+            attachments=attachments,
+            sent_at=sent_at,
+        )
+        for message_id, row_id, account_id, thread_id, labels, attachments, sent_at in rows
+    }
 
 
 def _put(tx: Tx, place: _Place, message: Words, *, entry: int, changes: Changes) -> int:

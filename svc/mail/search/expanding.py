@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from svc.formats.words.forms import core, stems_in
+from svc.formats.words.languages import LANGUAGES, UNKNOWN
+from svc.formats.words.text import folded, normal
 from svc.mail.search import queries
-from svc.mail.search.forms import core, stems_in
 from svc.mail.search.model import Query, Text
 from svc.mail.search.plan import has_forms
-from svc.mail.search.text import folded, normal
-from svc.mail.search.tongues import LANGUAGES, UNKNOWN
 from svc.store import ReadTx
 
 MAX_FORMS: Final = 24

@@ -18,6 +18,7 @@ def build(workspace: Workspace) -> None:
         store=workspace.store,
         blobs=workspace.blobs,
         threads=workspace.threads,
+        processes=workspace.processes,
         log=workspace.log,
         follow=partial(workspace.service(Following).catch_up, CONSUMER.name),
         debounce_s=workspace.config[INDEX_DEBOUNCE_MS] / 1_000,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from svc.mail.search import queries
 from svc.mail.search.actions import CONSUMER_NAME
-from svc.mail.search.text import VERSION
+from svc.mail.search.version import VERSION
 from svc.mail.search.vocabulary import entries_of
 from svc.store import Invariant, ReadTx
 

@@ -19,6 +19,7 @@ from typing import Final
 
 from svc.clock import DAY_MS, Millis
 from svc.formats.text import clean_line, cut
+from svc.formats.words.text import typed
 from svc.mail.search.matching import CURRENCIES
 from svc.mail.search.model import (
     COLUMNS,
@@ -35,7 +36,6 @@ from svc.mail.search.model import (
     Term,
     Text,
 )
-from svc.mail.search.text import typed
 
 MAX_QUERY_CHARS: Final = 500
 """The text of a search. Beyond: 400 `invalid`, with the name of the field."""

@@ -15,8 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from svc.formats.words.text import DENSE, EMOJI, folded, normal, restored
 from svc.mail.search.model import Column
-from svc.mail.search.text import DENSE, EMOJI, folded, normal, restored
 
 CURRENCIES: Final = "$¢-¥\u20a0-\u20cf"
 _SIGN: Final = f"[+#%&@§№°{CURRENCIES}]"

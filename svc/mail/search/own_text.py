@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from svc.formats.snippet import carried_words, own_words
-from svc.mail.search.text import restored
+from svc.formats.words.text import restored
 from svc.store import ReadTx, json_array
 
 

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from svc.clock import Millis
+from svc.formats.words.text import MIN_NAMED_PREFIX_CHARS, phrase, simple, spellings
 from svc.mail.model import DRAFT, SENT, SPAM, STARRED, TRASH
 from svc.mail.search.matching import Mark, Matcher, ends_with_sign, has_signs, mark_of
 from svc.mail.search.model import (
@@ -33,7 +34,6 @@ from svc.mail.search.model import (
     Term,
     Text,
 )
-from svc.mail.search.text import MIN_NAMED_PREFIX_CHARS, phrase, simple, spellings
 from svc.store import Value, json_array
 
 IDS_A_SECOND: Final = 4_096

@@ -9,6 +9,7 @@ from typing import Final, cast
 import msgspec
 
 from svc.formats.person import Person
+from svc.formats.words.entries import Entries
 from svc.mail.model import MessageHeaders
 from svc.mail.search.model import COLUMNS, Column
 from svc.mail.search.plan import Plan
@@ -210,20 +211,21 @@ def words_under(
     return [(str(word), str(written)) for word, written in rows]
 
 
-def has_entries(tx: ReadTx, account: str, entries: Iterable[tuple[str, str, str]]) -> bool:
-    """Whether there is a row for each of these languages, stems and words."""
+def has_entries(tx: ReadTx, account: str, entries: Entries) -> bool:
+    """Whether the account's vocabulary has a row for each of these entries."""
     missing = tx.value(
         """
         select exists (
-            select 1 from json_each(:entries) e where not exists (
+            select 1 from json_each(:forms) f where not exists (
                 select 1 from mail_search_vocabulary where account = :account and messages > 0
-                    and language = json_extract(e.value, '$[0]') and stem = json_extract(e.value, '$[1]')
-                    and word = json_extract(e.value, '$[2]')
+                    and language = :language and stem = json_extract(f.value, '$[0]')
+                    and word = json_extract(f.value, '$[1]')
             )
         )
         """,
         account=account,
-        entries=msgspec.json.encode([list(entry) for entry in entries]).decode(),
+        language=entries.language,
+        forms=msgspec.json.encode(entries.forms).decode(),
     )
     return not missing
 

@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Final
 
 from svc.formats.snippet import carried_words, own_words
+from svc.formats.words.text import folded, places, restored
 from svc.mail.search.matching import Mark
 from svc.mail.search.model import Column
-from svc.mail.search.text import folded, places, restored
 
 SHOWN_CHARS: Final = 180
 BEFORE_CHARS: Final = 50

@@ -11,11 +11,11 @@ import re
 from collections.abc import Container, Iterator, Sequence
 from typing import Final
 
+from svc.formats.words.forms import MAX_WORD_CHARS, is_inflected
+from svc.formats.words.text import folded, normal
 from svc.mail.search import queries
-from svc.mail.search.forms import MAX_WORD_CHARS, is_inflected
 from svc.mail.search.model import Query, Text
 from svc.mail.search.queries import Known
-from svc.mail.search.text import folded, normal
 from svc.store import ReadTx
 
 NEXT_TO_NOTHING: Final = 2

@@ -8,6 +8,7 @@ synchronous: the code that stored mail waits until the mail can be found.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -15,14 +16,16 @@ from typing import Final
 import msgspec
 import trio
 
+from svc.formats.words.entries import Entries, entries_of_each, entries_of_text, unpacked
 from svc.log import Log
 from svc.mail.model import Body, Incoming, message_id_of
 from svc.mail.search import actions, queries
 from svc.mail.search.actions import Words
 from svc.mail.search.queries import Waiting
-from svc.mail.search.text import VERSION
+from svc.mail.search.version import VERSION
+from svc.mail.search.vocabulary import joined
 from svc.mail.search.words import words_of, words_with
-from svc.nursery import Child, ThreadPool, Wake, open_task_group
+from svc.nursery import Child, ProcessPool, ThreadPool, Wake, WorkerCrashed, WorkerTimeout, open_task_group
 from svc.store import BlobCorrupt, BlobMissing, Blobs, Store
 
 BATCH: Final = 100
@@ -31,6 +34,13 @@ BATCH: Final = 100
 TOGETHER: Final = 20
 """Messages whose words are extracted in one call to a thread: a call costs as much as a short message."""
 
+MANY: Final = 50
+"""The entries of at least so many messages are computed in a worker process: it takes a moment to start."""
+
+MAX_SENT_CHARS: Final = 4 * 1024 * 1024
+"""The most text that is sent to it at once: the event loop waits while it is packed."""
+
+DEADLINE_S: Final = 20.0
 CLEARED_AT_A_TIME: Final = 200
 MAX_HELD_CHARS: Final = 16 * 1024 * 1024
 MAX_BODY_BLOB_BYTES: Final = 64 * 1024 * 1024
@@ -44,6 +54,7 @@ class Indexer:
     store: Store
     blobs: Blobs
     threads: ThreadPool
+    processes: ProcessPool
     log: Log
     follow: Callable[[], Awaitable[object]]
     debounce_s: float
@@ -98,8 +109,8 @@ class Indexer:
                 await self.store.write(actions.compact)
             self._ended = self._begun
 
-    async def words(self, messages: Sequence[Waiting]) -> list[Words]:
-        """The messages' words, from the bodies in memory or from their blobs."""
+    async def words(self, messages: Sequence[Waiting]) -> list[tuple[Words, Entries]]:
+        """The messages' words, from the bodies in memory or from their blobs, and their entries for the vocabulary."""
         found: list[Words] = []
         for start in range(0, len(messages), TOGETHER):
             some = messages[start : start + TOGETHER]
@@ -108,6 +119,18 @@ class Indexer:
                 found.append(words)
                 if fault is not None:
                     self._log_fault(message, fault)
+        return list(zip(found, await self._entries([joined(one.columns) for one in found]), strict=True))
+
+    async def _entries(self, texts: Sequence[str]) -> list[Entries]:
+        """Those of many texts together come from a worker process, if there is a processor for it."""
+        if len(texts) >= MANY and sum(map(len, texts)) <= MAX_SENT_CHARS and (os.cpu_count() or 1) > 1:
+            try:
+                return unpacked(await self.processes.run(entries_of_each, texts, deadline_s=DEADLINE_S))
+            except (WorkerTimeout, WorkerCrashed) as fault:
+                self.log.info("search.entries_here", messages=len(texts), reason=str(fault))
+        found: list[Entries] = []
+        for start in range(0, len(texts), TOGETHER):
+            found += await self.threads.run(lambda some: [*map(entries_of_text, some)], texts[start : start + TOGETHER])
         return found
 
     def _words(self, messages: Sequence[Waiting], bodies: Sequence[str | None]) -> list[tuple[Words, Exception | None]]:

@@ -7,93 +7,66 @@ deleted. Each account has its own rows: nobody sees a word of another person's m
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
-from itertools import islice
-from typing import Final, NamedTuple
+from collections.abc import Mapping
+from typing import Final
 
-from svc.mail.search.forms import is_inflected, stems
+import msgspec
+
+from svc.formats.words.entries import Entries, Form, entries_of_text
 from svc.mail.search.model import COLUMNS, Column
-from svc.mail.search.text import folded, restored
-from svc.mail.search.tongues import language_of
 from svc.store import Tx
-
-MAX_WORDS_A_MESSAGE: Final = 2_000
-"""Only the first this many different words of a message are used; a text with more is a list."""
-
-_REMEMBERED: Final = 50_000
 
 FORGOTTEN_AT_A_TIME: Final = 5_000
 
-_TOKEN: Final = re.compile(r"[^\W_]+")
 
-
-class Entry(NamedTuple):
-    language: str
-    stem: str
-    word: str
-    """The word as in the full-text table: without accents."""
-
-
-Entries = Mapping[Entry, str]
-"""Maps each entry to the word as it is written."""
+def joined(columns: Mapping[Column, str]) -> str:
+    """The text of a message, as the index has it: its words make the message's entries."""
+    return "\n".join(columns[one] for one in COLUMNS)
 
 
 def entries_of(columns: Mapping[Column, str]) -> Entries:
-    """The entries of a message, computed from its words as the index has them."""
-    found = dict.fromkeys(_TOKEN.findall(restored("\n".join(columns[one] for one in COLUMNS)).lower()))
-    language = language_of(found.keys())
-    words = islice((word for word in found if is_inflected(word)), MAX_WORDS_A_MESSAGE)
-    return {entry: word for word in words for entry in _entries(word, language)}
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _entries(word: str, language: str) -> tuple[Entry, ...]:
-    """The entries of one word; cached, because mails have the same words again and again."""
-    plain = folded(word)
-    return tuple(Entry(language, stem, plain) for stem in stems(word, language))
+    return entries_of_text(joined(columns))
 
 
 class Changes:
     """Collects what several messages add and remove, to write it together: most of it is the same words."""
 
     def __init__(self) -> None:
-        self._counted: defaultdict[str, Counter[Entry]] = defaultdict(Counter)
-        self._written: dict[Entry, str] = {}
+        self._counted: defaultdict[tuple[str, str], Counter[Form]] = defaultdict(Counter)
+        """By account and language."""
 
     def add(self, account: str, entries: Entries) -> None:
-        self._counted[account].update(entries.keys())
-        self._written.update(entries)
+        self._counted[account, entries.language].update(entries.forms)
 
-    def take_away(self, account: str, entries: Iterable[Entry]) -> None:
-        self._counted[account].subtract(iter(entries))
+    def take_away(self, account: str, entries: Entries) -> None:
+        self._counted[account, entries.language].subtract(entries.forms)
 
     def write(self, tx: Tx) -> None:
-        changed = [
-            (account, entry, by)
-            for account, counted in sorted(self._counted.items())
-            for entry, by in sorted(counted.items())
-        ]
-        more = [self._row(*one) for one in changed if one[2] > 0]
-        fewer = [self._row(*one) for one in changed if one[2] < 0]
-        tx.run_many(
-            """
-            insert into mail_search_vocabulary (account, language, stem, word, written, messages)
-            values (:account, :language, :stem, :word, nullif(:written, :word), :by)
-            on conflict (account, language, stem, word) do update set messages = messages + :by
-            """,
-            more,
-        )
-        which = "account = :account and language = :language and stem = :stem and word = :word"
-        tx.run_many(f"update mail_search_vocabulary set messages = messages + :by where {which}", fewer)
-        tx.run_many(f"delete from mail_search_vocabulary where {which} and messages <= 0", fewer)
-
-    def _row(self, account: str, entry: Entry, by: int) -> dict[str, str | int]:
-        language, stem, word = entry
-        written = self._written.get(entry, word)
-        return {"account": account, "language": language, "stem": stem, "word": word, "written": written, "by": by}
+        """In the order of the table's key, so that each of its pages is met once."""
+        for (account, language), counted in sorted(self._counted.items()):
+            changed = sorted(counted.items())
+            # One statement for all that is more: while it runs, other threads have the interpreter.
+            tx.run(
+                """
+                insert into mail_search_vocabulary (account, language, stem, word, written, messages)
+                select :account, :language, json_extract(value, '$[0]'), json_extract(value, '$[1]'),
+                    nullif(json_extract(value, '$[2]'), ''), json_extract(value, '$[3]')
+                from json_each(:more) where true
+                on conflict (account, language, stem, word) do update set messages = messages + excluded.messages
+                """,
+                account=account,
+                language=language,
+                more=msgspec.json.encode([(*form, by) for form, by in changed if by > 0]).decode(),
+            )
+            which = "account = :account and language = :language and stem = :stem and word = :word"
+            fewer: list[Mapping[str, str | int]] = [
+                {"account": account, "language": language, "stem": stem, "word": word, "by": by}
+                for (stem, word, _), by in changed
+                if by < 0
+            ]
+            tx.run_many(f"update mail_search_vocabulary set messages = messages + :by where {which}", fewer)
+            tx.run_many(f"delete from mail_search_vocabulary where {which} and messages <= 0", fewer)
 
 
 def forget_all(tx: Tx) -> None:

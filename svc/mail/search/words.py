@@ -7,12 +7,11 @@ from collections.abc import Iterable
 from svc.formats.person import Person
 from svc.formats.readable import readable_text
 from svc.formats.snippet import snippet
+from svc.formats.words.text import indexable
 from svc.mail.model import Body
 from svc.mail.search.actions import Words
 from svc.mail.search.model import Column
 from svc.mail.search.queries import Waiting
-from svc.mail.search.text import indexable
-from svc.mail.search.vocabulary import entries_of
 
 
 def words_of(message: Waiting, readable: str | None, *, line: str | None = None) -> Words:
@@ -28,7 +27,7 @@ def words_of(message: Waiting, readable: str | None, *, line: str | None = None)
         "files": indexable("\n".join(one.filename for one in headers.attachments)),
         "body": indexable(readable or ""),
     }
-    return Words(message_id=message.message_id, columns=columns, entries=entries_of(columns), snippet=line)
+    return Words(message_id=message.message_id, columns=columns, snippet=line)
 
 
 def words_with(message: Waiting, body: Body) -> Words:

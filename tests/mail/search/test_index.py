@@ -162,7 +162,7 @@ async def test_a_message_deleted_before_its_words_were_taken_is_passed_by(
     await mail_sync.follow()
     words = await indexer.words(await mail_sync.store.read(indexer_waiting))
     account = (await mail_sync.store.read(account_queries.connected_accounts))[0]
-    await mail_sync.store.write(lambda tx: ingest.delete_message(tx, account, message_id=words[0].message_id))
+    await mail_sync.store.write(lambda tx: ingest.delete_message(tx, account, message_id=words[0][0].message_id))
     await mail_sync.store.write(actions.take, messages=words)
     assert await mail_sync.rows("select count(*) from mail_search") == [(1,)]
     assert await problems(mail_sync) == []

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
 
 import pytest
 
-from svc.mail.search import actions, queries, vocabulary
+from svc.formats.words.entries import MAX_WORDS
+from svc.mail.search import actions, queries, tasks, vocabulary
 from svc.mail.search.invariants import INVARIANTS
-from svc.mail.search.text import VERSION
-from svc.mail.search.vocabulary import MAX_WORDS_A_MESSAGE, entries_of
+from svc.mail.search.tasks import MANY, MAX_SENT_CHARS
+from svc.mail.search.version import VERSION
+from svc.mail.search.vocabulary import entries_of
 from svc.mail.sync import ingest
+from svc.nursery import ProcessPool, WorkerCrashed, WorkerTimeout
 from svc.store import ReadTx, Row, Tx, Value
 from tests.mail.search.test_forms import SENTENCES, columns
+from tests.recorded_log import RecordedLog
 from tests.support.mailbox import MailSync, mail
 
 KEPT = "select account, language, stem, word, messages from mail_search_vocabulary order by 1, 2, 3, 4"
@@ -26,7 +33,8 @@ async def taken_again(mail_sync: MailSync) -> list[tuple[object, ...]]:
         counted: Counter[tuple[str, ...]] = Counter()
         for row_id in queries.newest(tx, limit=1_000):
             if (words := queries.counted_words(tx, row_id, version=VERSION)) is not None:
-                counted.update((words.account, *entry) for entry in entries_of(words.columns))
+                entries = entries_of(words.columns)
+                counted.update((words.account, entries.language, stem, word) for stem, word, _ in entries.forms)
         return sorted((*entry, messages) for entry, messages in counted.items())
 
     return await mail_sync.store.read(read)
@@ -120,8 +128,8 @@ async def test_a_word_that_is_missing_is_a_problem(mail_sync: MailSync) -> None:
 
 def test_a_message_adds_so_many_words_at_the_most() -> None:
     words = [f"{a}{b}{c}word" for a in "abcdefghijklmn" for b in "abcdefghijklmn" for c in "abcdefghijklmn"]
-    assert len(words) > MAX_WORDS_A_MESSAGE
-    assert len({entry.word for entry in entries_of(columns(body=" ".join(words)))}) == MAX_WORDS_A_MESSAGE
+    assert len(words) > MAX_WORDS
+    assert len({word for _, word, _ in entries_of(columns(body=" ".join(words))).forms}) == MAX_WORDS
 
 
 async def test_words_and_the_queue_are_found_by_their_indexes_also_without_statistics(mail_sync: MailSync) -> None:
@@ -145,3 +153,51 @@ async def test_words_and_the_queue_are_found_by_their_indexes_also_without_stati
     await mail_sync.store.read(read)
     assert "SEARCH v USING INDEX mail_search_vocabulary_words (account=? AND word=?)" in plans
     assert not any(plan.startswith("SCAN m") for plan in plans)
+
+
+@dataclass
+class Watched:
+    """A pool that counts its calls. ``fault``: what each of them ends with."""
+
+    pool: ProcessPool
+    fault: Exception | None = None
+    calls: int = 0
+
+    async def run(self, fn: Callable[..., object], *args: object, deadline_s: float) -> object:
+        self.calls += 1
+        if self.fault is not None:
+            raise self.fault
+        return await self.pool.run(fn, *args, deadline_s=deadline_s)
+
+
+@pytest.mark.parametrize(
+    ("mails", "processors", "sent_chars", "fault", "calls"),
+    [
+        (MANY, 2, MAX_SENT_CHARS, None, 1),
+        (MANY, 2, MAX_SENT_CHARS, WorkerCrashed("it died"), 1),
+        (MANY, 2, MAX_SENT_CHARS, WorkerTimeout("too long"), 1),
+        (MANY, 2, 50 * MANY, None, 0),
+        (MANY - 1, 2, MAX_SENT_CHARS, None, 0),
+        (MANY, 1, MAX_SENT_CHARS, None, 0),
+    ],
+)
+async def test_many_messages_are_counted_in_a_worker_or_else_here(
+    mail_sync: MailSync,
+    log: RecordedLog,
+    monkeypatch: pytest.MonkeyPatch,
+    mails: int,
+    processors: int,
+    sent_chars: int,
+    fault: Exception | None,
+    calls: int,
+) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: processors)
+    monkeypatch.setattr(tasks, "MAX_SENT_CHARS", sent_chars)
+    for number in range(mails):
+        await mail_sync.inject(f"The plans of the harbour {'abcdefghij'[number % 10] * 3}")
+    await mail_sync.synced()
+    pool = Watched(mail_sync.processes, fault)
+    await replace(mail_sync.indexer(), processes=cast("ProcessPool", pool)).catch_up()
+    assert pool.calls == calls
+    assert await mail_sync.rows(KEPT) == await taken_again(mail_sync) != []
+    assert log.events("info").count("search.entries_here") == (fault is not None)

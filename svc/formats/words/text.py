@@ -14,10 +14,6 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final
 
-VERSION: Final = 5
-"""Increase it when the same message now gives other words or another preview line. Every index is then rebuilt in the
-background."""
-
 MIN_PREFIX_CHARS: Final = 3
 """The prefix length that the full-text table has an index for. A shorter prefix would match half of all mail."""
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc.formats.words.text import folded, indexable, normal, phrase, places, restored, spellings
 from svc.mail.search.plan import quoted
-from svc.mail.search.text import folded, indexable, normal, phrase, places, restored, spellings
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,8 @@
 """The forms of a word: ``plan``, ``plans``, ``planning``. Words with a common stem count as forms of one word.
 
 The stems are Snowball's, which most full-text engines use. A stem is only right in its language: so each word is
-stemmed in the language of its message (``tongues.py``), and in all languages if that is not known. A word with accents
-also gets the stem of the word without accents, because people type both.
+stemmed in the language of its message (``languages.py``), and in all languages if that is not known. A word with
+accents also gets the stem of the word without accents, because people type both.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Final
 
 import Stemmer
 
-from svc.mail.search.text import folded
-from svc.mail.search.tongues import LANGUAGES, UNKNOWN
+from svc.formats.words.languages import LANGUAGES, UNKNOWN
+from svc.formats.words.text import folded
 
 MIN_WORD_CHARS: Final = 3
 MAX_WORD_CHARS: Final = 24
