@@ -20,12 +20,12 @@ from tempfile import TemporaryDirectory
 from typing import Final
 from urllib.parse import urlsplit
 
-from benchmarks.mailroom import some_mails, sync_disks
+from benchmarks.mailroom import some_mails, sync_disks, wait_for_rows
 from benchmarks.report import Table, count, median, paired_ratio
 from svc.mail.providers.gmail import batch
 from tests.peers.cache import emulator_files
 from tests.peers.emulator import CLIENT_ID, CLIENT_SECRET, Google, google
-from tests.support.process import ServiceProcess, until
+from tests.support.process import ServiceProcess
 
 MAILS: Final = 1_500
 """The emulator serves one token 5,000 times: each mail is put there, and read by the limit and by lieer, with one."""
@@ -78,9 +78,10 @@ def run(quick: bool) -> Iterable[Table]:
     mails, what = some_mails(QUICK_MAILS if quick else MAILS)
     rounds = QUICK_ROUNDS if quick else ROUNDS
     seconds: dict[str, list[float]] = {}
-    for _ in range(rounds):
-        for name, took_s in _round(mails):
-            seconds.setdefault(name, []).append(took_s)
+    with TemporaryDirectory() as directory:
+        for number in range(rounds):
+            for name, took_s in _round(Path(directory) / str(number), mails):
+                seconds.setdefault(name, []).append(took_s)
     others = [len(mails) / one for one in seconds[LIEER]]
     for name in (SVC, SVC_FINDS, LIEER, BARE):
         rates = [len(mails) / one for one in seconds[name]]
@@ -89,17 +90,18 @@ def run(quick: bool) -> Iterable[Table]:
     yield table
 
 
-def _round(mails: list[bytes]) -> Iterator[tuple[str, float]]:
-    """An emulator of its own for each round: it serves a token only so often."""
-    with TemporaryDirectory() as directory, ServiceProcess(Path(directory) / "svc") as service:
-        (Path(directory) / "svc").mkdir()
+def _round(directory: Path, mails: list[bytes]) -> Iterator[tuple[str, float]]:
+    """An emulator of its own for each round: it serves a token only so often. What a round leaves in ``directory``
+    stays there for the next (:func:`sync_disks`)."""
+    with ServiceProcess(directory / "svc") as service:
+        (directory / "svc").mkdir(parents=True)
         with google(users=[ADDRESS], redirect_uris=[f"{service.base}/oauth/mail/callback"]) as peer:
             for raw in mails:
                 peer.insert(ADDRESS, raw)
             sync_disks()
             yield BARE, _bare(peer)
             sync_disks()
-            yield LIEER, _by_lieer(Path(directory) / "lieer", peer, len(mails))
+            yield LIEER, _by_lieer(directory / "lieer", peer, len(mails))
             sync_disks()
             yield from _by_svc(service, peer, len(mails))
 
@@ -181,10 +183,6 @@ def _by_svc(service: ServiceProcess, peer: Google, mails: int) -> Iterator[tuple
     began = time.perf_counter()
     service.request("GET", f"{back.path}?{back.query}", headers={"cookie": cookie.partition(";")[0]})
     for name, table in ((SVC, "mail_messages"), (SVC_FINDS, "mail_search")):
-        until(lambda: _rows(service, table) == mails, what=table, deadline_s=LONGEST_S, tell=service.log)  # noqa: B023
+        wait_for_rows(service, table, mails, deadline_s=LONGEST_S)
         yield name, time.perf_counter() - began
     service.stop()
-
-
-def _rows(service: ServiceProcess, table: str) -> int:
-    return int(service.rows(f"select count(*) from {table}")[0][0])

@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from benchmarks.mailroom import some_mails, sync_disks
+from benchmarks.mailroom import some_mails, sync_disks, wait_for_rows
 from benchmarks.report import Table, count, median, paired_ratio
 from tests.peers.dovecot import ADDRESS, PASSWORD, Dovecot, dovecot, dovecot_path
 from tests.support.process import ServiceProcess, until
@@ -204,7 +204,7 @@ def _by_svc(folder: Path, server: Dovecot, wire: Wire, mails: int) -> tuple[floa
             imap={"host": "localhost", "port": wire.port, "security": "tls"},
             smtp={"host": "localhost", "port": server.submission_port, "security": "starttls"},
         )["accountId"]
-        until(lambda: _stored(service) == mails, what="all mails", deadline_s=LONGEST_S, tell=service.log)
+        wait_for_rows(service, "mail_messages", mails, deadline_s=LONGEST_S)
         took_s = time.perf_counter() - began
         until(lambda: _state(service) == "caught-up", what="the account", deadline_s=LONGEST_S, tell=service.log)
         service.mutate("mail.retryFailures", accountId=account_id)
@@ -212,10 +212,6 @@ def _by_svc(folder: Path, server: Dovecot, wire: Wire, mails: int) -> tuple[floa
             service.mutate("mail.retryFailures", accountId=account_id)
         service.stop()
     return took_s, asked
-
-
-def _stored(service: ServiceProcess) -> int:
-    return int(service.rows("select count(*) from mail_messages")[0][0])
 
 
 def _state(service: ServiceProcess) -> str:
