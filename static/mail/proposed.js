@@ -84,9 +84,8 @@ function Proposal({ reply, text, threadId, acts }) {
 
 /** What the person wrote into a reply that is no longer proposed. @param {{ text: string, threadId: string }} props */
 function KeptText({ text, threadId }) {
-  const use = async () => {
-    if (await composeAnswer("reply", threadId, undefined, htmlOf(text))) forget(threadId);
-  };
+  const use = () => composeAnswer("reply", threadId, undefined,
+    { words: htmlOf(text), onOpened: () => forget(threadId) });
   return html`<section class="card proposed" aria-label="Your text">
     <header class="card-head"><span class="card-from">Your text, not sent</span></header>
     <p class="proposed-to" role="status">The reply that you changed is no longer proposed: newer mail came, or it was

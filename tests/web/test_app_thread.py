@@ -337,8 +337,11 @@ def test_a_thread_that_fails_to_load_can_be_asked_for_again(start: Callable[...,
     page.locator("iframe").wait_for()
 
 
+@pytest.mark.parametrize("fails", [False, True])
 @pytest.mark.thorough
-def test_what_was_written_into_a_proposed_reply_stays_if_newer_mail_comes(start: Callable[..., App]) -> None:
+def test_what_was_written_into_a_proposed_reply_stays_if_newer_mail_comes(
+    start: Callable[..., App], fails: bool
+) -> None:
     answers = FakeAnswers()
     reply = {"id": "prp_1", "to": ["Noa <noa@example.org>"], "cc": [], "subject": "Re: Hello", "ruleId": "rul_1"}
     detail = fake_mail.detail(answers.thread("thr_04"))
@@ -360,7 +363,16 @@ def test_what_was_written_into_a_proposed_reply_stays_if_newer_mail_comes(start:
     expect(page.get_by_role("region", name="Proposed reply").frame_locator("iframe").locator("body")).to_have_text(
         "New words"
     )
+    if fails:
+        app.tolerated = ("404",)
+        answers.failing["mail.prepare"] = Refusal("NOT_FOUND", 404, "There is no such thread.")
     kept.get_by_role("button", name="Write a reply with it").click()
+    if fails:
+        again = page.get_by_role("button", name="Try again")
+        expect(again).to_be_visible()
+        expect(kept).to_contain_text("But & on Friday.")
+        answers.failing.clear()
+        again.click()
     expect(page.get_by_role("textbox", name="Message")).to_contain_text("But & on Friday.")
     expect(kept).to_have_count(0)
 

@@ -231,11 +231,12 @@ def test_words_for_an_answer_that_did_not_open_stand_in_it_once_it_does(start: C
     """Also those that come after the failure, which may be all of them."""
     app = answer_that_does_not_open(start, typed)
     app.page.keyboard.type("e!")
+    paste(app.page.locator("body"), plain=" Bye.")
     app.page.clock.resume()
     app.answers.failing.clear()
     app.page.get_by_role("button", name="Try again").click()
     ready(app.page)
-    expect(text(app.page)).to_contain_text(f"{typed}e!")
+    expect(text(app.page)).to_contain_text(f"{typed}e! Bye.")
     assert app.calls("mail.archive") == []
 
 

@@ -80,12 +80,13 @@ export function loseTyped({ always = false } = {}) {
   } };
 }
 
-/** @param {{ words: string, files: File[] }} lost takes what is typed until the pause */
+/** @param {{ words: string, files: File[] }} lost takes what is typed and pasted until the pause */
 function rest(lost) {
-  const more = (/** @type {KeyboardEvent} */ event) => {
+  const more = (/** @type {KeyboardEvent | ClipboardEvent} */ event) => {
     if (event.target instanceof Element && event.target.closest(".toasts")) return; // such as "Try again"
     [words, files] = [lost.words, lost.files];
-    typeAhead(event);
+    if (event instanceof KeyboardEvent) typeAhead(event);
+    else pasteAhead(event);
     [lost.words, lost.files] = [words, files];
     forgetTyped();
     if (event.defaultPrevented) wait();
@@ -96,9 +97,11 @@ function rest(lost) {
   };
   let timer = setTimeout(stopResting, PAUSE_MS);
   addEventListener("keydown", more, { capture: true });
+  addEventListener("paste", more, { capture: true });
   resting = () => {
     clearTimeout(timer);
     removeEventListener("keydown", more, { capture: true });
+    removeEventListener("paste", more, { capture: true });
   };
 }
 

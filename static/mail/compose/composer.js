@@ -92,9 +92,10 @@ export function composeBlank({ to = [], accountId = null, snippet = null } = {})
  * all" it gets all recipients.
  * @param {AnswerKind} kind @param {string} threadId
  * @param {string} [messageId] without it, the newest one
- * @param {string} [words] HTML that it begins with
+ * @param {{ words?: string, onOpened?: () => void }} [own] `words`: HTML that it begins with; `onOpened`: called once it
+ *   has them, also after *Try again*
  */
-export async function composeAnswer(kind, threadId, messageId, words = "") {
+export async function composeAnswer(kind, threadId, messageId, { words = "", onOpened = () => {} } = {}) {
   const what = kind === "forward" ? "Forward" : kind === "reply" ? "Reply" : "Reply to all";
   return await open(async () => {
     toThread(threadId);
@@ -108,10 +109,12 @@ export async function composeAnswer(kind, threadId, messageId, words = "") {
       const made = await openedDraft(before.id);
       if (kind === "replyAll") addEverybody(made.draft, fields);
       if (words) made.draft.write({ html: words + made.draft.fields.value.html });
+      onOpened();
       return made;
     }
     fields.html = words + bodyWith(prepared.signature);
     const about = { threadId, messageId: prepared.quote?.messageId ?? messageId ?? null };
+    onOpened();
     return { ...begun(fields, { dirty: words !== "" }, about), focus: fields.to.length ? "body" : "to", title: what };
   });
 }
