@@ -33,6 +33,7 @@ const REASONS = /** @type {Record<number, string>} */ ({
   429: "Too many uploads have begun and not ended. Wait, or cancel some.",
   507: "The server’s disk is full.",
 });
+const MAY_BE_STORED = "All of it was sent, but no answer came: it may be stored. Look for it before you try again.";
 
 /** A list of uploads, as a signal for the components that show it. `stored` is called with each stored file. */
 export class Uploads {
@@ -159,8 +160,8 @@ async function start(file, watch) {
       watch.sent(bytes);
     } });
     if (answer.status === CREATED) return /** @type {StoredFile} */ (answer.body);
-    const isStored = answer.status === 0 && left === 0; // perhaps: its answer may be lost, and it would be there twice
-    if (isStored || !SAFE_AGAIN.has(answer.status) || watch.signal.aborted) throw new UploadRefused(answer.status);
+    if (answer.status === 0 && left === 0) throw new Error(MAY_BE_STORED); // another try could store it twice
+    if (!SAFE_AGAIN.has(answer.status) || watch.signal.aborted) throw new UploadRefused(answer.status);
   } // one that broke off is tried again as a large one is
   const id = await sendResumably(file, watch);
   const said = { id, name: file.name, mime: file.type || "application/octet-stream", size: file.size };

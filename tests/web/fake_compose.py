@@ -60,6 +60,8 @@ class ComposePart:
     made: dict[str, Any] = field(default_factory=dict)
     """What came of each idempotency key of a new draft."""
     refuse_uploads: int = 0
+    loses_uploads: bool = False
+    """The answers to uploads that are stored break off."""
     """A status to answer uploads with."""
     begun_elsewhere: dict[str, Any] = field(default_factory=dict)
     """The fields of a draft of another program, once it is continued."""

@@ -271,6 +271,19 @@ def test_files_come_by_picker_paste_and_drop_and_can_be_refused_and_taken_away(a
 
 
 @pytest.mark.thorough
+def test_an_upload_whose_answer_is_lost_is_not_sent_again_by_itself(app: App) -> None:
+    app.tolerated = ("ERR_CONTENT_LENGTH_MISMATCH",)
+    app.answers.loses_uploads = True
+    page = compose(app)
+    give_file(window(page), "drop", "film.mov", "video/quicktime", "frames")
+    expect(page.get_by_text("it may be stored. Look for it before you try again.")).to_be_visible()
+    assert len(app.answers.uploaded) == 1
+    app.answers.loses_uploads = False
+    page.get_by_role("button", name="Try again: film.mov").click()
+    expect(page.get_by_role("list", name="Attachments").locator(".attachment-name")).to_have_text(["film.mov"])
+
+
+@pytest.mark.thorough
 def test_a_message_with_a_file_under_way_waits_before_it_closes_or_goes(app: App) -> None:
     page = compose(app)
     fill(page)
