@@ -202,8 +202,8 @@ def _made_up(number: int) -> bytes:
 def sync_disks() -> None:
     """Before a round: what the round before left to be written is not charged to the next.
 
-    No round deletes its files before the last one has ended: ext4 without a journal looks at each inode that became
-    free in the last minutes before it gives a new one, and that took up to a third of the next round.
+    A round of many files leaves them until the last round has ended: ext4 without a journal looks at each inode that
+    became free in the last minutes before it gives a new one, and that took up to a third of the next round.
     """
     os.sync()
 

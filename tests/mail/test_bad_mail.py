@@ -18,7 +18,6 @@ from svc.mail.accounts.wire import AccountOut
 from svc.mail.model import MessageHeaders
 from svc.mail.providers.seam import HistoryChange, HistoryPage, ListPage, LostAnswer, RawMessage
 from svc.mail.reading.wire import MessageOut
-from svc.mail.sync.pages import FIRST_PAGE_SIZE
 from svc.mail.sync.parsing import PARSE_DEADLINE_S
 from svc.mail.threads.queries import decode_headers
 from tests.formats.html.hostile_html import ADDRESSES, EVENTS_AND_SCRIPTS, REMOTE_CONTENT
@@ -188,7 +187,7 @@ async def test_a_known_message_that_slips_between_two_pages_is_not_taken_for_del
             self, *, label: str | None = None, page_token: str | None = None, limit: int = 100
         ) -> ListPage:
             page = await super().list_messages(label=label, page_token=page_token, limit=limit)
-            if label is None and limit == FIRST_PAGE_SIZE and page_token is None:
+            if label is None and limit == 100 and page_token is None:
                 for ref in page.messages[:5]:
                     await mail_sync.fake_mail.delete(address=MIA, message_id=ref.id)
             return page

@@ -102,6 +102,14 @@ def test_what_has_no_boundary_is_no_answer(kind: str) -> None:
     assert answers_of(batch(part(0, answer(b"a")), kind=kind), requests=1) == {}
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_the_line_end_before_a_boundary_is_no_part_of_the_body(end: bytes) -> None:
+    first, second = (part(place, answer(b"a")).replace(b"Content-Length", b"X-Length") for place in (0, 1))
+    whole = EgressResponse(status=200, headers=batch().headers, body=first + end + second + end + b"--x--")
+    found = answers_of(whole, requests=2)
+    assert {place: one.body for place, one in found.items()} == {0: b"a", 1: b"a"}
+
+
 @pytest.mark.parametrize("body", [b"see --x here\r\n", b"a--x\nb", b"--xy\r\n--x y\n", b"\r--x\r\n"])
 def test_only_a_line_of_its_own_is_a_boundary(body: bytes) -> None:
     found = answers_of(batch(part(0, answer(body)), part(1, answer(b"b"))), requests=2)

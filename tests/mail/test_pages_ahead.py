@@ -40,7 +40,6 @@ class Watched(FakeProvider):
 @pytest.fixture(autouse=True)
 def _pages_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "PAGE_SIZE", A_PAGE)
-    monkeypatch.setattr(pages, "FIRST_PAGE_SIZE", A_PAGE)
 
 
 async def mailbox(mail_sync: MailSync) -> str:

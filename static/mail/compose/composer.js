@@ -92,8 +92,8 @@ export function composeBlank({ to = [], accountId = null, snippet = null } = {})
  * all" it gets all recipients.
  * @param {AnswerKind} kind @param {string} threadId
  * @param {string} [messageId] without it, the newest one
- * @param {{ words?: string, onOpened?: () => void }} [own] `words`: HTML that it begins with; `onOpened`: called once it
- *   has them, also after *Try again*
+ * @param {{ words?: string, onOpened?: () => void }} [own] `words`: HTML that it begins with; `onOpened`: called once
+ *   it has them, also after *Try again*
  */
 export async function composeAnswer(kind, threadId, messageId, { words = "", onOpened = () => {} } = {}) {
   const what = kind === "forward" ? "Forward" : kind === "reply" ? "Reply" : "Reply to all";

@@ -35,33 +35,31 @@ class Entries(msgspec.Struct, frozen=True, array_like=True):
     forms: tuple[Form, ...]
 
 
-_DECODER: Final = msgspec.msgpack.Decoder(list[Entries])
+_DECODER: Final = msgspec.msgpack.Decoder(Entries)
 
 
 def entries_of_text(indexed: str) -> Entries:
     """The entries of a text, as the index has it."""
     found = dict.fromkeys(_TOKEN.findall(restored(indexed).lower()))
     language = language_of(found.keys())
-    each = filter(None, (_forms(word, language) for word in found))
-    return Entries(language, tuple(dict(chain.from_iterable(islice(each, MAX_WORDS))).values()))
+    words = islice((word for word in found if is_inflected(word)), MAX_WORDS)
+    return Entries(language, tuple(dict(chain.from_iterable(_forms(word, language) for word in words)).values()))
 
 
-def entries_of_each(indexed: Sequence[str]) -> bytes:
-    """In a worker: the entries of several texts, in one compact answer."""
-    return msgspec.msgpack.encode([entries_of_text(one) for one in indexed])
+def entries_of_each(indexed: Sequence[str]) -> list[bytes]:
+    """In a worker: the entries of several texts, each as compact bytes."""
+    return [msgspec.msgpack.encode(entries_of_text(one)) for one in indexed]
 
 
-def unpacked(data: bytes) -> list[Entries]:
-    """The result of :func:`entries_of_each`."""
+def unpacked(data: bytes) -> Entries:
+    """One text's result of :func:`entries_of_each`."""
     return _DECODER.decode(data)
 
 
 @lru_cache(maxsize=_REMEMBERED)
 def _forms(word: str, language: str) -> tuple[tuple[tuple[str, str], Form], ...]:
-    """The forms of one word, by stem and word; none of what is no word with forms. Cached, because mails have the same
-    words again and again."""
-    if not is_inflected(word):
-        return ()
+    """The forms of one word, by stem and word; cached, because mails have the same words again and again. Only words
+    that :func:`is_inflected` come here: a cache of what strangers write needs keys of a bounded length."""
     plain = folded(word)
     written = "" if word == plain else word
     return tuple(((stem, plain), (stem, plain, written)) for stem in stems(word, language))

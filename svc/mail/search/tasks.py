@@ -32,13 +32,14 @@ BATCH: Final = 100
 """Messages per transaction: other writes wait for it for some tens of milliseconds."""
 
 TOGETHER: Final = 20
-"""Messages whose words are extracted in one call to a thread: a call costs as much as a short message."""
+"""Messages whose words are extracted in one call to a thread or a worker process: a call costs as much as a short
+message, and others wait for a worker until it has ended."""
 
 MANY: Final = 50
 """The entries of at least so many messages are computed in a worker process: it takes a moment to start."""
 
-MAX_SENT_CHARS: Final = 4 * 1024 * 1024
-"""The most text that is sent to it at once: the event loop waits while it is packed."""
+MAX_SENT_CHARS: Final = 1024 * 1024
+"""The most text that is sent to it in one call: the event loop waits while it is packed."""
 
 DEADLINE_S: Final = 20.0
 CLEARED_AT_A_TIME: Final = 200
@@ -119,19 +120,27 @@ class Indexer:
                 found.append(words)
                 if fault is not None:
                     self._log_fault(message, fault)
-        return list(zip(found, await self._entries([joined(one.columns) for one in found]), strict=True))
+        return list(zip(found, await self._entries(found), strict=True))
 
-    async def _entries(self, texts: Sequence[str]) -> list[Entries]:
-        """Those of many texts together come from a worker process, if there is a processor for it."""
-        if len(texts) >= MANY and sum(map(len, texts)) <= MAX_SENT_CHARS and (os.cpu_count() or 1) > 1:
-            try:
-                return unpacked(await self.processes.run(entries_of_each, texts, deadline_s=DEADLINE_S))
-            except (WorkerTimeout, WorkerCrashed) as fault:
-                self.log.info("search.entries_here", messages=len(texts), reason=str(fault))
-        found: list[Entries] = []
-        for start in range(0, len(texts), TOGETHER):
-            found += await self.threads.run(lambda some: [*map(entries_of_text, some)], texts[start : start + TOGETHER])
-        return found
+    async def _entries(self, found: Sequence[Words]) -> list[Entries]:
+        """Those of many messages come from a worker process, if there is a processor for it."""
+        apart = len(found) >= MANY and (os.cpu_count() or 1) > 1
+        entries: list[Entries] = []
+        for start in range(0, len(found), TOGETHER):
+            texts = [joined(one.columns) for one in found[start : start + TOGETHER]]
+            packed = await self._packed_entries(texts) if apart else None
+            entries += await self.threads.run(_entries_of, texts, packed)
+        return entries
+
+    async def _packed_entries(self, texts: Sequence[str]) -> list[bytes] | None:
+        """From a worker process; ``None`` if none can do it."""
+        if sum(map(len, texts)) > MAX_SENT_CHARS:
+            return None
+        try:
+            return await self.processes.run(entries_of_each, texts, deadline_s=DEADLINE_S)
+        except (WorkerTimeout, WorkerCrashed, OSError) as fault:  # OSError: no process can be started
+            self.log.info("search.entries_here", messages=len(texts), reason=str(fault))
+            return None
 
     def _words(self, messages: Sequence[Waiting], bodies: Sequence[str | None]) -> list[tuple[Words, Exception | None]]:
         """Runs in a thread. Returns the words, and the fault if the body could not be read."""
@@ -169,3 +178,8 @@ class Indexer:
     def _let_go(self, message_ids: Iterable[str]) -> None:
         for message_id in message_ids:
             self._at_hand(message_id)
+
+
+def _entries_of(texts: Sequence[str], packed: Sequence[bytes] | None) -> list[Entries]:
+    """Runs in a thread. ``packed``: what a worker answered, if one did."""
+    return [*map(entries_of_text, texts)] if packed is None else [*map(unpacked, packed)]

@@ -45,7 +45,8 @@ class Changes:
     def write(self, tx: Tx) -> None:
         """In the order of the table's key, so that each of its pages is met once."""
         for (account, language), counted in sorted(self._counted.items()):
-            changed = sorted(counted.items())
+            # Of two spellings of a new word, the one that more of these messages have is kept.
+            changed = sorted(counted.items(), key=lambda one: (one[0][:2], -one[1]))
             # One statement for all that is more: while it runs, other threads have the interpreter.
             tx.run(
                 """

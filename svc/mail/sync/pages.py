@@ -28,10 +28,6 @@ from svc.store import Store
 PAGE_SIZE: Final = 100
 """Messages per page of a full sync. A page is one transaction, and the unit that is fetched again after a crash."""
 
-FIRST_PAGE_SIZE: Final = 20
-"""Messages of the first page: about as many as a screen shows. They are there sooner, and the pipeline is full sooner.
-"""
-
 
 @dataclass(frozen=True, kw_only=True)
 class PageRead:
@@ -82,8 +78,7 @@ class PagesAhead:
             try:
                 while True:
                     try:
-                        limit = FIRST_PAGE_SIZE if token is None else PAGE_SIZE
-                        listed = await self.provider.list_messages(page_token=token, limit=limit)
+                        listed = await self.provider.list_messages(page_token=token, limit=PAGE_SIZE)
                     except Refused:
                         if token is None:
                             raise

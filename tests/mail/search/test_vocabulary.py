@@ -13,7 +13,7 @@ import pytest
 from svc.formats.words.entries import MAX_WORDS
 from svc.mail.search import actions, queries, tasks, vocabulary
 from svc.mail.search.invariants import INVARIANTS
-from svc.mail.search.tasks import MANY, MAX_SENT_CHARS
+from svc.mail.search.tasks import MANY, MAX_SENT_CHARS, TOGETHER
 from svc.mail.search.version import VERSION
 from svc.mail.search.vocabulary import entries_of
 from svc.mail.sync import ingest
@@ -23,6 +23,7 @@ from tests.mail.search.test_forms import SENTENCES, columns
 from tests.recorded_log import RecordedLog
 from tests.support.mailbox import MailSync, mail
 
+CALLS = -(-MANY // TOGETHER)
 KEPT = "select account, language, stem, word, messages from mail_search_vocabulary order by 1, 2, 3, 4"
 
 
@@ -173,10 +174,11 @@ class Watched:
 @pytest.mark.parametrize(
     ("mails", "processors", "sent_chars", "fault", "calls"),
     [
-        (MANY, 2, MAX_SENT_CHARS, None, 1),
-        (MANY, 2, MAX_SENT_CHARS, WorkerCrashed("it died"), 1),
-        (MANY, 2, MAX_SENT_CHARS, WorkerTimeout("too long"), 1),
-        (MANY, 2, 50 * MANY, None, 0),
+        (MANY, 2, MAX_SENT_CHARS, None, CALLS),
+        (MANY, 2, MAX_SENT_CHARS, WorkerCrashed("it died"), CALLS),
+        (MANY, 2, MAX_SENT_CHARS, WorkerTimeout("too long"), CALLS),
+        (MANY, 2, MAX_SENT_CHARS, OSError("there is no room for a process"), CALLS),
+        (MANY, 2, TOGETHER, None, 0),
         (MANY - 1, 2, MAX_SENT_CHARS, None, 0),
         (MANY, 1, MAX_SENT_CHARS, None, 0),
     ],
@@ -200,4 +202,21 @@ async def test_many_messages_are_counted_in_a_worker_or_else_here(
     await replace(mail_sync.indexer(), processes=cast("ProcessPool", pool)).catch_up()
     assert pool.calls == calls
     assert await mail_sync.rows(KEPT) == await taken_again(mail_sync) != []
-    assert log.events("info").count("search.entries_here") == (fault is not None)
+    assert log.events("info").count("search.entries_here") == (calls if fault else 0)
+
+
+async def test_of_two_spellings_the_one_that_more_messages_have_is_kept(mail_sync: MailSync) -> None:
+    for subject in ("La reunion", "La réunion", "La réunion", "Le café", "Le cafe", "Le cafe"):
+        await mail_sync.inject(subject)
+    await mail_sync.synced()
+    await mail_sync.indexer().catch_up()
+    kept = "select distinct word, coalesce(written, word) from mail_search_vocabulary where word in ('reunion', 'cafe')"
+    assert sorted(await mail_sync.rows(kept)) == [("cafe", "cafe"), ("reunion", "réunion")]
+    assert await mail_sync.rows(KEPT) == await taken_again(mail_sync)
+    ids = [str(row[0]) for row in await mail_sync.rows("select id from mail_messages")]
+    await mail_sync.store.write(actions.queue, message_ids=ids)
+    await mail_sync.indexer().catch_up()
+    assert await mail_sync.rows(KEPT) == await taken_again(mail_sync)
+    await mail_sync.store.write(lambda tx: tx.run("delete from mail_messages where subject like '%é%'"))
+    await mail_sync.indexer().catch_up()
+    assert await mail_sync.rows(KEPT) == await taken_again(mail_sync) != []
