@@ -7,6 +7,7 @@ import { mutate, query } from "../rpc.js";
 import { html } from "../ui/html.js";
 import { MenuButton, MenuItem } from "../ui/menu.js";
 import { toast } from "../ui/toast.js";
+import { inOrder } from "./actions.js";
 import { SECTIONS_VIEW, mailPath } from "./address.js";
 import { KINDS, KIND_WORDS, kindOf, kinds, kindsAsked, tellKind, triageOn } from "./kinds.js";
 import { applyThread, knownThread, refetchTriage } from "./lists.js";
@@ -97,7 +98,8 @@ export function KindMark({ threadId }) {
 }
 
 /**
- * Sets the kind that a person chose: shown at once here, and stored on the server.
+ * Sets the kind that a person chose: shown at once here, and stored on the server. Sent after the earlier ones: of two
+ * kinds for one thread the later one stays.
  * @param {string[]} threadIds
  * @param {Kind} kind
  */
@@ -105,13 +107,14 @@ export async function correct(threadIds, kind) {
   const before = new Map(threadIds.map((id) => [id, kinds.value.get(id)]));
   for (const id of threadIds) moved(id, kind, "you said so");
   try {
-    const told = await Promise.all(threadIds.map((threadId) => mutate("triage.correct", { threadId, kind })));
+    const told = await inOrder(() => Promise.all(threadIds.map((threadId) => mutate("triage.correct",
+      { threadId, kind }))));
     const senders = [...new Set(told.map((one) => one.learned).filter((one) => one !== null))];
     toast(senders.length ? `${KIND_WORDS[kind]}. So is what ${senders.join(", ")} sends from now on.`
       : `${KIND_WORDS[kind]}.`, senders.length ? { action: { label: "Only this one", run: () => void forget(senders) } }
       : {});
   } catch (error) {
-    for (const [id, was] of before) if (was) moved(id, was, "");
+    for (const [id, was] of before) if (was && kinds.value.get(id) === kind) moved(id, was, "");
     toast(error instanceof Error ? error.message : String(error), { tone: "error" });
   }
 }

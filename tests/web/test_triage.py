@@ -46,3 +46,22 @@ def test_a_kind_that_one_says_is_not_undone_by_an_answer_that_was_asked_for_befo
     menu = page.get_by_role("group", name="Kind of mail").bounding_box()
     assert menu is not None
     assert menu["width"] < menu["height"] * 1.5, "its entries stand one below the other, and it is no wider than they"
+
+
+@pytest.mark.thorough
+def test_of_two_kinds_for_one_thread_the_later_one_reaches_the_server_last(start: Callable[..., App]) -> None:
+    app = start(Sorting())
+    page = app.open()
+    kind = app.row("thr_00").locator(".chip.kind")
+    expect(kind).to_have_text("Needs reply, ")
+    app.press("j")
+    app.selects("thr_00")
+    held = app.hold("triage.correct")
+    app.press("3")
+    held.asked()
+    app.press("4")
+    expect(kind).to_have_text("Receipts, ")
+    held.let_go()
+    expect(page.get_by_text("Receipts.", exact=True)).to_be_visible()
+    assert [one["kind"] for one in app.called("triage.correct", times=2)] == ["reading", "receipt"]
+    expect(kind).to_have_text("Receipts, ")
