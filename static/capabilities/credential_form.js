@@ -75,7 +75,8 @@ function seeds(fields) {
 }
 
 /**
- * Tests the credential with the service, and shows the result.
+ * Tests the credential with the service, and shows the result. The caller gives it the credential's version as its key:
+ * what a test told of the one before is not shown beside the new one.
  * @param {{ name: string, title: string, changed: () => void }} props
  */
 export function TestButton({ name, title, changed }) {

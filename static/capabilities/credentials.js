@@ -57,7 +57,8 @@ function CredentialRow({ credential, changed }) {
       <p class="fine"><${Facts} credential=${credential} /></p>
     </div>
     <div class="credential-steps">
-      ${configured && probed && html`<${TestButton} name=${name} title=${title} changed=${changed} />`}
+      ${configured && probed && html`<${TestButton} key=${credential.version} name=${name} title=${title}
+        changed=${changed} />`}
       ${!editing && html`<button class="button small" onClick=${() => setEditing(true)}
         aria-label=${`${configured ? "Replace" : "Set"} ${title}`}>${configured ? "Replace" : "Set"}</button>`}
       ${configured && html`<${ConfirmButton} label="Remove" what=${title} run=${remove}

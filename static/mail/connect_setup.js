@@ -78,7 +78,7 @@ export function ProviderSetup({ way, changed }) {
       <p><span class="badge open">set</span> ${way.service} knows this server by the client that is kept here.</p>
       <div class="credential-steps">
         ${way.ready && html`<a class="button small primary" href=${startPath("", way.provider)}>Connect a mailbox</a>`}
-        <${TestButton} name=${way.client} title=${client.title} changed=${credentials.load} />
+        <${TestButton} key=${client.version} name=${way.client} title=${client.title} changed=${credentials.load} />
         ${!replacing && html`<button class="button small" type="button" onClick=${() => setReplacing(true)}>Replace the
           client</button>`}
       </div>

@@ -118,6 +118,8 @@ def test_the_client_is_pasted_whole_tested_mended_and_used_without_a_restart(bro
             page.get_by_role("button", name="Replace the client").click()
             page.get_by_label("Client ID").fill(downloaded(client_secret="canary-wrong-9k"))
             page.get_by_role("button", name="Save").click()
+            settled(page)
+            expect(page.locator(".credential-told")).to_have_text("")  # what was told of the one before
             tells(page, "does not accept this server's client id or secret", "Copy both again")
             page.get_by_role("button", name="Replace the client").click()
             page.get_by_label("Client ID").fill(downloaded())
