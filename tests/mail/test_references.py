@@ -238,6 +238,21 @@ def test_two_accounts_with_the_same_mails_stay_true_while_threads_are_joined(
     assert (mia.grouping(), ben.grouping()) == (groups_of(mails), groups_of(others))
 
 
+def test_threads_of_one_group_of_duplicates_that_are_joined_are_told_as_removed_once() -> None:
+    mia = Box()
+    ben = Box(tx=mia.tx, address="ben@example.org")
+    for box, one in (
+        (ben, Mail("c", None, ("c",))),
+        (mia, Mail("a", "a", ("a", "b"))),
+        (ben, Mail("a", "a")),
+        (ben, Mail("b", "b")),
+        (mia, Mail("b", "b")),
+        (ben, Mail("all", None, ("a", "b", "c"))),
+    ):
+        box.arrive(one)
+        box.check()
+
+
 def test_a_message_that_is_gone_parts_nothing_and_an_empty_thread_leaves_no_names() -> None:
     box = Box()
     for one in (ROOT, REPLY, ANSWER):

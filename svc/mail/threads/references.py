@@ -67,7 +67,8 @@ def _joined(tx: Tx, thread_id: str, joined: Sequence[str]) -> Place:
     changed: dict[str, Duplicate] = {}
     for gone in joined:
         changed |= {one.id: one for one in _join(tx, gone=gone, into=thread_id)}
-    return Place(thread_id=thread_id, joined=tuple(joined), duplicates=tuple(changed.values()))
+    others = tuple(one for one in changed.values() if one.id not in joined)  # a group can hold several of an account
+    return Place(thread_id=thread_id, joined=tuple(joined), duplicates=others)
 
 
 def _names_of(message: Incoming) -> list[str]:
