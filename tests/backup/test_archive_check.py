@@ -255,9 +255,14 @@ async def test_a_place_that_loses_files_while_the_service_runs_has_all_again(
         mia = await sign_in(service, MIA)
         paths: set[str] = set()
 
+        def sent() -> set[Path]:
+            return set((place / "db" / "ltx" / "0").glob("*"))
+
         async def write() -> None:
             paths.add(path := f"page/{len(paths)}")
+            before = sent()
             await mia.mutate("pages.save", path=path, body="It is written down.")
+            await until(lambda: sent() - before, what="the archiver to read the change and to send it")
             await all_is_there(parts.archiver)
 
         async def checked() -> str | None:
