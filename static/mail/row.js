@@ -86,8 +86,8 @@ class Inside extends Component {
       <span class="row-text">
         <span class="row-subject">${drafted && html`<span class="row-draft">Draft<${Heard}>, <//></span> `}
           <bdi>${thread.subject || "(no subject)"}</bdi><${Heard}>, <//></span>
-        <span class="row-rest">
-          <span class=${hasHit(thread) ? "row-snippet hit" : "row-snippet"} aria-hidden="true">
+        <span class=${hasHit(thread) ? "row-rest hit" : "row-rest"}>
+          <span class="row-snippet" aria-hidden="true">
             <bdi>${own ? own.snippet : html`<${Snippet} thread=${thread} />`}</bdi></span>
           <span class="row-labels">
             ${isBack && html`<span class="chip back">Back from snooze<${Heard}>, <//></span>`}
@@ -100,13 +100,13 @@ class Inside extends Component {
             <${Chips} labels=${thread.labels} />
           </span>
         </span>
-      </span>
-      <span class="row-marks">
-        ${thread.starred && html`<span class="row-star"><${Heard}>starred, <//><${Icon} name="star" size=${16} />
-          </span>`}
-        ${thread.hasAttachments && html`<span class="row-clip"><${Heard}>with attachments, <//>
-          <${Icon} name="clip" size=${16} /></span>`}
-        ${marked && html`<${Holders} thread=${thread} />`}
+        <span class="row-marks">
+          ${thread.starred && html`<span class="row-star"><${Heard}>starred, <//><${Icon} name="star" size=${16} />
+            </span>`}
+          ${thread.hasAttachments && html`<span class="row-clip"><${Heard}>with attachments, <//>
+            <${Icon} name="clip" size=${16} /></span>`}
+          ${marked && html`<${Holders} thread=${thread} />`}
+        </span>
       </span>
       <span class="row-time">${time}</span>`;
   }
