@@ -210,19 +210,23 @@ function SectionBody({ list, accountId, listed, geometry, index, view, tabStop, 
   const ofKinds = list.name !== "triage" && list.source.about === null; // other lists show the kind by their place
   const rows = indices.map((at) => {
     const thread = /** @type {Thread} */ (list.rows[at]);
-    return html`<${Row} key=${thread.id} thread=${thread} index=${at} top=${at * geometry.row} day=${day}
+    const acts = entered.value === thread.id ? "keys" : hovered.value === thread.id ? "mouse" : null;
+    const away = at < first || at >= end;
+    return html`<${Row} key=${thread.id} thread=${thread} index=${at} away=${away} day=${day}
+      top=${acts || away ? (at - first) * geometry.row : null}
       selected=${at === pinned} reachable=${thread.id === tabStop}
       picked=${picking && isPicked(list, thread)} isBack=${returned.value.has(thread.id)}
       drafted=${drafted.value.has(thread.id)} kind=${ofKinds ? kindWords(thread.id) : null} marked=${marked}
       about=${list.source.about} mine=${ownAddresses.value} href=${mailPath(accountId, thread.id, listed)}
-      acts=${entered.value === thread.id ? "keys" : hovered.value === thread.id ? "mouse" : null} />`;
+      acts=${acts} />`;
   });
   const height = placed.bottom - placed.rowsTop;
   const drawnAt = drawn.value ? list.indexOf(drawn.value.id) : -1;
   return html`<div class=${`section-body${picking ? " picking" : ""}`} style=${{ height: `${height}px` }}>
     ${ofKinds && html`<${AskKinds} ids=${indices.map((at) => /** @type {Thread} */ (list.rows[at]).id)} />`}
     ${drawnAt >= 0 && html`<${BelowDrawn} top=${drawnAt * geometry.row} />`}
-    ${rows.length > 0 && html`<div role="grid" aria-multiselectable="true" aria-label=${list.title}
+    ${rows.length > 0 && html`<div class="rows" style=${{ transform: `translateY(${first * geometry.row}px)` }}
+      role="grid" aria-multiselectable="true" aria-label=${list.title}
       aria-describedby=${HELP} aria-rowcount=${list.complete ? list.rows.length : -1}
       aria-busy=${list.state === "loading" ? "true" : "false"}>${rows}</div>`}
     <div class="section-foot" style=${{ transform: `translateY(${placed.count * geometry.row}px)` }}>

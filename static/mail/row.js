@@ -23,7 +23,8 @@ const SYSTEM_LABELS = new Set(["INBOX", "UNREAD", "STARRED", "IMPORTANT", "SENT"
  * @typedef {object} RowProps
  * @property {Thread} thread
  * @property {number} index within its section
- * @property {number} top in pixels within its section
+ * @property {boolean} away not one of the rows in sight: it is not in their order, but at `top`
+ * @property {number | null} top in pixels from the first row in sight; null if its place follows from their order
  * @property {boolean} selected
  * @property {boolean} reachable by Tab
  * @property {boolean} picked
@@ -38,7 +39,7 @@ const SYSTEM_LABELS = new Set(["INBOX", "UNREAD", "STARRED", "IMPORTANT", "SENT"
  * @property {string} day today, so that times are redrawn at midnight
  */
 
-/** @typedef {Omit<RowProps, "index" | "top" | "selected" | "reachable" | "href" | "acts">} InsideProps */
+/** @typedef {Omit<RowProps, "index" | "away" | "top" | "selected" | "reachable" | "href" | "acts">} InsideProps */
 
 /** @extends {Component<RowProps>} */
 export class Row extends Component {
@@ -48,17 +49,18 @@ export class Row extends Component {
   }
 
   /** @override @param {RowProps} props */
-  render({ index, top, selected, reachable, href, acts, ...inside }) {
+  render({ index, away, top, selected, reachable, href, acts, ...inside }) {
     const { thread, picked } = inside;
     return html`<div class="row-line" role="row" aria-rowindex=${index + 1} aria-selected=${picked ? "true" : "false"}>
       <div class="row-cell" role="gridcell"><a
       id=${`row-${thread.id}`}
       href=${href}
       draggable=${false}
-      class=${`row${thread.unread ? " unread" : ""}${selected ? " selected" : ""}${picked ? " picked" : ""}`}
+      class=${`row${thread.unread ? " unread" : ""}${selected ? " selected" : ""}${picked ? " picked" : ""}${
+        away ? " away" : ""}`}
       data-thread=${thread.id}
       tabindex=${reachable ? 0 : -1}
-      style=${{ transform: `translateY(${top}px)` }}
+      style=${away ? { transform: `translateY(${top}px)` } : null}
     ><${Inside} ...${inside} /></a></div>
       ${acts && html`<${RowActs} thread=${thread} top=${top} picked=${picked} byKeys=${acts === "keys"} />`}
     </div>`;
