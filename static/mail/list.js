@@ -79,7 +79,8 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   alone.current = !beside;
   const [measured, setMeasured] = useState(NOT_MEASURED);
   const sizes = { ...measured, row: beside || !measured.alone ? measured.beside : measured.alone };
-  const [, setPlace] = useState(0);
+  const [, redraw] = useState(0);
+  const drawnAt = useRef(0); // the number of the row at the top in the last draw
 
   const lists = listsOf(listed, accountId);
   for (const list of lists) void list.version.value;
@@ -92,6 +93,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   const isStill = usePainted(looks, OVERSCAN_AFTER_MS);
   const view = { top: place < 1 ? 0 : place + shift, height: sizes.height,
     overscan: isStill || moved.current.isScrolled ? Math.ceil(OVERSCAN_PX / (sizes.row || 1)) : 0 };
+  drawnAt.current = Math.floor(view.top / (sizes.row || 1));
 
   useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), alone, setMeasured), []);
   useLayoutEffect(() => watchPull(/** @type {HTMLDivElement} */ (scroller.current), () => void checkMail(accountId)),
@@ -128,7 +130,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     if (remembered.get(address) !== element.scrollTop) moved.current.isScrolled = true; // not by an effect above
     remembered.set(address, element.scrollTop);
     anchor.current = pickAnchor(element.scrollTop, lists, geometry, sizes.height);
-    setPlace(Math.floor(element.scrollTop / (sizes.row || 1)));
+    if (Math.floor(element.scrollTop / (sizes.row || 1)) !== drawnAt.current) redraw((count) => count + 1);
   };
   return html`<div
     class="lists"
