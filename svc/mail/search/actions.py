@@ -73,13 +73,13 @@ def take(tx: Tx, *, messages: Sequence[tuple[Words, Entries]]) -> None:
             retell(tx, message_id=message.message_id, snippet=message.snippet)
     tx.run("delete from mail_search_queue where message_id in (select value from json_each(:ids))", ids=ids)
     # The full-text rows are written last, together: that is faster by a quarter.
-    for row_id in row_ids:
-        tx.run(
-            f"""
-            insert into mail_search_fts (rowid, {_WORDS}) select id, {_WORDS} from mail_search_words where id = :id
-            """,
-            id=row_id,
-        )
+    tx.run(
+        f"""
+        insert into mail_search_fts (rowid, {_WORDS}) select id, {_WORDS} from mail_search_words
+        where id in (select value from json_each(:ids)) order by id
+        """,
+        ids=json_array(row_ids),
+    )
     changes.write(tx)
     tx.run("update mail_search_state set entries = :entry where one = 1", entry=entry)
 

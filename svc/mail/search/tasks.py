@@ -8,6 +8,7 @@ synchronous: the code that stored mail waits until the mail can be found.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -41,6 +42,15 @@ MANY: Final = 50
 MAX_SENT_CHARS: Final = 1024 * 1024
 """The most text that is sent to it in one call: the event loop waits while it is packed."""
 
+A_PAGE: Final = 50
+"""So many messages stored together are a page of a mailbox that is being read: more are to come."""
+
+PAGES_PAUSE_S: Final = 0.5
+"""They are indexed once so long none came."""
+
+LONGEST_PAUSE_S: Final = 10.0
+"""But after so long at the latest."""
+
 DEADLINE_S: Final = 20.0
 CLEARED_AT_A_TIME: Final = 200
 MAX_HELD_CHARS: Final = 16 * 1024 * 1024
@@ -64,6 +74,7 @@ class Indexer:
     _bodies: dict[str, str] = field(default_factory=dict)
     held_chars: int = field(default=0, init=False)
     _turn: trio.Lock = field(default_factory=trio.Lock)
+    _page_at: float = -math.inf
     _begun: int = 0
     _ended: int = 0
     """``_begun``: the number of the turn that began last; ``_ended``: of the last turn that completed all its work."""
@@ -75,7 +86,15 @@ class Indexer:
             while True:
                 await self.catch_up()
                 await self.wake.wait()
-                await trio.sleep(self.debounce_s)
+                await self._pause()
+
+    async def _pause(self) -> None:
+        """Wait for more of what is arriving. Pages are all stored first: who connects a mailbox looks at the list,
+        and searches later."""
+        latest = trio.current_time() + LONGEST_PAUSE_S
+        await trio.sleep(self.debounce_s)
+        while (until := min(self._page_at + PAGES_PAUSE_S, latest)) > trio.current_time():  # noqa: ASYNC110  for a page
+            await trio.sleep_until(until)
 
     @property
     def is_synchronous(self) -> bool:
@@ -84,6 +103,8 @@ class Indexer:
     async def stored(self, account_id: str, messages: Sequence[Incoming]) -> None:
         """Called when these messages were just stored. If the indexer is synchronous, returns once they can be
         found."""
+        if len(messages) >= A_PAGE:
+            self._page_at = trio.current_time()
         for message in messages:
             if message.readable is not None:
                 self._hold(message_id_of(account_id, message.provider_message_id), message.readable)
@@ -101,14 +122,32 @@ class Indexer:
             await self.follow()
             while (await self.store.read_small(queries.state)).version != VERSION:
                 await self.store.write(actions.queue_outdated)
-            while waiting := await self.store.read(queries.waiting, limit=BATCH):
-                await self.store.write(actions.take, messages=await self.words(waiting))
+            await self._take_all()
             self._let_go(held)  # these bodies belong to no waiting message; bodies stored since may
             while await self.store.read_small(queries.has_gone):
                 await self.store.write(actions.clear, limit=CLEARED_AT_A_TIME)
             while (await self.store.read_small(queries.state)).wants_compacting:
                 await self.store.write(actions.compact)
             self._ended = self._begun
+
+    async def _take_all(self) -> None:
+        """Index what is in the queue: the words of one batch are extracted while the batch before is written."""
+        async with open_task_group() as nursery:
+            extracted, batches = trio.open_memory_channel[list[tuple[Words, Entries]]](0)
+            nursery.start_soon(self._extract_all, extracted)
+            async for batch in batches:
+                await self.store.write(actions.take, messages=batch)
+
+    async def _extract_all(self, extracted: trio.MemorySendChannel[list[tuple[Words, Entries]]]) -> None:
+        before: set[str] = set()  # the messages of the batch that is being written
+        async with extracted:
+            while True:
+                waiting = await self.store.read(queries.waiting, limit=BATCH + len(before))
+                batch = [message for message in waiting if message.message_id not in before][:BATCH]
+                if not batch:
+                    return
+                await extracted.send(await self.words(batch))
+                before = {message.message_id for message in batch}
 
     async def words(self, messages: Sequence[Waiting]) -> list[tuple[Words, Entries]]:
         """The messages' words, from the bodies in memory or from their blobs, and their entries for the vocabulary."""

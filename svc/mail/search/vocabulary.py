@@ -46,25 +46,25 @@ class Changes:
         """In the order of the table's key, so that each of its pages is met once."""
         for (account, language), counted in sorted(self._counted.items()):
             # Of two spellings of a new word, the one that more of these messages have is kept.
-            changed = sorted(counted.items(), key=lambda one: (one[0][:2], -one[1]))
+            changed = sorted([(stem, word, -by, written) for (stem, word, written), by in counted.items()])
             # One statement for all that is more: while it runs, other threads have the interpreter.
             tx.run(
                 """
                 insert into mail_search_vocabulary (account, language, stem, word, written, messages)
                 select :account, :language, json_extract(value, '$[0]'), json_extract(value, '$[1]'),
-                    nullif(json_extract(value, '$[2]'), ''), json_extract(value, '$[3]')
+                    nullif(json_extract(value, '$[3]'), ''), -json_extract(value, '$[2]')
                 from json_each(:more) where true
                 on conflict (account, language, stem, word) do update set messages = messages + excluded.messages
                 """,
                 account=account,
                 language=language,
-                more=msgspec.json.encode([(*form, by) for form, by in changed if by > 0]).decode(),
+                more=msgspec.json.encode([one for one in changed if one[2] < 0]).decode(),
             )
             which = "account = :account and language = :language and stem = :stem and word = :word"
             fewer: list[Mapping[str, str | int]] = [
-                {"account": account, "language": language, "stem": stem, "word": word, "by": by}
-                for (stem, word, _), by in changed
-                if by < 0
+                {"account": account, "language": language, "stem": stem, "word": word, "by": -less}
+                for stem, word, less, _ in changed
+                if less > 0
             ]
             tx.run_many(f"update mail_search_vocabulary set messages = messages + :by where {which}", fewer)
             tx.run_many(f"delete from mail_search_vocabulary where {which} and messages <= 0", fewer)
