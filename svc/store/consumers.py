@@ -18,6 +18,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, TypeVar, cast
 
+import msgspec
+
 from svc.clock import MINUTE_MS, Millis
 from svc.store.arrays import json_array
 from svc.store.transaction import ReadTx, Tx
@@ -30,9 +32,8 @@ MAX_REASON_CHARS: Final = 500
 LONGEST_PAUSE_MS: Final = 15 * MINUTE_MS
 
 
-@dataclass(frozen=True, kw_only=True)
-class Event:
-    """One recorded event. ``payload`` is JSON."""
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """One recorded event. ``payload`` is JSON. A struct, since each consumer makes one for each event."""
 
     seq: int
     at: Millis
