@@ -130,7 +130,8 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     if (remembered.get(address) !== element.scrollTop) moved.current.isScrolled = true; // not by an effect above
     remembered.set(address, element.scrollTop);
     anchor.current = pickAnchor(element.scrollTop, lists, geometry, sizes.height);
-    if (Math.floor(element.scrollTop / (sizes.row || 1)) !== drawnAt.current) redraw((count) => count + 1);
+    const top = Math.max(0, element.scrollTop); // less than 0 where a phone's browser lets a list bounce
+    if (Math.floor(top / (sizes.row || 1)) !== drawnAt.current) redraw((count) => count + 1);
   };
   return html`<div
     class="lists"

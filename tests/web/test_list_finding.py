@@ -51,6 +51,20 @@ def test_slash_searches_as_one_types_marks_the_words_and_leads_back_to_the_same_
     expect(page.get_by_role("combobox", name="Search mail")).to_have_value("council")
 
 
+REACHES_BEYOND = """(one) => {
+    const row = one.closest(".row"), end = row.getBoundingClientRect().right;
+    const marks = row.querySelector(".row-marks").getBoundingClientRect();
+    const labels = row.querySelector(".row-labels").getBoundingClientRect();
+    return [
+        ...labels.right > marks.left && Math.abs(labels.y + labels.height / 2 - marks.y - marks.height / 2) < 5
+            ? ["labels over marks"] : [],
+        ...marks.right > end ? ["marks beyond the row"] : [],
+        ...row.querySelector(".row-time").getBoundingClientRect().right > end ? ["time beyond the row"] : [],
+    ];
+}"""
+"""What lies where something else is."""
+
+
 @pytest.mark.thorough
 def test_a_found_word_is_seen_at_every_width_however_long_the_subject_is(app: App) -> None:
     app.answers.threads[0].update(
@@ -65,11 +79,19 @@ def test_a_found_word_is_seen_at_every_width_however_long_the_subject_is(app: Ap
     expect(app.row("thr_01").locator(".row-snippet")).to_have_text("It begins as every mail does")
     mark = app.row("thr_00").locator("mark")
     expect(mark).to_have_text(["lanterns"])
-    for width in (320, 390, 768, 1024, 1360):
+    for width in (320, 390, 768, 984, 1024, 1360):
         page.set_viewport_size({"width": width, "height": 800})
         beyond = mark.evaluate("""(one) => one.getBoundingClientRect().right
             - one.closest(".row-snippet").getBoundingClientRect().right""")
         assert beyond <= 0, width
+        assert mark.evaluate(REACHES_BEYOND) == [], width
+    page.evaluate("document.documentElement.dataset.density = 'compact'")
+    for width in (320, 390):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert mark.evaluate(REACHES_BEYOND) == [], width
+        blank = mark.evaluate("""(one) => one.closest(".row").querySelector(".row-labels").getBoundingClientRect().left
+            - one.closest(".row").querySelector(".row-subject").getBoundingClientRect().right""")
+        assert blank < 20, "where the words are not shown they take no room"
 
 
 @pytest.mark.thorough

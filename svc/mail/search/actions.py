@@ -35,8 +35,9 @@ _WORDS: Final = ", ".join(("account", *COLUMNS))
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """A message's words, ready for the index."""
+    """A message's words, ready for the index. ``number``: of the message in the queue when they were extracted."""
 
+    number: int
     message_id: str
     columns: Mapping[Column, str]
     snippet: str | None = None
@@ -44,11 +45,12 @@ class Words:
 
 
 def queue(tx: Tx, *, message_ids: Sequence[str]) -> None:
-    """Queue these messages to be indexed, or indexed again. Ids of deleted messages are ignored."""
+    """Queue these messages to be indexed, or indexed again. Ids of deleted messages are ignored. One that waits already
+    gets a new number, since its words may be on their way into the index."""
     tx.run_many(
         """
-        insert into mail_search_queue (message_id, account_id)
-        select id, account_id from mail_messages where id = :id on conflict do nothing
+        insert or replace into mail_search_queue (message_id, account_id)
+        select id, account_id from mail_messages where id = :id
         """,
         [{"id": message_id} for message_id in message_ids],
     )
@@ -71,7 +73,8 @@ def take(tx: Tx, *, messages: Sequence[tuple[Words, Entries]]) -> None:
         changes.add(account_word(place.account_id), entries)
         if message.snippet is not None:
             retell(tx, message_id=message.message_id, snippet=message.snippet)
-    tx.run("delete from mail_search_queue where message_id in (select value from json_each(:ids))", ids=ids)
+    numbers = json_array([message.number for message, _ in messages])
+    tx.run("delete from mail_search_queue where number in (select value from json_each(:numbers))", numbers=numbers)
     # The full-text rows are written last, together: that is faster by a quarter.
     tx.run(
         f"""

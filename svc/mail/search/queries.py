@@ -27,8 +27,9 @@ _COLUMNS: Final = ", ".join(f"w.{column}" for column in COLUMNS)
 
 @dataclass(frozen=True, kw_only=True)
 class Waiting:
-    """A message that waits to be indexed."""
+    """A message that waits to be indexed. ``number``: in the queue; another one if it is queued again."""
 
+    number: int
     message_id: str
     account_id: str
     thread_id: str
@@ -288,7 +289,8 @@ def waiting(tx: ReadTx, *, limit: int) -> list[Waiting]:
     # A cross join, so that the queue is read first: without statistics, SQLite would read all messages for each batch.
     rows = tx.all(
         """
-        select m.id, m.account_id, m.thread_id, m.subject, m.sender_name, m.sender_address, m.headers, m.body_sha256
+        select m.id, m.account_id, m.thread_id, m.subject, m.sender_name, m.sender_address, m.headers, m.body_sha256,
+            q.number
         from mail_search_queue q cross join mail_messages m on m.id = q.message_id order by q.number desc limit :limit
         """,
         limit=limit,
@@ -302,6 +304,7 @@ def waiting(tx: ReadTx, *, limit: int) -> list[Waiting]:
             sender=Person(name=str(row[4]), address=str(row[5])),
             headers=decode_headers(cast(str, row[6])),
             body_sha256=str(row[7]),
+            number=cast(int, row[8]),
         )
         for row in rows
     ]

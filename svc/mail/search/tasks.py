@@ -139,15 +139,15 @@ class Indexer:
                 await self.store.write(actions.take, messages=batch)
 
     async def _extract_all(self, extracted: trio.MemorySendChannel[list[tuple[Words, Entries]]]) -> None:
-        before: set[str] = set()  # the messages of the batch that is being written
+        before: set[int] = set()  # the numbers of the batch that is being written
         async with extracted:
             while True:
                 waiting = await self.store.read(queries.waiting, limit=BATCH + len(before))
-                batch = [message for message in waiting if message.message_id not in before][:BATCH]
+                batch = [message for message in waiting if message.number not in before][:BATCH]
                 if not batch:
                     return
                 await extracted.send(await self.words(batch))
-                before = {message.message_id for message in batch}
+                before = {message.number for message in batch}
 
     async def words(self, messages: Sequence[Waiting]) -> list[tuple[Words, Entries]]:
         """The messages' words, from the bodies in memory or from their blobs, and their entries for the vocabulary."""

@@ -27,7 +27,7 @@ def words_of(message: Waiting, readable: str | None, *, line: str | None = None)
         "files": indexable("\n".join(one.filename for one in headers.attachments)),
         "body": indexable(readable or ""),
     }
-    return Words(message_id=message.message_id, columns=columns, snippet=line)
+    return Words(number=message.number, message_id=message.message_id, columns=columns, snippet=line)
 
 
 def words_with(message: Waiting, body: Body) -> Words:

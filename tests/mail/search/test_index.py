@@ -247,6 +247,20 @@ async def test_a_lost_body_costs_only_the_body(mail_sync: MailSync, indexer: Ind
     assert "search.body_lost" in log.events("error")
 
 
+async def test_what_is_queued_again_while_it_is_indexed_waits_again(mail_sync: MailSync, indexer: Indexer) -> None:
+    await indexer.catch_up()
+    await mail_sync.synced("Harbour")
+    await mail_sync.follow()
+    taken = await indexer.words(await mail_sync.store.read(indexer_waiting))
+    await mail_sync.store.write(actions.queue, message_ids=[taken[0][0].message_id])
+    await mail_sync.store.write(actions.take, messages=taken)
+    assert await mail_sync.rows("select count(*) from mail_search_queue") == [(1,)]
+    await indexer.catch_up()
+    assert await mail_sync.rows("select count(*) from mail_search_queue") == [(0,)]
+    assert await found(mail_sync, "harbour") == ["Harbour"]
+    assert await problems(mail_sync) == []
+
+
 async def test_after_a_crash_the_indexer_goes_on_where_it_was(
     tmp_path: Path, wall: VirtualClock, log: RecordedLog, threads: Any
 ) -> None:
