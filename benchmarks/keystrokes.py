@@ -29,14 +29,23 @@ Sample = tuple[float, float]
 
 WATCH: Final = """() => {
     window.painted = [];
+    window.isShown = () => true;
     addEventListener("keydown", event => {
         if (!event.isTrusted) return;
-        requestAnimationFrame(() => {
+        const look = () => requestAnimationFrame(() => {
+            if (!isShown()) {
+                look();
+                return;
+            }
             const after = new MessageChannel();
             after.port1.onmessage = () => painted.push(performance.now() - event.timeStamp);
             after.port2.postMessage(0);
         });
+        look();
     }, { capture: true });
+}"""
+ANSWER_OPEN: Final = """() => {
+    window.isShown = () => document.activeElement.matches(".rich-text[contenteditable=true]");
 }"""
 FLOOR_PAGE: Final = "<body><p>key</p></body>"
 FLOOR_SCRIPT: Final = "() => addEventListener('keydown', () => document.querySelector('p').classList.toggle('red'))"
@@ -67,10 +76,12 @@ def run(quick: bool) -> Iterable[Table]:
         page.evaluate(SELECT, [MODULES, MIDDLE])
         page.wait_for_selector(f"#row-{MIDDLE}")
         _add(table, "j, in the middle", _measure(page, ["j"], times)["j"])
+        _add(table, "x", _measure(page, ["x"], times)["x"])  # an even number of times: nothing stays picked
         _add(table, "e", _measure(page, ["e"], times)["e"])
         opened = _measure(page, ["Enter", "u", "j"], times)
         _add(table, "Enter", opened["Enter"])
         _add(table, "u", opened["u"])
+        _add(table, "r: the answer has the focus", _answers(page, times))
         browser.close()
         served.hang_up()
     table.notes += [
@@ -111,6 +122,23 @@ def _measure(page: Page, keys: list[str], times: int) -> dict[str, list[Sample]]
             after = _worked(devtools)
             found[key].append((float(page.evaluate("painted[0]")), after - before))
     devtools.detach()
+    return found
+
+
+def _answers(page: Page, times: int) -> list[Sample]:
+    """From ``r`` in an open thread to the frame in which one can type."""
+    found: list[Sample] = []
+    for _ in range(times):
+        page.keyboard.press("Enter")
+        page.wait_for_selector(".card-body")
+        page.evaluate(ANSWER_OPEN)
+        found += _measure(page, ["r"], 1)["r"]
+        page.evaluate("window.isShown = () => true")
+        page.keyboard.press("Escape")
+        page.wait_for_selector(".rich-text[contenteditable=true]", state="detached")
+        page.keyboard.press("u")
+        page.wait_for_selector(".thread", state="detached")
+        page.keyboard.press("j")
     return found
 
 
