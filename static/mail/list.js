@@ -80,7 +80,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   const [measured, setMeasured] = useState(NOT_MEASURED);
   const sizes = { ...measured, row: beside || !measured.alone ? measured.beside : measured.alone };
   const [, redraw] = useState(0);
-  const drawnAt = useRef(0); // the number of the row at the top in the last draw
+  const topRow = useRef(0); // the number of the row at the top in the last draw
 
   const lists = listsOf(listed, accountId);
   for (const list of lists) void list.version.value;
@@ -93,7 +93,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   const isStill = usePainted(looks, OVERSCAN_AFTER_MS);
   const view = { top: place < 1 ? 0 : place + shift, height: sizes.height,
     overscan: isStill || moved.current.isScrolled ? Math.ceil(OVERSCAN_PX / (sizes.row || 1)) : 0 };
-  drawnAt.current = Math.floor(view.top / (sizes.row || 1));
+  topRow.current = Math.floor(view.top / (sizes.row || 1));
 
   useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), alone, setMeasured), []);
   useLayoutEffect(() => watchPull(/** @type {HTMLDivElement} */ (scroller.current), () => void checkMail(accountId)),
@@ -131,7 +131,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     remembered.set(address, element.scrollTop);
     anchor.current = pickAnchor(element.scrollTop, lists, geometry, sizes.height);
     const top = Math.max(0, element.scrollTop); // less than 0 where a phone's browser lets a list bounce
-    if (Math.floor(top / (sizes.row || 1)) !== drawnAt.current) redraw((count) => count + 1);
+    if (Math.floor(top / (sizes.row || 1)) !== topRow.current) redraw((count) => count + 1);
   };
   return html`<div
     class="lists"

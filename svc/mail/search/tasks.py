@@ -89,11 +89,11 @@ class Indexer:
                 await self._pause()
 
     async def _pause(self) -> None:
-        """Wait for more of what is arriving. Pages are all stored first: who connects a mailbox looks at the list,
-        and searches later."""
+        """Wait for more of what is arriving. Pages are all stored first: a person who connects a mailbox looks at the
+        list, and searches later."""
         latest = trio.current_time() + LONGEST_PAUSE_S
         await trio.sleep(self.debounce_s)
-        while (until := min(self._page_at + PAGES_PAUSE_S, latest)) > trio.current_time():  # noqa: ASYNC110  for a page
+        while (until := min(self._page_at + PAGES_PAUSE_S, latest)) > trio.current_time():  # noqa: ASYNC110  a page moves it
             await trio.sleep_until(until)
 
     @property

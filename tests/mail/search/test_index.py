@@ -10,24 +10,20 @@ from typing import Any
 import pytest
 import trio
 import trio.lowlevel
-from trio.testing import MockClock, wait_all_tasks_blocked
 
 from svc.clock import VirtualClock
-from svc.formats.words.entries import Entries
 from svc.mail.accounts import queries as account_queries
 from svc.mail.ingest_steps import INGEST_STEPS
 from svc.mail.model import Incoming
 from svc.mail.search import actions, procedures
-from svc.mail.search.actions import Words
 from svc.mail.search.find import LIMITS, Limits
 from svc.mail.search.invariants import INVARIANTS
 from svc.mail.search.queries import Waiting, waiting
 from svc.mail.search.tables import TABLES
-from svc.mail.search.tasks import A_PAGE, BATCH, Indexer
+from svc.mail.search.tasks import BATCH, Indexer
 from svc.mail.search.wire import SearchInput
 from svc.mail.sync import ingest
 from svc.mail.threads import message_rows
-from svc.nursery import Child
 from svc.store import ReadTx, Tx
 from tests.cancel_everywhere import Interrupted, cancel_everywhere
 from tests.recorded_log import RecordedLog
@@ -372,72 +368,7 @@ async def test_what_is_held_for_the_index_is_let_go_once_nothing_waits_for_it(
     assert not indexer.held_chars
 
 
-async def test_with_a_debounce_the_index_follows_a_moment_later(
-    tmp_path: Path, wall: VirtualClock, log: RecordedLog, clock: MockClock
-) -> None:
-    async with open_service(tmp_path, clock=wall, log=log, PROVIDERS="fake", SVC_INDEX_DEBOUNCE_MS="1500") as service:
-        await service.synced("Harbour")
-        assert (await service.query("mail.search", query="harbour"))["threads"] == []
-        await trio.sleep(1.4)
-        assert (await service.query("mail.search", query="harbour"))["threads"] == []
-        await trio.sleep(0.2)
-        assert len((await service.query("mail.search", query="harbour"))["threads"]) == 1
-        assert (await service.query("mail.search", query="harbour"))["notices"] == []
-
-
-async def test_pages_that_come_one_after_the_other_are_indexed_once_they_pause_or_after_ten_seconds(
-    mail_sync: MailSync, indexer: Indexer, log: RecordedLog
-) -> None:
-    await mail_sync.inject(raw=mail("Harbour"))
-    account_id = await mail_sync.connect()
-    listed = await mail_sync.fake_mail.provider(MIA).list_messages()
-    one = (await mail_sync.sync_of(account_id).fetcher.fetch(listed.messages)).incoming[0]
-    begun = trio.current_time()
-    turns: list[float] = []
-
-    async def noted() -> None:
-        turns.append(round(trio.current_time() - begun, 1))
-
-    async def arrive(count: int) -> None:
-        await indexer.stored(account_id, [one] * count)
-        indexer.wake.call()
-
-    indexer.debounce_s, indexer.follow = 1.5, noted
-    async with trio.open_nursery() as nursery:
-        child = Child(name="index", log=log, work=nursery, ready=lambda: None, drain_asked=trio.Event())
-        nursery.start_soon(indexer.run, child)
-        await trio.lowlevel.checkpoint()
-        await wait_all_tasks_blocked()
-        assert turns == [0.0]
-        await arrive(A_PAGE - 1)
-        await trio.sleep(2)
-        assert turns == [0.0, 1.5], "less than a page waits no longer than ever"
-        for _ in range(30):  # until 14 s
-            await arrive(A_PAGE)
-            await trio.sleep(0.4)
-        await trio.sleep(5)
-        assert turns[:4] == [0.0, 1.5, 12.0, 14.1], "ten seconds from the first, and half a second from the last"
-        nursery.cancel_scope.cancel()
-
-
-async def test_the_batches_that_wait_are_all_taken_and_each_message_once(mail_sync: MailSync) -> None:
-    await mail_sync.synced(*(f"Harbour {number}" for number in range(2 * BATCH + 1)))
-    indexer = indexer_of(mail_sync)
-    taken: list[str] = []
-    words = indexer.words
-
-    async def noted(messages: Sequence[Waiting]) -> list[tuple[Words, Entries]]:
-        taken.extend(message.message_id for message in messages)
-        return await words(messages)
-
-    indexer.words = noted  # type: ignore[method-assign]
-    await indexer.catch_up()
-    assert len(taken) == len(set(taken)) == 2 * BATCH + 1
-    assert await mail_sync.rows("select count(*) from mail_search_queue") == [(0,)]
-    assert await problems(mail_sync) == []
-
-
-async def test_without_one_what_is_stored_is_found(service: Service) -> None:
+async def test_without_a_debounce_what_is_stored_is_found(service: Service) -> None:
     await service.synced("Harbour")
     assert await service.rows("select count(*) from mail_search_queue") == [(0,)]
 
