@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import trio
-import trio.lowlevel
 
 from svc.clock import VirtualClock
 from svc.mail.accounts import queries as account_queries
