@@ -9,9 +9,10 @@ Owns the signal SIGALRM of the process while it is open, which needs the main th
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -19,16 +20,27 @@ from typing import Final
 
 FRAMES_MAX: Final = 30
 """The number of frames that are kept, innermost first."""
+CLOSE_S: Final = 0.005
+"""A wait for I/O that is shorter lies between two close rounds."""
+MANY_CLOSE: Final = 20
+"""From so many close rounds in a row on the timer runs on: fewer are a moment's work of an idle service."""
+_SOONEST_S: Final = 0.001  # a timer of less than a microsecond would be cancelled
 _OWN: Final = Path(__file__).parents[1]
 
 
 class StackAlarm:
-    """Call ``set`` when a round begins. Once the timer has fired, ``stack`` is the stack of that round."""
+    """Call ``set`` when a round begins and ``take_back`` when it ends, with the time by ``monotonic`` (in seconds). In
+    a round of ``after_s`` and more, ``stack`` is its stack then."""
 
-    def __init__(self, *, after_s: float) -> None:
-        self._after_s = after_s
-        self._is_open = False
+    def __init__(self, *, after_s: float, monotonic: Callable[[], float]) -> None:
         self.stack: tuple[str, ...] = ()
+        self._after_s = after_s
+        self._monotonic = monotonic
+        self._is_open = False
+        self._is_set = False
+        self._began_s: float | None = None
+        self._ended_s = -math.inf
+        self._close_rounds = 0
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -41,20 +53,39 @@ class StackAlarm:
             yield
         finally:
             self._is_open = False
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            self._cancel()
             signal.signal(signal.SIGALRM, before)
 
-    def set(self) -> None:
+    def set(self, now_s: float) -> None:
         self.stack = ()
-        if self._is_open:
-            signal.setitimer(signal.ITIMER_REAL, self._after_s)
+        self._began_s = now_s
+        self._close_rounds = self._close_rounds + 1 if now_s - self._ended_s < CLOSE_S else 0
+        if self._is_open and not self._is_set:
+            self._ring_in(self._after_s)
 
-    def take_back(self) -> None:
-        if self._is_open:
-            signal.setitimer(signal.ITIMER_REAL, 0.0)
+    def take_back(self, now_s: float) -> None:
+        self._began_s = None
+        self._ended_s = now_s
+        if self._is_set and self._close_rounds < MANY_CLOSE:
+            self._cancel()
+
+    def _ring_in(self, seconds: float) -> None:
+        self._is_set = True
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, _SOONEST_S))
+
+    def _cancel(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        self._is_set = False
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
-        self.stack = stack_of(frame)
+        self._is_set = False
+        if self._began_s is None or not self._is_open:
+            return
+        left_s = self._began_s + self._after_s - self._monotonic()
+        if left_s > 0.0:
+            self._ring_in(left_s)
+        else:
+            self.stack = stack_of(frame)
 
 
 def stack_of(frame: FrameType | None) -> tuple[str, ...]:

@@ -44,7 +44,7 @@ def test_a_death_in_a_sync_leaves_one_whole_tree(tmp_path: Path) -> None:
             assert what_is_here(service) in PATHS
             service.start(**settings)
             assert service.query("gitops.status")["commit"] == commit
-            assert what_is_here(service) == PATHS[to]
+            assert what_is_here(service) == PATHS[to], what_was_done(service, upstream)
         assert deaths
         service.kill()
 
@@ -66,6 +66,17 @@ def dies(service: ServiceProcess, commit: str) -> bool:
     if found[0]:
         assert service.wait() == -9
     return found[0]
+
+
+def what_was_done(service: ServiceProcess, upstream: Upstream) -> str:
+    """All that tells a wrong tree there from a wrong sync of it."""
+    trash = service.rows("select id, path, deleted_at from page_trash")
+    pages = service.rows("select id, path, created_at from pages")
+    files = service.rows("select file, page_id, path, blob, seen_blob, digest, problem from gitops_files")
+    tree = (
+        upstream.git("log", "--name-status", upstream.branch).decode() + upstream.git("ls-tree", "-r", "HEAD").decode()
+    )
+    return "\n".join(map(str, [*pages, "trash:", *trash, "files:", *files, tree, service.log()]))
 
 
 def what_is_here(service: ServiceProcess) -> set[str]:

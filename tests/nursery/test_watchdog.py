@@ -43,9 +43,8 @@ class Stalls:
 async def rounds(log: RecordedLog, *lengths_s: float, noted: Stalls | None = None) -> None:
     """Rounds of the loop in which tasks hold it for so long."""
     watch = Stopwatch()
-    meter = LoopMeter(
-        log, monotonic=watch, alarm=StackAlarm(after_s=1.0), note=(noted or Stalls()).note, rounds=Durations()
-    )
+    alarm = StackAlarm(after_s=1.0, monotonic=watch)
+    meter = LoopMeter(log, monotonic=watch, alarm=alarm, note=(noted or Stalls()).note, rounds=Durations())
     trio.lowlevel.add_instrument(meter)
     for length_s in lengths_s:
         await trio.sleep(1)  # a wait for I/O begins the next round
