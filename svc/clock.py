@@ -13,8 +13,6 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Final, Protocol
 
-import trio
-
 Millis = int
 
 SECOND_MS: Final = 1_000
@@ -49,6 +47,8 @@ class VirtualClock:
         self.offset_ms = 0  # a test makes the wall jump by changing this
 
     def now(self) -> Millis:
+        import trio  # late: the parsers' worker processes use this module's constants, and start quicker without it
+
         current = trio.current_time()
         if self._start_s is None:
             self._start_s = current

@@ -33,6 +33,7 @@ BASE: Final = frozenset(
         "overlap",
         "exposition",
         "window",
+        "worker_limits",
     }
 )
 ROOMS: Final = frozenset({"nursery", "protocol", "store"})

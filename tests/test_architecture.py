@@ -140,11 +140,11 @@ def test_only_those_named_load_a_module_by_a_name_made_at_run_time(path: Path) -
         ("httpx2", lambda path: path.name == "egress.py"),
         # In the worker it starts, not in the service; and to know whether this is the main thread.
         # A lock stands between the thread that has a connection and the one that cuts it short.
-        ("threading", lambda path: path.name in {"process_pool.py", "stack_alarm.py", "database.py"}),
+        ("threading", lambda path: path.name in {"worker_limits.py", "stack_alarm.py", "database.py"}),
         ("psycopg", lambda path: room_of(path) == "control_plane"),
         ("asyncio", lambda path: False),
         # A thread that waits for a connection has no other clock.
-        ("time", lambda path: path.name in {"clock.py", "watchdog.py", "process_pool.py", "database.py"}),
+        ("time", lambda path: path.name in {"clock.py", "watchdog.py", "worker_limits.py", "database.py"}),
     ],
 )
 def test_a_library_stands_only_in_the_room_that_owns_it(package: str, allowed: object) -> None:

@@ -4,29 +4,22 @@ Owns the workers: how many there are, how long a call may take, how much memory 
 end. A worker is kept for the next call, and killed when its call takes too long. No worker outlives the service: an
 idle one sees its pipe close, a busy one watches its parent.
 
-The worker finds ``fn`` by its import path, so ``fn`` is a function at module level, and its module imports little.
+The worker finds ``fn`` by its import path, so ``fn`` is a function at module level, and its module imports little. What
+this pool itself has to do in a worker is in ``svc/worker_limits.py``, for the same reason.
 """
 
 from __future__ import annotations
 
-import math
-import os
-import resource
-import signal
-import sys
-import threading
-import time
 from collections.abc import Callable
 from contextlib import AsyncExitStack, nullcontext, suppress
 from functools import partial
-from multiprocessing import connection, parent_process
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self, TypeVar, cast
 
 import trio
 import trio_parallel
 
 from svc.nursery.autojump import autojump_held
+from svc.worker_limits import is_swollen, limited, prepare_worker
 
 if TYPE_CHECKING:
     from trio_parallel import WorkerContext
@@ -65,8 +58,8 @@ class ProcessPool:
     async def __aenter__(self) -> Self:
         context = trio_parallel.open_worker_context(
             idle_timeout=IDLE_S,
-            init=partial(_prepare_worker, self._memory_bytes),
-            retire=partial(_is_swollen, self._memory_bytes),
+            init=partial(prepare_worker, self._memory_bytes),
+            retire=partial(is_swollen, self._memory_bytes),
             grace_period=CLOSING_GRACE_S,
         )
         self._workers = await self._stack.enter_async_context(context)
@@ -96,7 +89,7 @@ class ProcessPool:
         """
         with autojump_held():
             async with self._limiter:
-                return await self._call(partial(_limited, fn, deadline_s + PROCESSOR_MARGIN_S), args, deadline_s)
+                return await self._call(partial(limited, fn, deadline_s + PROCESSOR_MARGIN_S), args, deadline_s)
 
     async def _call(self, job: Callable[..., T], args: tuple[object, ...], deadline_s: float) -> T:
         if self._workers is None:
@@ -115,44 +108,3 @@ class ProcessPool:
         if self._workers is None:
             raise trio.ClosedResourceError(f"the pool {self.name!r} was closed during a call")
         raise WorkerTimeout(f"a call through the pool {self.name!r} took longer than {deadline_s:g} s")
-
-
-# The following code runs in the worker process.
-
-
-def _prepare_worker(memory_bytes: int) -> None:
-    # A signal to the whole process group must not break a call that the service waits for while it drains.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a core dump would hold mail
-    with suppress(ValueError, OSError):  # macOS has no such limit; the deadline remains
-        resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    threading.Thread(target=_end_with_parent, name="end-with-parent", daemon=True).start()
-
-
-def _limited(fn: Callable[..., T], processor_s: float, *args: object) -> T:
-    """Run ``fn(*args)`` with at most ``processor_s`` of processor time, counted anew for each call."""
-    _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(time.process_time() + processor_s), hard_limit))
-    return fn(*args)
-
-
-def _is_swollen(memory_bytes: int) -> bool:
-    """Whether the worker has used much memory, which it does not give back: a fresh one then replaces it."""
-    return _peak_bytes() > memory_bytes // 2
-
-
-def _peak_bytes() -> int:
-    """The most memory this process ever held. On Linux a child's ``ru_maxrss`` starts with its parent's value, so
-    another source is read there."""
-    with suppress(OSError, StopIteration):
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) * 1024
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(1)

@@ -5,7 +5,16 @@ from __future__ import annotations
 import os
 import resource
 import signal
+import sys
 import time
+from importlib import import_module
+
+
+def loaded_with(*modules: str) -> set[str]:
+    """All modules of the worker after it has imported these."""
+    for name in modules:
+        import_module(name)
+    return set(sys.modules)
 
 
 def double(number: int) -> int:

@@ -191,6 +191,14 @@ async def test_a_worker_that_dies_is_told_from_one_that_is_slow(processes: Proce
     assert await processes.run(jobs.double, 1, deadline_s=LONG_S) == 2
 
 
+async def test_a_worker_that_reads_mail_loads_neither_trio_nor_the_nursery(processes: ProcessPool) -> None:
+    """They would be most of its start."""
+    parsers = ("svc.formats.mime.many", "svc.formats.words.entries")
+    loaded = await processes.run(jobs.loaded_with, *parsers, deadline_s=LONG_S)
+    assert {*parsers, "svc.worker_limits"} <= loaded
+    assert not {"trio", "svc.nursery", "attrs", "asyncio", "ssl"} & loaded
+
+
 async def test_a_worker_is_limited_in_memory_core_and_processor_time() -> None:
     async with ProcessPool(limit=1, name="test", memory_bytes=1 << 29) as pool:
         space, core, processor_s = await pool.run(jobs.limits, deadline_s=5)
