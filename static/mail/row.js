@@ -85,10 +85,10 @@ class Inside extends Component {
         ${own?.by && html`<span class="row-by">by <bdi>${own.by}</bdi><${Heard}>, <//></span>`}
         ${thread.messageCount > 1 && html`<span class="row-count" aria-hidden="true">${thread.messageCount}</span>`}
       </span>
-      <span class="row-text">
+      <span class=${hasHit(thread) ? "row-text hit" : "row-text"}>
         <span class="row-subject">${drafted && html`<span class="row-draft">Draft<${Heard}>, <//></span> `}
           <bdi>${thread.subject || "(no subject)"}</bdi><${Heard}>, <//></span>
-        <span class=${hasHit(thread) ? "row-rest hit" : "row-rest"}>
+        <span class="row-rest">
           <span class="row-snippet" aria-hidden="true">
             <bdi>${own ? own.snippet : html`<${Snippet} thread=${thread} />`}</bdi></span>
           <span class="row-labels">
@@ -102,13 +102,11 @@ class Inside extends Component {
             <${Chips} labels=${thread.labels} />
           </span>
         </span>
-        <span class="row-marks">
-          ${thread.starred && html`<span class="row-star"><${Heard}>starred, <//><${Icon} name="star" size=${16} />
-            </span>`}
-          ${thread.hasAttachments && html`<span class="row-clip"><${Heard}>with attachments, <//>
-            <${Icon} name="clip" size=${16} /></span>`}
-          ${marked && html`<${Holders} thread=${thread} />`}
-        </span>
+        ${thread.starred && html`<span class="row-star"><${Heard}>starred, <//>
+          <${Icon} name="star" size=${16} /></span>`}
+        ${thread.hasAttachments && html`<span class="row-clip"><${Heard}>with attachments, <//>
+          <${Icon} name="clip" size=${16} /></span>`}
+        ${marked && html`<${Holders} thread=${thread} />`}
       </span>
       <span class="row-time">${time}</span>`;
   }

@@ -71,6 +71,28 @@ def test_no_rule_asks_what_is_inside_for_the_sake_of_a_bare_tag(path: Path) -> N
     assert HAS_BEFORE_A_BARE_TAG.findall(without_comments(path.read_text())) == []
 
 
+QUERY_OF_THE_LIST = re.compile(r"@container list [^{]*\{((?:[^{}]*\{[^{}]*\})*)\s*\}")
+COMPACT_ONLY = ':root[data-density="compact"]'
+OF_EACH_ROW = frozenset({"row", "row-text"})
+OF_SOME_ROWS = frozenset({"row-labels", "row-until", "chip", "chip-more", "skeleton"})
+
+
+def test_two_parts_of_a_row_alone_know_how_wide_the_list_is() -> None:
+    """The browser looks up the style of each part that does whenever a thread opens or closes: with nine of them that
+    took longer than the layout of the whole list.
+    """
+    asks = {
+        selector.strip().split(" ")[-1]
+        for path in ours(".css")
+        for query in QUERY_OF_THE_LIST.findall(without_comments(path.read_text()))
+        for rule in re.findall(r"([^{}]*)\{[^{}]*\}", query)
+        for selector in rule.split(",")
+        if ".row" in selector and COMPACT_ONLY not in selector
+    }
+    parts = {re.split(r"[.:]", one)[1] for one in asks}
+    assert OF_EACH_ROW <= parts <= OF_EACH_ROW | OF_SOME_ROWS
+
+
 WORDS_BEFORE_AN_INLINE_TAG = re.compile(r"[\w,.;:)]\n\s*<(?:a|b|i|code|em|kbd|strong)[ >]")
 VALUE_BEFORE_A_WORD = re.compile(r"\$\{(?!\" \")[^{}\n]*\}\n\s*[a-z]+[ .,<$]")
 

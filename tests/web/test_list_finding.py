@@ -53,12 +53,14 @@ def test_slash_searches_as_one_types_marks_the_words_and_leads_back_to_the_same_
 
 REACHES_BEYOND = """(one) => {
     const row = one.closest(".row"), end = row.getBoundingClientRect().right;
-    const marks = row.querySelector(".row-marks").getBoundingClientRect();
+    const marks = [...row.querySelectorAll(".row-text > .row-star, .row-text > .row-clip, .row-text > .row-holders")]
+        .map((mark) => mark.getBoundingClientRect());
     const labels = row.querySelector(".row-labels").getBoundingClientRect();
     return [
-        ...labels.right > marks.left && Math.abs(labels.y + labels.height / 2 - marks.y - marks.height / 2) < 5
-            ? ["labels over marks"] : [],
-        ...marks.right > end ? ["marks beyond the row"] : [],
+        ...marks.length ? [] : ["no marks"],
+        ...marks.some((mark) => labels.right > mark.left
+            && Math.abs(labels.y + labels.height / 2 - mark.y - mark.height / 2) < 5) ? ["labels over marks"] : [],
+        ...marks.some((mark) => mark.right > end) ? ["marks beyond the row"] : [],
         ...row.querySelector(".row-time").getBoundingClientRect().right > end ? ["time beyond the row"] : [],
     ];
 }"""
