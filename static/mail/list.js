@@ -33,7 +33,7 @@ import { onClick, onContextMenu, onDragStart, onFocusOut, onKeyDown, onPointerDo
 import { focusWanted, folded, isPicked, picked, pickedList, selectedId, toggleSection } from "./selection.js";
 import { BelowDrawn, drawn } from "./swipe.js";
 import { pickMore } from "./everything.js";
-import { layOut, rowsInSight, scrollToShow } from "./window.js";
+import { layOut, rowsInSight, scrollToShow, withKept } from "./window.js";
 
 /** @typedef {import("./lists.js").ThreadList} ThreadList */
 /** @typedef {import("./window.js").Geometry} Geometry */
@@ -44,7 +44,10 @@ import { layOut, rowsInSight, scrollToShow } from "./window.js";
 
 /** The drawn area above and below the visible part, against gaps while scrolling. */
 const OVERSCAN_PX = 320;
-/** It is drawn so long after a list's first frame, so that a key that comes at once need not wait for it. */
+/**
+ * It is drawn so long after a list's first frame, so that a key that comes at once need not wait for it. What of it is
+ * drawn already stays: a thread that opens or closes changes the heights of the rows, and most of them stay near.
+ */
 const OVERSCAN_AFTER_MS = 150;
 /** The next page is fetched when this many rows are left below. */
 const FETCH_AHEAD_ROWS = 80;
@@ -92,7 +95,7 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   if (moved.current.looks !== looks) moved.current = { looks, isScrolled: false };
   const isStill = usePainted(looks, OVERSCAN_AFTER_MS);
   const view = { top: place < 1 ? 0 : place + shift, height: sizes.height,
-    overscan: isStill || moved.current.isScrolled ? Math.ceil(OVERSCAN_PX / (sizes.row || 1)) : 0 };
+    overscan: Math.ceil(OVERSCAN_PX / (sizes.row || 1)), waits: !isStill && !moved.current.isScrolled };
   topRow.current = Math.floor(view.top / (sizes.row || 1));
 
   useLayoutEffect(() => measure(/** @type {HTMLDivElement} */ (scroller.current), alone, setMeasured), []);
@@ -196,13 +199,18 @@ function SectionHead({ list, index, below, accountId, goTo }) {
 
 /**
  * @param {{ list: ThreadList, accountId: string | null, listed: import("./address.js").View, geometry: Geometry,
- *   index: number, view: { top: number, height: number, overscan: number }, tabStop: string | null,
- *   day: string }} props
+ *   index: number, view: { top: number, height: number, overscan: number, waits: boolean }, tabStop: string | null,
+ *   day: string }} props `view.waits`: the overscan is not drawn yet
  */
 function SectionBody({ list, accountId, listed, geometry, index, view, tabStop, day }) {
+  const before = useRef({ list, range: { first: 0, end: 0 } });
   const placed = /** @type {import("./window.js").Placed} */ (geometry.sections[index]);
   if (!geometry.row || placed.bottom === placed.rowsTop) return null;
-  const { first, end } = rowsInSight(geometry, index, view);
+  const near = rowsInSight(geometry, index, view);
+  const sight = rowsInSight(geometry, index, { ...view, overscan: 0 });
+  const { first, end } = !view.waits ? near
+    : before.current.list === list ? withKept(sight, before.current.range, near) : sight;
+  before.current = { list, range: { first, end } };
   // A row may have left since the geometry was computed; it is computed again right after.
   const there = Math.min(end, list.rows.length);
   const indices = Array.from({ length: Math.max(0, there - first) }, (_, offset) => first + offset);

@@ -44,6 +44,19 @@ export function rowsInSight(geometry, index, { top, height, overscan }) {
 }
 
 /**
+ * The rows in sight, and of those drawn before the ones next to them that lie near enough.
+ * @param {Range} sight
+ * @param {Range} before
+ * @param {Range} near
+ * @returns {Range}
+ */
+export function withKept(sight, before, near) {
+  if (before.first > sight.end || before.end < sight.first) return sight;
+  return { first: Math.min(sight.first, Math.max(before.first, near.first)),
+    end: Math.max(sight.end, Math.min(before.end, near.end)) };
+}
+
+/**
  * The scroll position at which a row is fully visible, between the sticky heads; unchanged if it is already.
  * @param {Geometry} geometry
  * @param {number} sectionIndex

@@ -265,6 +265,33 @@ def test_the_first_frame_after_a_thread_has_only_the_rows_in_sight(start: Callab
     app.until("([rows]) => document.querySelectorAll('[data-thread]').length > rows", [drawn_rows])
 
 
+FIRST_FRAME = """() => addEventListener("keydown", () => requestAnimationFrame(() => {
+    const seen = document.querySelector(".lists").getBoundingClientRect();
+    const rows = [...document.querySelectorAll("[data-thread]")];
+    const inSight = rows.filter(one => one.getBoundingClientRect().top < seen.bottom).length;
+    window.firstFrame = { rows: rows.length, inSight, kept: rows.filter(one => one.wasThere).length };
+}), { capture: true, once: true })"""
+
+
+@pytest.mark.thorough
+def test_rows_that_are_drawn_stay_while_a_thread_opens_and_closes(start: Callable[..., App]) -> None:
+    app = start(FakeAnswers(threads=fake_mail.many(200)))
+    page = app.open()
+    app.press("j")
+    app.until("() => document.querySelectorAll('[data-thread]').length > 20")
+    page.evaluate("() => document.querySelectorAll('[data-thread]').forEach(one => { one.wasThere = true; })")
+    page.evaluate(FIRST_FRAME)
+    app.press("Enter")
+    beside = page.wait_for_function("() => window.firstFrame").json_value()
+    assert beside["rows"] > beside["inSight"], "some of those that the higher rows moved out of sight"
+    assert beside["kept"] == beside["rows"]
+    page.evaluate("() => { window.firstFrame = null; }")
+    page.evaluate(FIRST_FRAME)
+    app.press("u")
+    alone = page.wait_for_function("() => window.firstFrame").json_value()
+    assert alone["kept"] == beside["rows"]
+
+
 def test_a_list_that_is_shorter_than_it_was_left_shows_its_rows(start: Callable[..., App]) -> None:
     app = start(FakeAnswers(threads=fake_mail.many(400)))
     page = app.open("/p/mail/all")
