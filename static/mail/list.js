@@ -94,7 +94,13 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   const moved = useRef({ looks, isScrolled: false });
   if (moved.current.looks !== looks) moved.current = { looks, isScrolled: false };
   const isStill = usePainted(looks, OVERSCAN_AFTER_MS);
-  const view = { top: place < 1 ? 0 : place + shift, height: sizes.height,
+  const request = requestToMeet(lists);
+  const asked = `${selectedId.value} ${request}`;
+  const met = useRef(asked);
+  const kept = { top: place < 1 ? 0 : place + shift, height: sizes.height };
+  // An effect below will scroll there: the rows that come in sight then are drawn already.
+  const goal = asked === met.current ? null : topShowingSelected(lists, geometry, kept);
+  const view = { ...kept, top: goal ?? kept.top,
     overscan: Math.ceil(OVERSCAN_PX / (sizes.row || 1)), waits: !isStill && !moved.current.isScrolled };
   topRow.current = Math.floor(view.top / (sizes.row || 1));
 
@@ -114,19 +120,20 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
     const element = scroller.current;
     if (!element || !sizes.row) return;
     if (shift && element.scrollTop >= 1) {
-      element.scrollTop += shift;
+      element.scrollTop = place + shift; // not what it has now: where rows became lower the browser may have cut it
       remembered.set(address, element.scrollTop);
     }
     const top = remembered.get(address) ?? 0;
     anchor.current = pickAnchor(top, lists, geometry, sizes.height);
     fetchWhatIsNear(lists, geometry, top, sizes.height);
-    if (requestToMeet(lists) !== focusWanted.value) focusOwed = focusWanted.value;
+    if (request !== focusWanted.value) focusOwed = focusWanted.value;
   });
   useLayoutEffect(() => {
+    met.current = asked;
     if (!scroller.current || !sizes.row) return;
     const top = showSelected(scroller.current, lists, geometry, remembered.get(address) ?? 0, sizes.height);
     remembered.set(address, top);
-  }, [selectedId.value, requestToMeet(lists)]);
+  }, [selectedId.value, request]);
 
   const onScroll = () => {
     const element = /** @type {HTMLDivElement} */ (scroller.current);
@@ -379,6 +386,20 @@ function fetchWhatIsNear(lists, geometry, top, height) {
 }
 
 /**
+ * The scroll position at which the selected row is visible; null if there is no such row.
+ * @param {ThreadList[]} lists
+ * @param {Geometry} geometry
+ * @param {{ top: number, height: number }} view
+ */
+function topShowingSelected(lists, geometry, view) {
+  const id = selectedId.value;
+  const section = id === null ? -1 : lists.findIndex((list) => list.get(id) !== null);
+  const list = lists[section];
+  if (id === null || !list || !geometry.sections[section]?.count) return null;
+  return scrollToShow(geometry, section, list.indexOf(id), view);
+}
+
+/**
  * Scrolls to the selected row, and gives it the focus that was asked for: not if the person went elsewhere while the
  * row was awaited. Returns the scroll position.
  * @param {HTMLDivElement} element
@@ -388,17 +409,13 @@ function fetchWhatIsNear(lists, geometry, top, height) {
  * @param {number} height
  */
 function showSelected(element, lists, geometry, top, height) {
-  const id = selectedId.value;
-  if (id === null) return top;
-  const section = lists.findIndex((list) => list.get(id) !== null);
-  if (section < 0 || !geometry.sections[section]?.count) return top;
-  const index = /** @type {ThreadList} */ (lists[section]).indexOf(id);
-  const target = scrollToShow(geometry, section, index, { top, height });
+  const target = topShowingSelected(lists, geometry, { top, height });
+  if (target === null) return top;
   if (target !== top) element.scrollTop = target;
   if (focusWanted.value !== focusMet) {
     const isFree = isAtNothing() || element.contains(document.activeElement);
     if (isFree || focusWanted.value !== focusOwed) {
-      document.getElementById(`row-${id}`)?.focus({ preventScroll: true });
+      document.getElementById(`row-${selectedId.value}`)?.focus({ preventScroll: true });
     }
     focusMet = focusWanted.value;
   }

@@ -274,6 +274,30 @@ FIRST_FRAME = """() => addEventListener("keydown", () => requestAnimationFrame((
 
 
 @pytest.mark.thorough
+def test_a_row_near_the_end_is_where_it_was_after_its_thread_and_the_list_is_drawn_once(
+    start: Callable[..., App],
+) -> None:
+    app = start(FakeAnswers(threads=fake_mail.many(200)))
+    page = app.open()
+    app.press("End", *"k" * 40, "j")
+    app.settled()
+    selected = page.locator("[role=row] .selected")
+    place = selected.bounding_box()
+    app.press("Enter")
+    page.locator(".thread-pane").wait_for()
+    app.settled()
+    page.evaluate("""() => {
+        let drawn = 0;
+        new MutationObserver(() => { drawn += 1; })
+            .observe(document.querySelector(".rows"), { attributeFilter: ["style"] });
+        addEventListener("keydown", () => requestAnimationFrame(() => { window.drawn = drawn; }), { capture: true });
+    }""")
+    app.press("u")
+    assert page.wait_for_function("() => window.drawn").json_value() == 1
+    assert selected.bounding_box() == place
+
+
+@pytest.mark.thorough
 def test_rows_that_are_drawn_stay_while_a_thread_opens_and_closes(start: Callable[..., App]) -> None:
     app = start(FakeAnswers(threads=fake_mail.many(200)))
     page = app.open()
@@ -285,11 +309,14 @@ def test_rows_that_are_drawn_stay_while_a_thread_opens_and_closes(start: Callabl
     beside = page.wait_for_function("() => window.firstFrame").json_value()
     assert beside["rows"] > beside["inSight"], "some of those that the higher rows moved out of sight"
     assert beside["kept"] == beside["rows"]
+    app.settled()
+    there = page.evaluate("() => [...document.querySelectorAll('[data-thread]')].filter(one => one.wasThere).length")
+    assert there > beside["inSight"]
     page.evaluate("() => { window.firstFrame = null; }")
     page.evaluate(FIRST_FRAME)
     app.press("u")
     alone = page.wait_for_function("() => window.firstFrame").json_value()
-    assert alone["kept"] == beside["rows"]
+    assert alone["kept"] == there
 
 
 def test_a_list_that_is_shorter_than_it_was_left_shows_its_rows(start: Callable[..., App]) -> None:
