@@ -12,6 +12,7 @@ from typing import Final
 
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
+from benchmarks.first_found import first_found
 from benchmarks.report import Table, median, percentile
 from tests.support.browser import DESKTOP, QUIET_FLAGS, launch
 from tests.web import fake_mail
@@ -90,6 +91,7 @@ def run(quick: bool) -> Iterable[Table]:
         "Enter: until subject and frame of the thread are painted; its messages come with the server's answer",
     ]
     yield table
+    yield first_found(quick)
 
 
 def _open(page: Page, origin: str) -> int:

@@ -138,7 +138,7 @@ def test_only_those_named_load_a_module_by_a_name_made_at_run_time(path: Path) -
         ("h11", lambda path: room_of(path) == "protocol"),
         ("wsproto", lambda path: room_of(path) == "protocol"),
         ("httpx2", lambda path: path.name == "egress.py"),
-        # In the worker it starts, not in the service; and to know whether this is the main thread.
+        # In a worker process, not in the service; and to know whether this is the main thread.
         # A lock stands between the thread that has a connection and the one that cuts it short.
         ("threading", lambda path: path.name in {"worker_limits.py", "stack_alarm.py", "database.py"}),
         ("psycopg", lambda path: room_of(path) == "control_plane"),

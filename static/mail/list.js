@@ -97,7 +97,8 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   const request = requestToMeet(lists);
   const asked = `${selectedId.value} ${request}`;
   const met = useRef(asked);
-  const kept = { top: place < 1 ? 0 : place + shift, height: sizes.height };
+  const end = Math.max(0, geometry.height - sizes.height);
+  const kept = { top: place < 1 ? 0 : shift < 0 ? Math.min(place + shift, end) : place + shift, height: sizes.height };
   // An effect below will scroll there: the rows that come in sight then are drawn already.
   const goal = asked === met.current ? null : topShowingSelected(lists, geometry, kept);
   const view = { ...kept, top: goal ?? kept.top,
@@ -119,8 +120,8 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || !sizes.row) return;
-    if (shift && element.scrollTop >= 1) {
-      element.scrollTop = place + shift; // not what it has now: where rows became lower the browser may have cut it
+    if (shift && place >= 1) {
+      element.scrollTop = kept.top; // not from what it has now: where rows became lower the browser may have cut it
       remembered.set(address, element.scrollTop);
     }
     const top = remembered.get(address) ?? 0;

@@ -1,8 +1,12 @@
 """Records the stack of code that holds the event loop, while it holds it.
 
 Theory. Code that holds the loop can't be asked, and a thread that watches would wake an idle laptop ten times a second.
-So a system timer is set when a round of the loop begins and cancelled when it ends. It fires only in a round that takes
-too long, and its signal handler then runs in the middle of that round, on the stack in question.
+So a system timer is set when a round of the loop begins, and cancelled when it ends. In a round that takes too long it
+fires, and its signal handler then runs in the middle of that round, on the stack in question.
+
+To set and cancel it is a system call each, and while mail comes in there are thousands of rounds a second. So while
+rounds follow each other closely the timer is not cancelled: where it fires too early for the round under way it is set
+again for the rest of that one, and between two rounds it does nothing. When the loop comes to rest it fires once more.
 
 Owns the signal SIGALRM of the process while it is open, which needs the main thread. In another thread it never fires.
 """
@@ -24,7 +28,7 @@ CLOSE_S: Final = 0.005
 """A wait for I/O that is shorter lies between two close rounds."""
 MANY_CLOSE: Final = 20
 """From so many close rounds in a row on the timer runs on: fewer are a moment's work of an idle service."""
-_SOONEST_S: Final = 0.001  # a timer of less than a microsecond would be cancelled
+_SOONEST_S: Final = 0.001  # a timer that is set again in its handler must not fire before that has ended
 _OWN: Final = Path(__file__).parents[1]
 
 

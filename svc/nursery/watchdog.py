@@ -1,8 +1,8 @@
 """Notices when something held the event loop: no other task ran, no answer was sent.
 
 Owns the only reading of a real monotonic clock in the service, and the last stalls with their stacks. It measures the
-time between two waits for I/O. A round costs two clock readings, and one of few two settings of a timer; a wake-up
-costs it only the end of a busy time.
+time between two waits for I/O. A round costs two clock readings, and where rounds are far apart two settings of a
+timer; the end of a busy time costs one wake-up (``stack_alarm.py``).
 """
 
 from __future__ import annotations

@@ -243,7 +243,7 @@ def test_a_row_that_left_is_not_drawn_before_the_list_is_measured_anew(app: App)
 
 
 @pytest.mark.thorough
-def test_the_first_frame_after_a_thread_has_only_the_rows_in_sight(start: Callable[..., App]) -> None:
+def test_the_first_frame_after_a_thread_draws_no_row_anew_that_is_out_of_sight(start: Callable[..., App]) -> None:
     app = start(FakeAnswers(threads=fake_mail.many(200)))
     page = app.open()
     beyond = """() => [...document.querySelectorAll("[data-thread]")].some(one =>

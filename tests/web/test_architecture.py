@@ -72,9 +72,10 @@ def test_no_rule_asks_what_is_inside_for_the_sake_of_a_bare_tag(path: Path) -> N
 
 
 QUERY_OF_THE_LIST = re.compile(r"@container list [^{]*\{((?:[^{}]*\{[^{}]*\})*)\s*\}")
+ROWS = STATIC / "mail" / "list_rows.css"
 COMPACT_ONLY = ':root[data-density="compact"]'
 OF_EACH_ROW = frozenset({"row", "row-text"})
-OF_SOME_ROWS = frozenset({"row-labels", "row-until", "chip", "chip-more", "skeleton"})
+OF_SOME_ROWS = frozenset({"row-labels", "row-until", "chip", "chip-more"})
 
 
 def test_two_parts_of_a_row_alone_know_how_wide_the_list_is() -> None:
@@ -91,6 +92,8 @@ def test_two_parts_of_a_row_alone_know_how_wide_the_list_is() -> None:
     }
     parts = {re.split(r"[.:]", one)[1] for one in asks}
     assert OF_EACH_ROW <= parts <= OF_EACH_ROW | OF_SOME_ROWS
+    units = re.findall(r"([^{}]*)\{[^{}]*\d(?:cqi|cqw|cqmin|cqmax)\b[^{}]*\}", without_comments(ROWS.read_text()))
+    assert [one.strip() for one in units] == [".row-labels:not(:empty)"]
 
 
 WORDS_BEFORE_AN_INLINE_TAG = re.compile(r"[\w,.;:)]\n\s*<(?:a|b|i|code|em|kbd|strong)[ >]")
