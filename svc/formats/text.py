@@ -14,6 +14,7 @@ MAX_ENTITY_DIGITS: Final = 7
 """A longer numeric character reference names no character; ``int`` would refuse it anyway."""
 
 _CONTROLS: Final = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+_ASCII_CONTROLS: Final = bytes(code for code in range(128) if _CONTROLS.match(chr(code)))
 _SURROGATES: Final = re.compile(r"[\ud800-\udfff]")
 _INVISIBLE: Final = re.compile(
     # Bidirectional controls, zero-width and other format characters that can make one name look like another.
@@ -24,7 +25,6 @@ _STRAY_JOINERS: Final = re.compile(
     # Persian, Indic scripts and emoji need the (non-)joiner between two characters; in other places it only hides.
     r"(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])"
 )
-_WHITE: Final = re.compile(r"[ \t\r\n\f]{2,}|[\t\r\n\f]")
 _TOO_LONG_REFERENCE: Final = re.compile(
     rf"&#(?:[0-9]{{{MAX_ENTITY_DIGITS + 1},}}|[xX][0-9a-fA-F]{{{MAX_ENTITY_DIGITS + 1},}});?"
 )
@@ -86,7 +86,8 @@ def cut(text: str, *, limit: int) -> str:
 def text_from_html(html: str) -> str:
     """The text that a person would read: blocks on their own lines, at most one empty line between, entities
     resolved."""
-    html = _WHITE.sub(" ", html)
+    for white in "\n\r\t\f":  # one pattern for all of them takes ten times as long
+        html = html.replace(white, " ")
     pieces: list[str] = []
     position = 0
     while match := _MARKUP.search(html, position):  # any other "<" is text, as in "a < b"
@@ -114,13 +115,14 @@ def text_from_html(html: str) -> str:
 
 
 def _without_controls(text: str) -> str:
-    text = _CONTROLS.sub("", text)
-    return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+    if text.isascii():  # most are, and this takes half the time
+        return text.encode("ascii").translate(None, _ASCII_CONTROLS).decode("ascii")
+    return _SURROGATES.sub("\ufffd", _CONTROLS.sub("", text))
 
 
 def _add_words(pieces: list[str], words: str) -> None:
-    """A blank after a line break is dropped."""
-    if words and (words != " " or not (pieces and pieces[-1].endswith("\n"))):
+    """Blanks alone after a line break are dropped."""
+    if words.strip(" ") or (words and not (pieces and pieces[-1].endswith("\n"))):
         pieces.append(words)
 
 

@@ -58,6 +58,12 @@ def test_a_clean_line_stays_as_it_is(text: str) -> None:
     line.encode()
 
 
+@pytest.mark.parametrize("other", ["", "é", "\ud800"])
+def test_no_control_character_stays_in_a_body_whatever_else_it_holds(other: str) -> None:
+    controls = "".join(map(chr, [*range(0x20), *range(0x7F, 0xA0 if other else 0x80)]))
+    assert clean_text(f"a{controls}b{other}") == f"a\t\n\n\n\nb{other.replace(chr(0xD800), chr(0xFFFD))}"
+
+
 @pytest.mark.parametrize(
     "shape",
     [

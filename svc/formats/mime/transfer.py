@@ -21,6 +21,8 @@ _OUTSIDE_ALPHABET: Final = bytes(byte for byte in range(256) if byte not in _ALP
 _WHITE: Final = b" \t\r\n"
 _TRAILING_BLANKS: Final = re.compile(rb"(?<![ \t])[ \t]+(?=\r?\n)")
 """The lookbehind keeps it linear: a run of blanks is tried only from its start."""
+_BLANK_AT_THE_END: Final = (b" \n", b"\t\n", b" \r\n", b"\t\r\n")
+"""A quick check: hardly any mail has one."""
 
 
 def decode_transfer(data: bytes, encoding: str, *, problems: Problems) -> bytes:
@@ -45,7 +47,9 @@ def base64_bytes(data: bytes) -> bytes:
 
 def quoted_printable_bytes(data: bytes) -> bytes:
     """Blanks before a line end were added in transport, not by the sender (RFC 2045 section 6.7 rule 3)."""
-    return binascii.a2b_qp(_TRAILING_BLANKS.sub(b"", data, count=MAX_MENDED_LINES))
+    if any(end in data for end in _BLANK_AT_THE_END):
+        data = _TRAILING_BLANKS.sub(b"", data, count=MAX_MENDED_LINES)
+    return binascii.a2b_qp(data)
 
 
 def uu_bytes(data: bytes) -> bytes:
