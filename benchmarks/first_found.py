@@ -1,7 +1,7 @@
 """Searching in the app: from *Enter* to the frame with the first found rows, the real service over 100,000 messages.
 
-The words are typed as fast as the driver can, so that no search has begun before *Enter*. Each word is searched once:
-what the service and the page know of it is nothing.
+The words are typed as fast as the driver can, so that no search has begun before *Enter*. Each word is searched once,
+so that neither the service nor the page has its answer already.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Final
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.big_home import home_with, prose
+from benchmarks.painted import WATCH
 from benchmarks.processes import svc_serve
 from benchmarks.report import Table, median, percentile, ratio
 from tests.support.browser import DESKTOP, QUIET_FLAGS, launch
@@ -29,22 +30,7 @@ MIN_CHARS: Final = 4
 LIMIT_MS: Final = 100.0
 FOUND: Final = "[role=grid][aria-label=Found] [data-thread], .empty"
 INBOX: Final = "[role=grid][aria-label=Inbox] [data-thread]"
-WATCH: Final = f"""() => {{
-    window.shown = [];
-    addEventListener("keydown", event => {{
-        if (event.key !== "Enter") return;
-        const look = () => requestAnimationFrame(() => {{
-            if (!document.querySelector('{FOUND}')) {{
-                look();
-                return;
-            }}
-            const after = new MessageChannel();
-            after.port1.onmessage = () => shown.push(performance.now() - event.timeStamp);
-            after.port2.postMessage(0);
-        }});
-        look();
-    }}, {{ capture: true }});
-}}"""
+IS_FOUND: Final = f"() => {{ window.isShown = () => document.querySelector('{FOUND}'); }}"
 
 
 def first_found(quick: bool) -> Table:
@@ -65,21 +51,19 @@ def first_found(quick: bool) -> Table:
 def _searches(count: int, times: int) -> list[str]:
     """Neighbours in the prose that the bodies are made of, so that most searches find something."""
     text = prose()
-    searches = {" ".join(text[at : at + count]) for at in range(0, len(text) - count, count) if _is_said(text[at])}
+    searches = {
+        " ".join(text[at : at + count]) for at in range(0, len(text) - count, count) if len(text[at]) >= MIN_CHARS
+    }
     return Random(3).sample(sorted(searches), times)
-
-
-def _is_said(word: str) -> bool:
-    return len(word) >= MIN_CHARS
 
 
 def _waited(page: Page, words: str) -> float:
     page.keyboard.press("/")
     page.keyboard.type(words)
-    page.evaluate("shown.length = 0")
+    page.evaluate("painted.length = 0")
     page.keyboard.press("Enter")
-    page.wait_for_function("() => shown.length > 0")
-    found = float(page.evaluate("shown[0]"))
+    page.wait_for_function("() => painted.length > 0")
+    found = float(page.evaluate("painted[0]"))
     page.keyboard.press("Escape")
     page.wait_for_url("**/p/mail")
     page.wait_for_selector(INBOX)
@@ -97,6 +81,7 @@ def _page(folder: Path) -> Iterator[Page]:
         page = browser.new_page(viewport=DESKTOP, reduced_motion="reduce")
         page.goto(f"http://127.0.0.1:{server.port}/p/mail")
         page.wait_for_selector(INBOX)
-        page.evaluate(WATCH)
+        page.evaluate(WATCH, "Enter")
+        page.evaluate(IS_FOUND)
         yield page
         browser.close()

@@ -13,6 +13,7 @@ from typing import Final
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from benchmarks.first_found import first_found
+from benchmarks.painted import WATCH
 from benchmarks.report import Table, median, percentile
 from tests.support.browser import DESKTOP, QUIET_FLAGS, launch
 from tests.web import fake_mail
@@ -28,23 +29,6 @@ MIDDLE: Final = f"thr_m{THREADS // 2:06}"
 Sample = tuple[float, float]
 """From the key to the paint, and the main thread's work for it; in milliseconds."""
 
-WATCH: Final = """() => {
-    window.painted = [];
-    window.isShown = () => true;
-    addEventListener("keydown", event => {
-        if (!event.isTrusted) return;
-        const look = () => requestAnimationFrame(() => {
-            if (!isShown()) {
-                look();
-                return;
-            }
-            const after = new MessageChannel();
-            after.port1.onmessage = () => painted.push(performance.now() - event.timeStamp);
-            after.port2.postMessage(0);
-        });
-        look();
-    }, { capture: true });
-}"""
 ANSWER_OPEN: Final = """() => {
     window.isShown = () => document.activeElement.matches(".rich-text[contenteditable=true]");
 }"""

@@ -97,8 +97,8 @@ export function ThreadLists({ accountId, view: listed, beside, open }) {
   const request = requestToMeet(lists);
   const asked = `${selectedId.value} ${request}`;
   const met = useRef(asked);
-  const end = Math.max(0, geometry.height - sizes.height);
-  const kept = { top: place < 1 ? 0 : shift < 0 ? Math.min(place + shift, end) : place + shift, height: sizes.height };
+  const lowest = shift < 0 ? Math.max(0, geometry.height - sizes.height) : Infinity; // the column became shorter
+  const kept = { top: place < 1 ? 0 : Math.min(place + shift, lowest), height: sizes.height };
   // An effect below will scroll there: the rows that come in sight then are drawn already.
   const goal = asked === met.current ? null : topShowingSelected(lists, geometry, kept);
   const view = { ...kept, top: goal ?? kept.top,
@@ -216,8 +216,8 @@ function SectionBody({ list, accountId, listed, geometry, index, view, tabStop, 
   if (!geometry.row || placed.bottom === placed.rowsTop) return null;
   const near = rowsInSight(geometry, index, view);
   const sight = rowsInSight(geometry, index, { ...view, overscan: 0 });
-  const { first, end } = !view.waits ? near
-    : before.current.list === list ? withKept(sight, before.current.range, near) : sight;
+  const drawnBefore = before.current.list === list ? before.current.range : sight;
+  const { first, end } = view.waits ? withKept(sight, drawnBefore, near) : near;
   before.current = { list, range: { first, end } };
   // A row may have left since the geometry was computed; it is computed again right after.
   const there = Math.min(end, list.rows.length);

@@ -242,6 +242,14 @@ def test_a_row_that_left_is_not_drawn_before_the_list_is_measured_anew(app: App)
     app.until("() => document.querySelectorAll('[role=row][aria-selected=true], .section-body.picking').length")
 
 
+FIRST_FRAME = """() => addEventListener("keydown", () => requestAnimationFrame(() => {
+    const seen = document.querySelector(".lists").getBoundingClientRect();
+    const rows = [...document.querySelectorAll("[data-thread]")];
+    const inSight = rows.filter(one => one.getBoundingClientRect().top < seen.bottom).length;
+    window.firstFrame = { rows: rows.length, inSight, kept: rows.filter(one => one.wasThere).length };
+}), { capture: true, once: true })"""
+
+
 @pytest.mark.thorough
 def test_the_first_frame_after_a_thread_draws_no_row_anew_that_is_out_of_sight(start: Callable[..., App]) -> None:
     app = start(FakeAnswers(threads=fake_mail.many(200)))
@@ -251,26 +259,11 @@ def test_the_first_frame_after_a_thread_draws_no_row_anew_that_is_out_of_sight(s
     app.until(beyond)
     app.press("j", "Enter")
     page.locator(".thread-pane").wait_for()
-    page.evaluate(
-        """() => addEventListener("keydown", () => requestAnimationFrame(() => {
-            const seen = document.querySelector(".lists").getBoundingClientRect();
-            const lines = [...document.querySelectorAll("[data-thread]")].map(one => one.getBoundingClientRect());
-            window.firstFrame = [lines.length, lines.filter(({ top }) => top < seen.bottom).length];
-        }), { capture: true, once: true })"""
-    )
+    page.evaluate(FIRST_FRAME)
     app.press("u")  # the list beside the thread was there for a moment only
-    app.until("() => window.firstFrame")
-    drawn_rows, in_sight = page.evaluate("window.firstFrame")
-    assert drawn_rows == in_sight
-    app.until("([rows]) => document.querySelectorAll('[data-thread]').length > rows", [drawn_rows])
-
-
-FIRST_FRAME = """() => addEventListener("keydown", () => requestAnimationFrame(() => {
-    const seen = document.querySelector(".lists").getBoundingClientRect();
-    const rows = [...document.querySelectorAll("[data-thread]")];
-    const inSight = rows.filter(one => one.getBoundingClientRect().top < seen.bottom).length;
-    window.firstFrame = { rows: rows.length, inSight, kept: rows.filter(one => one.wasThere).length };
-}), { capture: true, once: true })"""
+    first = page.wait_for_function("() => window.firstFrame").json_value()
+    assert first["rows"] == first["inSight"]
+    app.until("([rows]) => document.querySelectorAll('[data-thread]').length > rows", [first["rows"]])
 
 
 @pytest.mark.thorough
